@@ -166,9 +166,9 @@ def _of_scalars(json_schema: str | None) -> bool:
 @lru_cache(maxsize=65_536)
 def _machine(named: tuple[str, ...]) -> bool:
     """Whether the word that says what a value is, or the one before a word of form, means something to machines alone."""
-    return named[-1] in _OPAQUE or (
-        len(named) > 1 and named[-1] in ("value", "string", "list", "text") and named[-2] in _OPAQUE
-    )
+    if named[-1] in _OPAQUE or named[0] == "id":
+        return True
+    return len(named) > 1 and named[-1] in ("value", "string", "list", "text") and named[-2] in _OPAQUE
 
 
 @lru_cache(maxsize=65_536)

@@ -13,11 +13,14 @@ from graph.telling import repeats, telling
 from graph.vocabulary import IDENTITY
 from graph.walks import Walk, walks_over
 
-MOST_CHOICES = 12
+MOST_CHOICES = 6
 """Choices of inputs of one head that are taken."""
 
-MOST_OUTPUTS = 30
+MOST_OUTPUTS = 20
 """Fields of one tail that are asked for."""
+
+MOST = 2_000
+"""Combinations of tools that are mined together: of a tool set, in a whole store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,10 @@ class Said:
     parameter: Parameter
     role: str = ""
     also: tuple[ToolId, ...] = ()
+
+    def goes_to(self, tool: ToolId) -> bool:
+        """Whether it fills an input of a tool."""
+        return tool == self.tool or tool in self.also
 
     @property
     def name(self) -> str:
@@ -79,9 +86,8 @@ def combined(walk: Walk, ground: Ground) -> Combined:
 
 
 def combinations(ground: Ground) -> Iterator[Combination]:
-    """All combinations of tools, by walk."""
-    for walk in walks_over(ground):
-        yield from combined(walk, ground).combinations
+    """The combinations of tools by walk, at most :data:`MOST`; those of the shortest walks first."""
+    return islice((one for walk in walks_over(ground) for one in combined(walk, ground).combinations), MOST)
 
 
 def said(walk: Walk, choice: tuple[Parameter, ...]) -> tuple[Said, ...]:

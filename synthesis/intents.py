@@ -38,7 +38,7 @@ class Course:
 
     def said(self, tool: ToolId, role: str = "") -> tuple[Said, ...]:
         """What is given for a call of one of the tools. ``role``: of the head, where it is called twice."""
-        return tuple(one for one in self.combination.inputs if one.tool == tool and one.role == role)
+        return tuple(one for one in self.combination.inputs if one.goes_to(tool) and one.role == role)
 
     @property
     def output(self) -> str:
@@ -61,7 +61,7 @@ class Course:
     def _named(self, number: int) -> OutputField | None:
         tool = self.walk.tools[number]
         given = [feed.parameter for feed in self.walk.into(tool.id)]
-        given += [one.parameter.name for one in self.combination.inputs if one.tool == tool.id]
+        given += [one.parameter.name for one in self.combination.inputs if one.goes_to(tool.id)]
         return named_by(tool, [*dict.fromkeys(given)])
 
     def fed_by(self, number: int) -> tuple[Feed, ...]:

@@ -1,16 +1,13 @@
 """Combinations of a whole store, tool set by tool set: never more than one of them is held."""
 
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
 from domain.tool import ToolDoc
 from graph.ground import Ground
-from graph.walks import Walk, walks_over
-from synthesis.combinations import Combination, combined
-
-MOST_WALKS = 2_000
-"""Walks of one tool set that are taken."""
+from graph.walks import walks_over
+from synthesis.combinations import MOST, Combination, combined
 
 
 @dataclass
@@ -51,7 +48,7 @@ async def mined(documents: AsyncIterator[ToolDoc], after: str = "", toolset: str
     ``toolset``: only sets of this name.
     """
     async for place, tools in by_toolset(documents):
-        if place > after and toolset in ("", tools[0].toolset):
+        if (not after or f"{place}/" > f"{after}/") and toolset in ("", tools[0].toolset):
             yield mined_set(place, tools)
 
 
@@ -60,24 +57,18 @@ def mined_set(place: str, tools: list[ToolDoc]) -> MinedSet:
     ground = Ground(tools)
     counts = Counts(toolsets=1, tools=len(tools), heads=len(ground.heads()))
     found: list[Combination] = []
-    for walk in _first(walks_over(ground), counts):
-        some = combined(walk, ground)
-        if not some.combinations:
+    for walk in walks_over(ground):
+        if len(found) >= MOST:
+            counts.left_out["walks"] += 1
             continue
-        counts.walks[len(walk.tools)] += 1
-        counts.changing += walk.changes
-        counts.left_out["combinations"] += some.left_out
-        found += some.combinations
+        some = combined(walk, ground)
+        taken = some.combinations[: MOST - len(found)]
+        counts.left_out["combinations"] += some.left_out + len(some.combinations) - len(taken)
+        counts.walks[len(walk.tools)] += bool(taken)
+        counts.changing += bool(taken) and walk.changes
+        found += taken
     counts.combinations = len(found)
     return MinedSet(place, tuple(found), counts)
-
-
-def _first(walks: Iterator[Walk], counts: Counts) -> Iterator[Walk]:
-    for number, walk in enumerate(walks):
-        if number < MOST_WALKS:
-            yield walk
-        else:
-            counts.left_out["walks"] += 1
 
 
 async def by_toolset(documents: AsyncIterator[ToolDoc]) -> AsyncIterator[tuple[str, list[ToolDoc]]]:
