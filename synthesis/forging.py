@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -87,6 +87,9 @@ class Forge:
         if combination.output is None or not all(tool.safe for tool in combination.walk.tools):
             made.dropped["it changes something"] += 1
             return made
+        if self.reading is None and not self.unproven:
+            made.dropped["nothing may be called"] = sum(1 for _ in intents(course))
+            return replace(made, intents=made.dropped.total())
         solutions: list[Solution] = []
         triplets: list[Triplet] = []
         looked_at = tries = asked = 0

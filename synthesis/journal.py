@@ -2,7 +2,8 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from hashlib import blake2b
 from pathlib import Path
 
 from pydantic import Field, ValidationError
@@ -24,6 +25,11 @@ class Done(Model):
     triplets: tuple[Triplet, ...] = ()
 
 
+def mark(key: str) -> bytes:
+    """A short mark of a combination, so that those of a large store can be held."""
+    return blake2b(key.encode(), digest_size=12).digest()
+
+
 class Journal:
     """A file of lines. A line that was cut off counts as not written."""
 
@@ -42,9 +48,17 @@ class Journal:
                     except ValidationError:
                         continue
 
-    def done(self, way: str) -> set[str]:
-        """The combinations that were worked on in this way."""
-        return {one.key for one in self.lines() if one.way == way}
+    def done(self, way: str) -> set[bytes]:
+        """The combinations that were worked on in this way, as :func:`mark` has them."""
+        return {mark(one.key) for one in self.lines() if one.way == way}
+
+    def report(self, way: str, wanted: Collection[bytes]) -> "Report":
+        """What these combinations came to in this way."""
+        report = Report()
+        for one in self.lines():
+            if one.way == way and mark(one.key) in wanted:
+                report.add(one)
+        return report
 
     def add(self, done: Done) -> None:
         """Write down what became of a combination, once its solutions are kept."""

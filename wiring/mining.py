@@ -1,24 +1,23 @@
 """Mining of a store's solutions: its tools to walks, combinations, programs and questions, and into the library what execution proves."""
 
-from collections import defaultdict
-from collections.abc import Collection, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from agent.execution.executor import Executor
 from domain.errors import UsageError
 from domain.tool import ToolDoc
 from graph.transfer.exporting import Progress
-from graph.walks import Ground
-from synthesis.combinations import combinations
 from synthesis.forging import Forge, Forged
-from synthesis.journal import Done, Journal, Report
+from synthesis.journal import Done, Journal, Report, mark
+from synthesis.mining import MinedSet, by_toolset, mined_set
 from synthesis.model_questions import ModelQuestions
 from synthesis.trying import Reading
 from synthesis.values import Values
 from wiring.container import Container
 
 JOURNAL = "mined.jsonl"
+_NAMED = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,44 +41,41 @@ class Mining:
 
 def journal_of(container: Container) -> Journal:
     """What mining has done in a store so far: beside it."""
-    return Journal(_journal(container.folder.root))
-
-
-def _journal(folder: Path) -> Path:
-    return folder / JOURNAL
+    return Journal(container.folder.root / JOURNAL)
 
 
 async def mine(container: Container, mining: Mining, progress: Progress) -> Report:
-    """Mine, and go on where an earlier mining was broken off. The report is of all that was ever done in this way.
+    """Mine, and go on where an earlier mining was broken off. The report is of all that was ever done with these tool sets in this way.
 
     Raises:
         UsageError: there is no such tool set.
     """
-    journal, report = journal_of(container), Report()
-    kept = await container.solutions("")
-    sets = await _tool_sets(container, mining.toolsets)
-    done = {one.key: one for one in journal.lines() if one.way == mining.way}
+    journal, kept = journal_of(container), await container.solutions("")
+    done, seen = await asyncio.to_thread(journal.done, mining.way), set[bytes]()
+    walks = calls = sets = 0
     asking = ModelQuestions(container.chat_model(), mining.language) if mining.model else None
     executor = await _executor(container, mining)
     forge = Forge(container.sandbox(), asking=asking, unproven=mining.unproven)
     async for solution in kept.all():
         forge.takes(solution)
-    for number, tools in enumerate(sets):
-        progress("tool sets", number, len(sets))
-        found = [*combinations(Ground(tools))]
-        report.counts["walks"] += len({(one.walk.path, one.walk.feeds) for one in found})
-        await _prepare(container, forge, executor, tools)
-        for place, combination in enumerate(found):
-            progress(_named(tools), place, len(found))
-            line = done.get(combination.key)
-            if line is None:
+    async for found in _tool_sets(container, mining.toolsets):
+        if executor is not None:
+            forge.reading = Reading(executor)
+            forge.values = Values(found.tools, forge.reading, await container.recordings())
+        named = ", ".join(dict.fromkeys(one.toolset for one in found.tools))[:_NAMED]
+        for place, combination in enumerate(found.mined.combinations):
+            progress(named, place, len(found.mined.combinations))
+            if mark(combination.key) not in done:
                 forged = await forge.forged(combination)
-                line = _line(forged, await kept.add(forged.solutions) if forged.solutions else [], mining.way)
-                journal.add(line)
-            report.add(line)
-        progress(_named(tools), len(found), len(found))
-        report.counts["calls"] += forge.reading.made if forge.reading is not None else 0
-    progress("tool sets", len(sets), len(sets))
+                ids = await kept.add(forged.solutions) if forged.solutions else []
+                journal.add(_line(forged, ids, mining.way))
+            seen.add(mark(combination.key))
+        sets += 1
+        walks += found.mined.counts.walks.total()
+        calls += forge.reading.made if forge.reading is not None else 0
+        progress("tool sets", sets, None)
+    report = await asyncio.to_thread(journal.report, mining.way, seen)
+    report.counts.update(walks=walks, calls=calls)
     return report
 
 
@@ -90,29 +86,25 @@ async def _executor(container: Container, mining: Mining) -> Executor | None:
     return await container.executor("replay") if await (await container.recordings()).count() else None
 
 
-async def _prepare(container: Container, forge: Forge, executor: Executor | None, tools: Sequence[ToolDoc]) -> None:
-    if executor is not None:
-        forge.reading = Reading(executor)
-        forge.values = Values(tools, forge.reading, await container.recordings())
+@dataclass(frozen=True, slots=True)
+class _ToolSet:
+    tools: tuple[ToolDoc, ...]
+    mined: MinedSet
 
 
-async def _tool_sets(container: Container, wanted: Collection[str]) -> list[list[ToolDoc]]:
-    """The tools to be mined, those together that may feed each other, in a stable order."""
-    named = {one.casefold() for one in wanted}
-    found: defaultdict[tuple[str, str], list[ToolDoc]] = defaultdict(list)
-    async for doc in container.graph.documents():
-        if not named or doc.toolset.casefold() in named:
-            found["", ""].append(doc) if named else found[doc.category, doc.toolset].append(doc)
-    there = {doc.toolset.casefold() for tools in found.values() for doc in tools}
+async def _tool_sets(container: Container, wanted: Collection[str]) -> AsyncIterator[_ToolSet]:
+    """The tools that are mined together, with their combinations: those of the wanted sets as one; else every tool set by itself, one at a time."""
+    if not wanted:
+        async for place, tools in by_toolset(container.graph.documents()):
+            yield _ToolSet(tuple(tools), mined_set(place, tools))
+        return
+    names = {one.casefold() for one in wanted}
+    found = [doc async for doc in container.graph.documents() if doc.toolset.casefold() in names]
+    there = {doc.toolset.casefold() for doc in found}
     if missing := sorted(one for one in wanted if one.casefold() not in there):
-        raise UsageError(
-            f"there is no tool set called {', '.join(map(repr, missing))}: scripts/find_tools.py finds tools"
-        )
-    return [tools for _, tools in sorted(found.items())]
-
-
-def _named(tools: Sequence[ToolDoc]) -> str:
-    return ", ".join(dict.fromkeys(one.toolset for one in tools))[:40]
+        named = ", ".join(map(repr, missing))
+        raise UsageError(f"there is no tool set called {named}: scripts/find_tools.py finds tools")
+    yield _ToolSet(tuple(found), mined_set("", found))
 
 
 def _line(forged: Forged, kept: Sequence[str], way: str) -> Done:

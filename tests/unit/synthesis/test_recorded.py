@@ -1,0 +1,65 @@
+"""Mining without leave to call: recorded calls of the same arguments answer, and nothing else does."""
+
+import json
+from pathlib import Path
+
+from agent.execution.executor import CallResult
+from agent.execution.replay import ReplayExecutor
+from domain.model import JsonObject
+from domain.tool import ToolDoc, ToolId
+from domain.trajectory import Outcome, RecordedCall
+from graph.backends.sqlite_recordings import SqliteRecordings
+from synthesis.forging import Forge, Forged
+from synthesis.trying import Reading
+from synthesis.values import Values
+from tests.flows.shared_sandbox import sandbox
+from tests.unit.synthesis.library_service import TOOLS, ReadersService
+from tests.unit.synthesis.test_forging import one
+
+COMBINATION = one("searchPerson getPersonBooks", "name", "[].title")
+
+
+class Recorder(ReadersService):
+    """The service, with what it was asked and answered written down."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept: list[tuple[ToolId, RecordedCall]] = []
+
+    async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
+        result = await super().call(tool, arguments, identity)
+        recorded = RecordedCall(
+            tool.category, tool.toolset, tool.function, json.dumps(arguments), result.body, Outcome.OK
+        )
+        self.kept.append((tool.id, recorded))
+        return result
+
+
+async def mined(path: Path, calls: list[tuple[ToolId, RecordedCall]]) -> Forged:
+    recordings = SqliteRecordings(path)
+    await recordings.setup()
+    try:
+        await recordings.add("calls", calls)
+        reading = Reading(ReplayExecutor(recordings, floor=0.0))
+        return await Forge(sandbox(), reading, Values(TOOLS, reading, recordings)).forged(COMBINATION)
+    finally:
+        await recordings.close()
+
+
+async def test_recorded_calls_prove_a_solution(tmp_path: Path) -> None:
+    service = Recorder()
+    reading = Reading(service)
+    live = await Forge(sandbox(), reading, Values(TOOLS, reading)).forged(COMBINATION)
+    recorded = await mined(tmp_path / "recordings.db", service.kept)
+    assert [each.patterns for each in recorded.solutions] == [each.patterns for each in live.solutions]
+    assert recorded.solutions
+
+
+async def test_a_recorded_call_of_other_arguments_proves_nothing(tmp_path: Path) -> None:
+    service = Recorder()
+    by_name = {tool.api: tool for tool in TOOLS}
+    await service.call(by_name["searchPerson"], {"name": "Ada Byron"})
+    await service.call(by_name["getPersonBooks"], {"person_id": "45c48cce2e2d7fbdea1afc51"})
+    made = await mined(tmp_path / "recordings.db", service.kept)
+    assert not made.solutions
+    assert made.dropped["a call failed"] == made.intents
