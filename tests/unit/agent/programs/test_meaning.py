@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.programs.equality import Meaning, meaning_of, same_solution
+from agent.programs.meaning.comparing import Meaning, meaning_of, same_solution
 from domain.errors import UsageError
 from domain.program import Program, ProgramPlan
 from domain.tool import ToolId

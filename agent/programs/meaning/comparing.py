@@ -1,7 +1,8 @@
-"""When two programs are the same solution: read off their texts, whatever their authors named and however they are laid out.
+"""When two programs are the same solution: what they call, with what, and what they say, read off their texts without running them.
 
-One reading for all who ask (what a library merges, what an evaluation counts as an exact match); docs/evaluation.md says in words what makes
-no difference. Nothing is run.
+This is wider than being the same program, by which a library keeps one text for several (``agent/programs/equality.py``): a loop for a
+comprehension, another order of calls that do not need one another or a guard for nothing found are another program and the same solution.
+docs/evaluation.md says in words what makes no difference.
 """
 
 import ast
