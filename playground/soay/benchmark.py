@@ -87,7 +87,7 @@ def stratified(questions: Sequence[Built], limit: int) -> list[Built]:
 def _in_turn(parts: Iterable[list[Built]]) -> Iterator[Built]:
     left = list(parts)
     # Fewer than there are templates: spread over all of them rather than the first ones, so that each hop has its share.
-    order = sorted(range(len(left)), key=lambda at: (at * 7) % len(left) if len(left) % 7 else at)
+    order = sorted(range(len(left)), key=lambda at: at * 7 % len(left))
     for place in range(max(map(len, left))):
         for at in order:
             if place < len(left[at]):
