@@ -119,7 +119,7 @@ def run_meaning(records: Sequence[EventRecord], docs: Mapping[ToolId, ToolDoc]) 
             found = [meaning_of([trace.cells[number] for number in sorted(trace.cells)], values) for trace in traces]
             calls = frozenset(call for one in found for call in one.calls)
             return Meaning(calls, frozenset(said for one in found for said in one.said))
-        document, _ = drawn(records, docs)
+        document, _ = drawn(records)
         return meaning_of([compiled(document, docs).program])
     except FootpathError:  # what it did cannot be told as steps, or is beyond comparing
         return Meaning()

@@ -104,8 +104,8 @@ async def _measured(
     """The figures of each planner. The gold programs are run first: what they say must be what the world says."""
     planners: dict[str, Any] = {}
     async with _services(chosen[0].scenario, who[0], pace, store) as services:
-        with httpx.Client(base_url=services.addresses[0], timeout=20, trust_env=False) as client:
-            if wrong := await asyncio.to_thread(checked, chosen, client):
+        async with httpx.AsyncClient(base_url=services.addresses[0], timeout=20, trust_env=False) as client:
+            if wrong := await checked(chosen, client):
                 raise UsageError(f"gold programs that do not say what the world says: {'; '.join(wrong)}")
         questions = questions_of(chosen, services.docs)
         for one in who:

@@ -8,7 +8,9 @@ from typing import Any, Literal
 import httpx
 
 from domain.errors import UsageError
-from playground.gold_programs import GoldService, value_of
+from domain.tool import ToolDoc
+from playground.calls import request_for
+from playground.gold_programs import Operation, tools_of, value_of
 from playground.soay import books_templates, scholar_templates, works_templates
 from playground.soay.application import Scenario
 from playground.soay.template import Gold, Template, Values
@@ -44,16 +46,25 @@ def built(scenario: Scenario, language: Language = "en", entities: int = ENTITIE
     return [one for template in TEMPLATES[scenario] for one in _questions(scenario, template, language, entities)]
 
 
-def checked(questions: Iterable[Built], client: httpx.Client) -> list[str]:
+async def checked(questions: Iterable[Built], client: httpx.AsyncClient) -> list[str]:
     """The questions whose gold program, run on the service behind ``client``, says something else than the world: none, if all is well."""
-    operations = GoldService(client).operations()
+    document = (await client.get("/openapi.json")).raise_for_status().content
+    tools = await asyncio.to_thread(tools_of, document)
+    operations = {name: _operation(client, tool) for name, tool in tools.items()}
     wrong: list[str] = []
     for one in questions:
         names: dict[str, Any] = {**operations, **one.values, "asyncio": asyncio}
-        value: object = asyncio.run(value_of(one.template.program, names))
+        value: object = await value_of(one.template.program, names)
         if not agrees(value, one.gold):
             wrong.append(f"{one.id}: {value!r}, and the world says {one.gold}")
     return wrong
+
+
+def _operation(client: httpx.AsyncClient, tool: ToolDoc) -> Operation:
+    async def call(**arguments: Any) -> Any:
+        return (await client.send(request_for(client, tool, arguments))).raise_for_status().json()
+
+    return call
 
 
 def agrees(value: object, gold: Gold) -> bool:

@@ -36,7 +36,8 @@ class Template:
     def questions(self, most: int) -> Iterator[tuple[Values, Gold]]:
         """Values of the inputs with what is right for them, the same ones each time."""
         found = 0
-        for values in dealt(list(self.entities()), self.number):
+        different = {tuple(values.items()): values for values in self.entities()}
+        for values in dealt(list(different.values()), self.number):
             gold = self.direct(values)
             if gold is not None and (gold.texts or gold.numbers) and found < most:
                 found += 1
