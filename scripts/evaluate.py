@@ -18,6 +18,7 @@ from _evaluate_programs import programs
 from _evaluate_recovery import recovery
 from _evaluate_retrieval import retrieval
 from _evaluate_sequences import sequences
+from _evaluate_soay import soay
 from rich.console import Console
 
 from domain.errors import FootpathError, UnavailableError, UsageError
@@ -157,6 +158,7 @@ app.command()(memory)
 app.command()(sequences)
 app.command()(couplings)
 app.command()(programs)
+app.command()(soay)
 
 
 if __name__ == "__main__":
