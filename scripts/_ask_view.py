@@ -159,6 +159,7 @@ class AskView:
             self._line(f"\n[yellow]not learnt: {escape(clean(event.error, 300))}[/yellow]")
             return
         kept = "; remembered" if event.remembered else ""
+        kept += "; kept as a solution" if event.solutions else ""
         self._line(f"\n[dim]learnt: {len(event.transitions)} transitions, {len(event.tools)} tools{kept}[/dim]")
 
     def _line(self, markup: str) -> None:
