@@ -1,22 +1,25 @@
 """Long-term memory: what was asked, the path that served it, and how it has done since."""
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
-from typing import Protocol
+from typing import Any, Protocol
 
 from domain.model import Model
 from domain.plan import Binding
 from domain.program import ProgramPlan
 from domain.tool import ToolId
 
+PROGRAM = "program"
+"""Where versions before solutions kept the program of a memory."""
+
 
 class Memory(Model):
     """A request that was served. ``owner`` empty: shared by all. ``pattern``: the request with its values left out.
 
     ``bindings``: for each step where the values of its call came from, as the run that is remembered made it; empty for what was
-    imported. ``good`` and ``bad``: how often its path has served, or failed, a later request. ``program``: the text that served it, with
-    inputs in place of the request's values; none where steps did, and in memories of earlier versions.
+    imported. ``good`` and ``bad``: how often its path has served, or failed, a later request.
     """
 
     id: str
@@ -28,7 +31,21 @@ class Memory(Model):
     at: datetime
     good: int = 0
     bad: int = 0
-    program: ProgramPlan | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierMemory:
+    """A memory of a version before solutions, with the program that served its request."""
+
+    memory: Memory
+    program: ProgramPlan
+
+
+def read_memory(kept: Mapping[str, Any]) -> tuple[Memory, ProgramPlan | None]:
+    """A memory as stores and exports of any version have it, and its program where an earlier one kept it there."""
+    program = kept.get(PROGRAM)
+    memory = Memory.model_validate({name: value for name, value in kept.items() if name != PROGRAM})
+    return memory, None if program is None else ProgramPlan.model_validate(program)
 
 
 class Recalled(Model):
@@ -57,7 +74,7 @@ class MemoryStore(Protocol):
         ...
 
     async def add(self, memories: Sequence[Memory]) -> None:
-        """Insert; a memory whose id is known stays as it is, but for a program where it has none."""
+        """Insert; a memory whose id is known stays as it is."""
         ...
 
     async def without_vector(self, identity: str, limit: int) -> list[Memory]:
@@ -78,6 +95,14 @@ class MemoryStore(Protocol):
 
     async def judge_anew(self, tools: Iterable[ToolId]) -> None:
         """Forget how the paths with one of these tools have done: they lead elsewhere from now on."""
+        ...
+
+    async def earlier(self, limit: int) -> list[EarlierMemory]:
+        """Some of those with which an earlier version kept programs. It reads those, and not the others beside them."""
+        ...
+
+    async def drop_programs(self, memories: Iterable[str]) -> None:
+        """Keep no programs with these any more; unknown ids are ignored."""
         ...
 
     def all(self) -> AsyncIterator[Memory]:

@@ -5,7 +5,6 @@ from enum import StrEnum
 from typing import Literal
 
 from domain.plan import Binding
-from domain.program import ProgramPlan
 from domain.tool import ToolId
 
 
@@ -78,15 +77,13 @@ class Taken:
 class Solved:
     """A request with the cleaned path that served it, all of its tools known by a document, and what its calls took from another.
 
-    ``bindings``: for each tool of the path where the values of its call came from; empty where that is not known. ``program``: what served it,
-    with inputs in place of the request's values, where it was a program.
+    ``bindings``: for each tool of the path where the values of its call came from; empty where that is not known.
     """
 
     request: str
     path: tuple[ToolId, ...]
     taken: tuple[Taken, ...] = ()
     bindings: tuple[tuple[Binding, ...], ...] = ()
-    program: ProgramPlan | None = None
 
 
 @dataclass(frozen=True, slots=True)

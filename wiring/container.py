@@ -1,6 +1,7 @@
 """Settings to objects: opens what is asked for, closes everything. Adapters are imported when first needed."""
 
 import asyncio
+import logging
 import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -17,7 +18,7 @@ from agent.offer.tool_facts import ReadOnce
 from agent.policy.protocol import Policy
 from agent.programs.protocol import ProgramForm, Sandbox
 from agent.solutions.library import SolutionLibrary
-from domain.errors import UsageError
+from domain.errors import FootpathError, UsageError
 from domain.memory import MemoryStore
 from domain.solution import PatternIndex, SolutionStore
 from graph.dataflow import FlowStore
@@ -39,7 +40,7 @@ from wiring.reranker import reranker_for
 from wiring.secret_files import secret_files
 from wiring.secrets import read_secrets
 from wiring.settings import Settings, read_settings
-from wiring.solutions import patterns_of, solutions_of
+from wiring.solutions import adopt_programs, patterns_of, solutions_of
 from wiring.store_servers import vector_address
 from wiring.unknown_settings import named_in, warn_of_unknown_settings
 from wiring.within_reach import within_reach
@@ -47,6 +48,8 @@ from wiring.within_reach import within_reach
 if TYPE_CHECKING:
     from retriever.backends.qdrant import QdrantIndex
     from wiring.models import SharedModel
+
+_log = logging.getLogger(__name__)
 
 
 class Container:
@@ -75,6 +78,7 @@ class Container:
         self._memories = Lazy(self._open_memories)
         self._solutions = Lazy(self._open_solutions)
         self._patterns = Lazy(self._open_patterns)
+        self._adopted = Lazy(self._adopt_programs)
         self._flows = Lazy(self._open_flows)
         self._secrets: Lazy[Secrets] = Lazy(lambda: asyncio.to_thread(read_secrets))
         self._embedder: Embedder | None = None
@@ -172,12 +176,28 @@ class Container:
         """The library of solutions, for the owner of the settings or another; out of reach, it refuses whatever it is asked."""
         store = await within_reach(self._solutions.get, "solutions", on_server=self.graph_on_server)
         index = await within_reach(self._patterns.get, "patterns of solutions", on_server=self.vectors_on_server)
+        await self._adopted.get()
         whose = self.settings.owner if owner is None else owner
         return SolutionLibrary(store, index, self.embedder(), whose, self.graph)
 
     async def solution_store(self) -> SolutionStore:
         """The solutions of all owners, opened once."""
-        return await self._solutions.get()
+        store = await self._solutions.get()
+        await self._adopted.get()
+        return store
+
+    async def _adopt_programs(self) -> bool:
+        """Whether the programs that earlier versions kept with memories are solutions now; where not, another process may do it."""
+        if not self.vectors_on_server and not await asyncio.to_thread(self.folder.memories.exists):
+            return True
+        try:
+            store, index = await self._solutions.get(), await self._patterns.get()
+            library = SolutionLibrary(store, index, self.embedder(), "", self.graph)
+            await adopt_programs(await self.memories_in_reach(), library)
+        except FootpathError as error:
+            _log.warning("programs of memories are not solutions yet: %s", error)
+            return False
+        return True
 
     async def _open_solutions(self) -> SolutionStore:
         return await set_up(solutions_of(self.settings, self.folder, on_server=self.graph_on_server), self._stack)

@@ -34,7 +34,7 @@ async def snapshot(folder: StoreFolder, beside: Path) -> AsyncGenerator[StoreFol
 
 def _copy(folder: StoreFolder, copy: StoreFolder) -> None:
     copy.open(create=True)
-    for name in ("memories", "flows", "kept_fields", "recordings", "graph"):
+    for name in ("solutions", "memories", "flows", "kept_fields", "recordings", "graph"):
         source: Path = getattr(folder, name)
         if source.exists():
             copy_database(source, getattr(copy, name))

@@ -1,9 +1,17 @@
 """Where solutions lie: with the graph, and the vectors of their patterns beside those of tools."""
 
+import logging
+
+from agent.solutions.from_memory import solution_of
+from agent.solutions.library import SolutionLibrary
+from domain.memory import MemoryStore
 from domain.solution import PatternIndex, SolutionStore
 from wiring.layout import StoreFolder
 from wiring.settings import Settings
 from wiring.store_servers import graph_connection, vector_address
+
+_AT_ONCE = 200
+_log = logging.getLogger(__name__)
 
 
 def solutions_of(settings: Settings, folder: StoreFolder, *, on_server: bool) -> SolutionStore:
@@ -26,3 +34,14 @@ def patterns_of(settings: Settings, folder: StoreFolder, *, on_server: bool) -> 
     from graph.backends.sqlite_patterns import SqlitePatterns
 
     return SqlitePatterns(folder.patterns)
+
+
+async def adopt_programs(memories: MemoryStore, library: SolutionLibrary) -> None:
+    """Make solutions of the programs that earlier versions kept with memories, each of its owner's. Interrupted, it goes on where it was."""
+    adopted = 0
+    while earlier := await memories.earlier(_AT_ONCE):
+        await library.add([solution_of(one) for one in earlier])
+        await memories.drop_programs([one.memory.id for one in earlier])
+        adopted += len(earlier)
+    if adopted:
+        _log.info("%d programs that were kept with memories are solutions now", adopted)

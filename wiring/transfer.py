@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent.solutions.from_memory import solution_of
 from graph.transfer.companion_stores import CompanionStores
 from graph.transfer.exporting import Exported, Progress, export_store
 from graph.transfer.importing import Checked, check_export, import_store
@@ -59,6 +60,8 @@ async def import_from(
         embedded = await _indexed(container, progress) if embed else None
         if embed and companions.memories is not None:
             await (await container.memory()).embed(lambda done: progress("memories", done, None))
+        if embed and companions.solutions is not None:
+            await (await container.solutions()).embed(lambda done: progress("solutions", done, None))
         await link(container, lambda done, total: progress("links", done, total), embedded=embed)
         return Imported(checked, written, embedded)
 
@@ -69,7 +72,13 @@ async def _companions(container: Container, wanted: Counts | None = None) -> Com
     memories = container.vectors_on_server or wanted.memories or await asyncio.to_thread(folder.memories.exists)
     counted = wanted.flow_keys or wanted.flows or await asyncio.to_thread(folder.flows.exists)
     flows = container.graph_on_server or counted
-    return CompanionStores(await container.memories() if memories else None, await container.flows() if flows else None)
+    library = await container.solutions("")
+    return CompanionStores(
+        await container.memories() if memories else None,
+        await container.flows() if flows else None,
+        await container.solution_store(),
+        lambda earlier: library.keep([solution_of(one) for one in earlier]),
+    )
 
 
 async def _has_recordings(container: Container) -> bool:

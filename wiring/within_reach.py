@@ -37,7 +37,7 @@ class OutOfReach:
         raise UnavailableError(str(self._reason)) from self._reason
 
     setup = add = without_vector = put_vectors = near = judge = judge_anew = remove = count = _refuse
-    get = put = change = of_program = on_path = known = _refuse
+    earlier = drop_programs = get = put = change = of_program = on_path = known = _refuse
 
     async def all(self) -> AsyncIterator[Any]:
         await self._refuse()

@@ -117,6 +117,5 @@ def _memory(owner: str, solved: Solved) -> Memory:
         pattern=asked,
         path=solved.path,
         bindings=solved.bindings,
-        program=solved.program,
         at=datetime.now(UTC),
     )

@@ -9,7 +9,7 @@ SAID = 0.3
 """What words that are not shared take from the cosine, where none is (chosen on the playground's trajectories)."""
 _STEM = 5
 _WORD = re.compile(r"\W+")
-_KINDS = (
+KINDS = (
     ("quoted", re.compile(r"\"[^\"]+\"|“[^”]+”|«[^»]+»|„[^“]+“|「[^」]+」|(?<!\w)['‘][^'’]{2,}['’](?!\w)")),
     ("email", re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
     ("url", re.compile(r"\bhttps?://\S+")),
@@ -27,7 +27,7 @@ def pattern(request: str) -> str:
     By looks alone, whatever its language; scripts without capitals keep their names.
     """
     text = request
-    for kind, looks in _KINDS:
+    for kind, looks in KINDS:
         text = looks.sub(lambda hit, kind=kind: f"<{kind}>" if _is_value(kind, hit[0]) else hit[0], text)
     return " ".join(text.split())
 

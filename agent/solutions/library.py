@@ -71,7 +71,20 @@ class SolutionLibrary:
         return await self._with_their_tools(told, k)
 
     async def add(self, solutions: Sequence[Solution]) -> list[str]:
-        """As :class:`agent.solutions.protocol.Solutions` says. The ids that they come with do not count; nor do values and stubs."""
+        """As :class:`agent.solutions.protocol.Solutions` says. The ids that they come with do not count; nor do values and stubs.
+
+        What an owner adds to a shared one is that owner's own.
+        """
+        ids, written = await self._keep(solutions)
+        await self._embed(written)
+        return ids
+
+    async def keep(self, solutions: Sequence[Solution]) -> list[str]:
+        """As :meth:`add`, but for that they are found once they are embedded (:meth:`embed`)."""
+        ids, _ = await self._keep(solutions)
+        return ids
+
+    async def _keep(self, solutions: Sequence[Solution]) -> tuple[list[str], list[Solution]]:
         made = [await self._made(one) for one in solutions]
         new: dict[str, list[Solution]] = {}
         for one in made:
@@ -83,8 +96,7 @@ class SolutionLibrary:
             return kept
 
         written = await self._store.change(list(new), change)
-        await self._embed(list(written.values()))
-        return [one.id for one in made]
+        return [one.id for one in made], list(written.values())
 
     async def get(self, ids: Iterable[str]) -> dict[str, Solution]:
         """By id, of this owner or shared."""
@@ -100,7 +112,8 @@ class SolutionLibrary:
         """What became of a run that took it, counted once a run: a later word on the same run takes the place of the first.
 
         ``wrong``: the request, where a user marked its answer as wrong; ``right``: as right, which takes such a mark back. What one owner
-        says is wrong of a shared solution is that owner's alone: it is kept with the own copy.
+        says is wrong of a shared solution is that owner's alone: it is kept with the own copy. What becomes of an own copy counts for the
+        shared one as well.
         """
         kept = (await self.get([solution])).get(solution)
         if kept is None:
@@ -108,14 +121,15 @@ class SolutionLibrary:
         mine = owned_by(program_of(solution), self._owner)
 
         def change(one: str, there: Solution | None) -> Solution | None:
-            if one == solution and there is not None:
+            if one in (solution, program_of(solution)) and there is not None:
                 there = counted(there, _key(run), good=good)
             if one != mine or not (wrong or right):
                 return there
             there = there or (_own_copy(kept, mine, self._owner) if wrong else None)
             return _marked(there, wrong, right) if there is not None else None
 
-        written = await self._store.change(list(dict.fromkeys((solution, mine))), change)
+        touched = list(dict.fromkeys((solution, program_of(solution), mine)))
+        written = await self._store.change(touched, change)
         if mine in written and mine != solution:
             await self._embed([written[mine]])
 
@@ -199,8 +213,9 @@ class SolutionLibrary:
         plan = given.plan.model_copy(update={"program": program, "values": {}})
         prints = given.fingerprints or fingerprints(program, await self._documents.get_tools(given.path))
         patterns = tuple(dict.fromkeys(given.patterns))[:_PATTERNS]
-        own = {"id": solution_id(given.owner, plan), "plan": plan, "fingerprints": prints, "patterns": patterns}
-        return given.model_copy(update=own)
+        whose = given.owner or self._owner
+        own = {"plan": plan, "fingerprints": prints, "patterns": patterns}
+        return given.model_copy(update={**own, "id": solution_id(whose, plan), "owner": whose})
 
     async def _embed(self, solutions: Sequence[Solution]) -> int:
         """Put the vectors of those whose patterns this encoder has not all seen; how many there were."""

@@ -9,7 +9,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from domain.memory import Memory, Recalled
+from domain.memory import EarlierMemory, Memory, Recalled, read_memory
 from domain.tool import ToolId
 from graph.backends.followed_vectors import FollowedVectors
 from graph.backends.sqlite_database import Database, Format, SqliteReading
@@ -39,11 +39,16 @@ _FORMAT = Format(
         """,
     ),
     synchronous="NORMAL",
+    # Those that a version before solutions kept programs with: whether there are any is asked whenever the store is opened.
+    added={
+        "memory_program": "CREATE INDEX memory_program ON memory (id) WHERE json_extract(body, '$.program') IS NOT NULL"
+    },
 )
-_ADD = """
-    INSERT INTO memory (id, owner, body, good, bad) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT (id) DO UPDATE SET body = json_set(body, '$.program', json(json_extract(excluded.body, '$.program')))
-    WHERE json_extract(body, '$.program') IS NULL AND json_extract(excluded.body, '$.program') IS NOT NULL
+_ADD = "INSERT INTO memory (id, owner, body, good, bad) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+_EARLIER = "SELECT body, good, bad FROM memory WHERE json_extract(body, '$.program') IS NOT NULL ORDER BY id LIMIT ?"
+_DROP_PROGRAMS = """
+    UPDATE memory SET body = json_remove(body, '$.program')
+    WHERE id IN (SELECT value FROM json_each(?)) AND json_extract(body, '$.program') IS NOT NULL
 """
 _WITHOUT = """
     SELECT body, good, bad FROM memory
@@ -102,6 +107,15 @@ class SqliteMemories(SqliteReading):
         others = orjson.dumps(list(tools)).decode()
         await self._database.write(lambda connection: connection.execute(_JUDGE_ANEW, (others,)))
 
+    async def earlier(self, limit: int) -> list[EarlierMemory]:
+        rows = await self._database.read(lambda c: c.execute(_EARLIER, (limit,)).fetchall())
+        read = (read_memory({**orjson.loads(body), "good": good, "bad": bad}) for body, good, bad in rows)
+        return [EarlierMemory(memory, program) for memory, program in read if program is not None]
+
+    async def drop_programs(self, memories: Iterable[str]) -> None:
+        ids = orjson.dumps(list(memories)).decode()
+        await self._database.write(lambda connection: connection.execute(_DROP_PROGRAMS, (ids,)))
+
     async def all(self) -> AsyncIterator[Memory]:
         async for _, body, good, bad in self._stream(_PAGE, ("",)):
             yield _memory(body, good, bad)
@@ -134,4 +148,4 @@ def _body(memory: Memory) -> str:
 
 
 def _memory(body: str, good: int, bad: int) -> Memory:
-    return Memory.model_validate({**orjson.loads(body), "good": good, "bad": bad})
+    return read_memory({**orjson.loads(body), "good": good, "bad": bad})[0]

@@ -1,14 +1,16 @@
-"""The stores that lie beside the graph and move with it: memories, and where the arguments of recorded calls came from."""
+"""The stores that lie beside the graph and move with it: memories, solutions, and where the arguments of recorded calls came from."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from pydantic import ValidationError
 
 from domain.errors import UnavailableError
-from domain.memory import Memory, MemoryStore
+from domain.memory import EarlierMemory, Memory, MemoryStore, read_memory
 from domain.model import what_is_wrong
+from domain.program import ProgramPlan
+from domain.solution import Solution, SolutionStore
 from domain.tool import ToolId
 from graph.dataflow import FlowCount, FlowStore
 from graph.transfer.fields import LineError, field, text, whole
@@ -23,19 +25,25 @@ class FlowKey:
     key: str
 
 
-CompanionItem = Memory | FlowKey | FlowCount
+CompanionItem = Memory | Solution | FlowKey | FlowCount
+Adopts = Callable[[Sequence[EarlierMemory]], Awaitable[object]]
+"""Makes solutions of the programs that earlier versions kept with memories; twice as once."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompanionStores:
-    """The stores beside the graph; None where there is none, which is as good as an empty one."""
+    """The stores beside the graph; None where there is none, which is as good as an empty one. ``adopts``: what it is told of earlier memories."""
 
     memories: MemoryStore | None = None
     flows: FlowStore | None = None
+    solutions: SolutionStore | None = None
+    adopts: Adopts | None = None
 
     async def empty(self) -> bool:
         """Whether they hold nothing."""
         if self.memories is not None and await self.memories.count():
+            return False
+        if self.solutions is not None and await self.solutions.count():
             return False
         return await anext(self.flow_keys(), None) is None and await anext(self.flow_counts(), None) is None
 
@@ -44,6 +52,18 @@ class CompanionStores:
         if self.memories is not None:
             async for one in self.memories.all():
                 yield one
+
+    async def all_solutions(self) -> AsyncIterator[Solution]:
+        """In the order of their ids."""
+        if self.solutions is not None:
+            async for one in self.solutions.all():
+                yield one
+
+    async def adopt(self, earlier: Sequence[EarlierMemory]) -> None:
+        """Keep the programs of memories as solutions. Raises ``UnavailableError`` where there is no store for them."""
+        if self.adopts is None:
+            raise UnavailableError("the export holds programs, and no place was given for them")
+        await self.adopts(earlier)
 
     async def flow_keys(self) -> AsyncIterator[FlowKey]:
         """In order."""
@@ -63,12 +83,20 @@ class CompanionStores:
 
     async def write(self, chunk: Sequence[CompanionItem]) -> None:
         """Items of one kind. Raises ``UnavailableError`` where there is no store for them."""
-        store = self.memories if isinstance(chunk[0], Memory) else self.flows
+        match chunk[0]:
+            case Memory():
+                store = self.memories
+            case Solution():
+                store = self.solutions
+            case _:
+                store = self.flows
         if store is None:
-            raise UnavailableError("the export holds memories or flows, and no place was given for them")
+            raise UnavailableError("the export holds memories, solutions or flows, and no place was given for them")
         match chunk[0]:
             case Memory():
                 await cast("MemoryStore", store).add(cast("Sequence[Memory]", chunk))
+            case Solution():
+                await cast("SolutionStore", store).put(cast("Sequence[Solution]", chunk))
             case FlowKey():
                 keys = [item.key for item in cast("Sequence[FlowKey]", chunk)]
                 await cast("FlowStore", store).restore(keys, [])
@@ -79,7 +107,7 @@ class CompanionStores:
 def place_of(item: CompanionItem) -> tuple[str, ...]:
     """What a section is sorted by."""
     match item:
-        case Memory():
+        case Memory() | Solution():
             return (item.id,)
         case FlowKey():
             return (item.key,)
@@ -87,7 +115,7 @@ def place_of(item: CompanionItem) -> tuple[str, ...]:
             return item.place
 
 
-def content_of(item: CompanionItem) -> tuple[str, dict[str, object]]:
+def content_of(item: Memory | FlowKey | FlowCount) -> tuple[str, dict[str, object]]:
     """Kind and content of the item's line."""
     match item:
         case Memory():
@@ -103,7 +131,7 @@ def item_of(content: dict[str, Any]) -> CompanionItem:
     """The item of a parsed line. Raises :class:`LineError`."""
     match content["kind"]:
         case "memory":
-            return _memory({name: value for name, value in content.items() if name != "kind"})
+            return _memory(content)[0]
         case "flow_key":
             return FlowKey(text(content, "key"))
         case "flow":
@@ -115,8 +143,16 @@ def item_of(content: dict[str, Any]) -> CompanionItem:
             raise LineError(f"{other!r} is no kind that belongs here")
 
 
-def _memory(content: dict[str, Any]) -> Memory:
+def earlier_of(content: dict[str, Any]) -> EarlierMemory | None:
+    """The memory of a parsed line with the program that an earlier version kept there, if it did. Raises :class:`LineError`."""
+    if content["kind"] != "memory":
+        return None
+    memory, program = _memory(content)
+    return EarlierMemory(memory, program) if program is not None else None
+
+
+def _memory(content: dict[str, Any]) -> tuple[Memory, ProgramPlan | None]:
     try:
-        return Memory.model_validate(content)
+        return read_memory({name: value for name, value in content.items() if name != "kind"})
     except ValidationError as error:
         raise LineError(f"no memory: {what_is_wrong(error)}") from error

@@ -4,13 +4,24 @@ from collections.abc import AsyncIterator
 
 from domain.errors import UsageError
 from domain.memory import Memory
+from domain.solution import Solution
 from domain.tool import ToolDoc
 from graph.dataflow import FlowCount
 from graph.facts import Edge, ToolFacts
 from graph.recordings import Recordings
 from graph.store import GraphStore
 from graph.transfer.companion_stores import CompanionStores, FlowKey
-from graph.transfer.lines import SECTIONS, Item, Key, Node, RecordedBatch, Taught, place
+from graph.transfer.lines import (
+    SECTIONS,
+    SOLUTIONS_SINCE,
+    VERSION,
+    Item,
+    Key,
+    Node,
+    RecordedBatch,
+    Taught,
+    place,
+)
 
 Present = dict[type[Item], int]
 """By kind: how many items of the export, from the first on, the store holds already."""
@@ -29,6 +40,7 @@ class Overlap:
             Key: _keys(graph),
             Taught: _lessons(graph),
             Memory: companions.all_memories(),
+            Solution: companions.all_solutions(),
             FlowKey: companions.flow_keys(),
             FlowCount: companions.flow_counts(),
             RecordedBatch: _batches(recordings),
@@ -48,9 +60,11 @@ class Overlap:
             self.present[kind] += 1
         self._next[kind] = await anext(self._streams[kind], None)
 
-    async def end(self) -> None:
-        """The export has no more. ``UsageError`` where the store does."""
+    async def end(self, version: int = VERSION) -> None:
+        """The export, of this version, has no more. ``UsageError`` where the store does: but for solutions out of an earlier version's memories."""
         for kind in SECTIONS:
+            if kind is Solution and version < SOLUTIONS_SINCE:
+                continue
             if (mine := await self._mine(kind)) is not None:
                 raise _other(mine)
 

@@ -65,7 +65,8 @@ async def export_store(
             progress("graph", sum(asdict(writer.counts).values()), total)
         async for chunk in _chunks(_remembered(companions or CompanionStores())):
             await asyncio.to_thread(writer.write, chunk)
-            progress("memories and flows", writer.counts.memories + writer.counts.flows, None)
+            told = writer.counts
+            progress("memories, solutions and flows", told.memories + told.solutions + told.flows, None)
         learnt = _learnt_meanwhile(writer.counts, before, await graph.statistics())
         if recordings is not None:
             calls = await recordings.count()
@@ -94,6 +95,8 @@ async def _items(graph: GraphStore) -> AsyncIterator[Item]:
 async def _remembered(companions: CompanionStores) -> AsyncIterator[Item]:
     async for memory in companions.all_memories():
         yield memory
+    async for solution in companions.all_solutions():
+        yield solution
     async for key in companions.flow_keys():
         yield key
     async for counted in companions.flow_counts():

@@ -8,6 +8,7 @@ from typing import cast
 
 from domain.errors import BrokenInputError, UnavailableError, UsageError
 from domain.memory import Memory
+from domain.solution import Solution
 from domain.tool import FINISH, ToolDoc
 from graph.dataflow import FlowCount
 from graph.facts import Edge, GraphState, GraphStatistics
@@ -16,7 +17,7 @@ from graph.store import GraphStore
 from graph.transfer.companion_stores import CompanionItem, CompanionStores, FlowKey
 from graph.transfer.comparing import Overlap, Present
 from graph.transfer.exporting import Exported, Progress
-from graph.transfer.lines import Item, Key, Node, RecordedBatch, Taught
+from graph.transfer.lines import SOLUTIONS_SINCE, Item, Key, Node, RecordedBatch, Taught
 from graph.transfer.reading import ExportReader
 from graph.validation import check_documents, check_state
 
@@ -66,13 +67,15 @@ async def import_store(
     reader, written, seen = ExportReader(path), 0, dict.fromkeys(present, 0)
     async for chunk in _chunks(reader, "import", progress):
         kind = type(chunk[0])
+        if earlier := reader.take_earlier():
+            await companions.adopt(earlier)  # before its memories: where they are, this is done
         skipped = min(max(present[kind] - seen[kind], 0), len(chunk))
         seen[kind] += len(chunk)
         if skipped < len(chunk):
             await _write(chunk[skipped:], graph, recordings, companions)
             written += len(chunk) - skipped
     _check_same(path, reader, checked)
-    await _check_result(checked, graph, recordings, companions)
+    await _check_result(checked, reader.version, graph, recordings, companions)
     return written
 
 
@@ -91,7 +94,7 @@ async def _present(
         async for chunk in _chunks(reader, "compare", progress):
             for item in chunk:
                 await overlap.add(item)
-        await overlap.end()
+        await overlap.end(reader.version)
         _check_same(path, reader, checked)
     return overlap.present
 
@@ -107,7 +110,7 @@ async def _write(
             if recordings is None:
                 raise UnavailableError("the export holds recorded calls, and no place was given for them")
             await recordings.add(key, calls)
-        case Memory() | FlowKey() | FlowCount():
+        case Memory() | Solution() | FlowKey() | FlowCount():
             await companions.write(cast("Sequence[CompanionItem]", chunk))
         case _:
             await graph.restore(_state(chunk))
@@ -121,7 +124,7 @@ def _check_content(path: Path, chunk: Sequence[Item]) -> None:
                 check_documents(cast("Sequence[ToolDoc]", chunk))
             case RecordedBatch(key, _):
                 check_state(GraphState(keys=[key]))
-            case Memory() | FlowKey() | FlowCount():
+            case Memory() | Solution() | FlowKey() | FlowCount():
                 pass
             case _:
                 check_state(_state(chunk))
@@ -147,16 +150,20 @@ def _check_same(path: Path, reader: ExportReader, checked: Checked) -> None:
 
 
 async def _check_result(
-    checked: Checked, graph: GraphStore, recordings: Recordings | None, companions: CompanionStores
+    checked: Checked, version: int, graph: GraphStore, recordings: Recordings | None, companions: CompanionStores
 ) -> None:
     counts, found = checked.export.counts, await graph.statistics()
     wanted = (counts.documents, counts.nodes - checked.finish, counts.edges, counts.keys)
     edges = found.transitions + found.finish_transitions
     calls = await recordings.count() if recordings is not None else 0
     memories = await companions.memories.count() if companions.memories is not None else 0
-    if (found.documents, found.nodes, edges, found.batches) != wanted or (calls, memories) != (
+    solutions = await companions.solutions.count() if companions.solutions is not None else 0
+    if version < SOLUTIONS_SINCE:
+        solutions = counts.solutions  # they are made of memories
+    if (found.documents, found.nodes, edges, found.batches) != wanted or (calls, memories, solutions) != (
         counts.calls,
         counts.memories,
+        counts.solutions,
     ):
         raise UnavailableError(
             "the store was written to by another program while it was imported: stop that program, and import into a new "

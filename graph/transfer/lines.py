@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from domain.memory import Memory
 from domain.model import what_is_wrong
+from domain.solution import Solution
 from domain.tool import ToolDoc, ToolId
 from domain.trajectory import Outcome, RecordedCall
 from graph.dataflow import FlowCount
@@ -24,11 +25,13 @@ from graph.transfer.companion_stores import CompanionItem, FlowKey, content_of, 
 from graph.transfer.fields import LineError, field, number, text, whole
 
 FORMAT = "footpath-export"
-VERSION = 5
-READABLE = (1, 2, 3, 4, 5)
+VERSION = 6
+READABLE = (1, 2, 3, 4, 5, 6)
 """Versions that are read: the first knew neither marks nor lessons, the second neither memories nor flows, the third no live evidence
-beside the counts, the fourth no programs of memories.
+beside the counts, the fourth no programs, which the fifth kept with memories, and the sixth as solutions.
 """
+
+SOLUTIONS_SINCE = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,18 @@ class Taught:
 
 
 Item = ToolDoc | Node | Edge | Key | Taught | CompanionItem | RecordedBatch
-SECTIONS: tuple[type[Item], ...] = (ToolDoc, Node, Edge, Key, Taught, Memory, FlowKey, FlowCount, RecordedBatch)
+SECTIONS: tuple[type[Item], ...] = (
+    ToolDoc,
+    Node,
+    Edge,
+    Key,
+    Taught,
+    Memory,
+    Solution,
+    FlowKey,
+    FlowCount,
+    RecordedBatch,
+)
 """In the order of the file."""
 
 
@@ -77,6 +91,7 @@ class Counts:
     keys: int = 0
     lessons: int = 0
     memories: int = 0
+    solutions: int = 0
     flow_keys: int = 0
     flows: int = 0
     batches: int = 0
@@ -97,6 +112,8 @@ class Counts:
                 self.lessons += 1
             case Memory():
                 self.memories += 1
+            case Solution():
+                self.solutions += 1
             case FlowKey():
                 self.flow_keys += 1
             case FlowCount():
@@ -117,7 +134,7 @@ def place(item: Item) -> tuple[str, ...]:
             return (item.key,)
         case Taught():
             return (item.tool, item.lesson.moment, item.lesson.run)
-        case Memory() | FlowKey() | FlowCount():
+        case Memory() | Solution() | FlowKey() | FlowCount():
             return place_of(item)
         case RecordedBatch():
             return ()
@@ -128,6 +145,7 @@ _COUNTS = tuple(field.name for field in fields(ToolFacts))[:5]
 _SUMS = tuple(field.name for field in fields(ToolFacts))[5:]
 _TEXTS = tuple(field.name for field in fields(RecordedCall))[:5]
 _DOCUMENT = b'{"kind":"document","document":'
+_SOLUTION = b'{"kind":"solution","solution":'
 _facts = attrgetter(*(field.name for field in fields(ToolFacts)))
 
 
@@ -137,6 +155,8 @@ def encode(item: Item) -> Iterable[bytes]:
         case ToolDoc():
             # pydantic's own JSON keeps integers of any size, in the order of the model's fields.
             return (_DOCUMENT + item.model_dump_json(exclude_defaults=True).encode() + b"}",)
+        case Solution():
+            return (_SOLUTION + item.model_dump_json(exclude_defaults=True).encode() + b"}",)
         case Node():
             facts = _facts(item.facts)
             # Adding zero makes -0.0 the 0.0 that a database keeps of it.
@@ -186,12 +206,25 @@ def is_document(line: bytes) -> bool:
     return line.startswith(_DOCUMENT)
 
 
+def is_solution(line: bytes) -> bool:
+    """Whether the line holds a solution, for :func:`decode_solution`, for the same reason."""
+    return line.startswith(_SOLUTION)
+
+
 def decode_document(line: bytes) -> ToolDoc:
     """Raises :class:`LineError`."""
     try:
         return ToolDoc.model_validate_json(line.removeprefix(_DOCUMENT).removesuffix(b"}"))
     except ValidationError as error:
         raise LineError(f"no document of a tool: {what_is_wrong(error)}") from error
+
+
+def decode_solution(line: bytes) -> Solution:
+    """Raises :class:`LineError`."""
+    try:
+        return Solution.model_validate_json(line.removeprefix(_SOLUTION).removesuffix(b"}"))
+    except ValidationError as error:
+        raise LineError(f"no solution: {what_is_wrong(error)}") from error
 
 
 def decode(content: dict[str, Any]) -> Node | Edge | Key | Taught | CompanionItem:

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from domain.errors import BrokenInputError, UsageError
+from domain.memory import EarlierMemory
 from domain.tool import ToolDoc
 from graph.transfer import lines as form
+from graph.transfer.companion_stores import earlier_of
 from graph.transfer.fields import LineError
 from graph.transfer.lines import (
     DIGEST_BYTES,
@@ -28,7 +30,7 @@ from graph.transfer.lines import (
 )
 
 AT_ONCE: dict[type[Item], int] = {ToolDoc: 500, RecordedBatch: 1}
-_LATER = {"lessons": 0, "memories": 0, "flow_keys": 0, "flows": 0}
+_LATER = {"lessons": 0, "memories": 0, "solutions": 0, "flow_keys": 0, "flows": 0}
 """What an older version does not count, since it has none."""
 _GZIP = b"\x1f\x8b"
 _LONGEST = 256 << 20
@@ -45,6 +47,8 @@ class ExportReader:
         self.counts = Counts()
         self.digest = ""
         self.recordings = False
+        self.version = VERSION
+        self._earlier: list[EarlierMemory] = []
         self._number = 0
         self._hash = blake2b(digest_size=DIGEST_BYTES)
 
@@ -77,6 +81,11 @@ class ExportReader:
                 yield item
             raise LineError("the file ends without its closing line: it was cut off")
 
+    def take_earlier(self) -> list[EarlierMemory]:
+        """Those of the memories read since it was asked last that have programs, as an earlier version wrote them."""
+        taken, self._earlier = self._earlier, []
+        return taken
+
     def _head(self, lines: Iterator[bytes]) -> None:
         wrong = f"no export of Footpath: the first line does not say {FORMAT}"
         try:
@@ -91,11 +100,14 @@ class ExportReader:
                 "the Footpath that wrote it, or one as new"
             )
         self.recordings = head.get("recordings") is True
+        self.version = head["version"]
 
     def _item(self, line: bytes, lines: Iterator[bytes]) -> Item | None:
         """The item that begins with this line; None for the closing line, which was right."""
         if form.is_document(line):
             return form.decode_document(line)
+        if form.is_solution(line):
+            return form.decode_solution(line)
         content = form.parse(line)
         if content["kind"] == "batch":
             key, number = form.decode_batch(content)
@@ -106,6 +118,8 @@ class ExportReader:
         if content["kind"] == "end":
             self._check_end(content)
             return None
+        if (earlier := earlier_of(content)) is not None:
+            self._earlier.append(earlier)
         return form.decode(content)
 
     def _check_end(self, content: dict[str, Any]) -> None:

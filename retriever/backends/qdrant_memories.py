@@ -4,7 +4,9 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from domain.memory import Memory, Recalled
+import orjson
+
+from domain.memory import PROGRAM, EarlierMemory, Memory, Recalled, read_memory
 from domain.tool import ToolId
 from retriever.backends.qdrant_connection import QdrantAddress, QdrantConnection
 from retriever.backends.qdrant_memory_points import MARKED, MemoryCollections, about, judged, point_id, where
@@ -55,15 +57,6 @@ class QdrantMemories:
                 await self._connection.call(
                     "write memories", lambda client, points=points: client.upsert(self._bodies, points)
                 )
-        await self._add_programs([memory for memory in memories if memory.program is not None])
-
-    async def _add_programs(self, memories: Sequence[Memory]) -> None:
-        """Of memories that were there before, with none of their own."""
-        programs = {memory.id: memory.program for memory in memories}
-        for memory in await self._found(list(programs)):
-            if memory.program is None:
-                body = memory.model_copy(update={"program": programs[memory.id]}).model_dump_json(exclude_none=True)
-                await self._set({"body": body}, [memory.id])
 
     async def without_vector(self, identity: str, limit: int) -> list[Memory]:
         """Those without the encoder's mark. One that has a vector all the same, as an interrupted write leaves it, gets its mark here."""
@@ -134,6 +127,25 @@ class QdrantMemories:
         for memory in moved:
             body = {"body": memory.model_copy(update={"good": 0, "bad": 0}).model_dump_json(exclude_none=True)}
             await self._set(body, [memory.id])
+
+    async def earlier(self, limit: int) -> list[EarlierMemory]:
+        """They are looked for in the text of their bodies, by the server."""
+        from qdrant_client import models
+
+        of_bodies = models.FieldCondition(key="body", match=models.MatchText(text=f'"{PROGRAM}":{{'))
+        wanted = where(_A_MEMORY)
+        wanted.must = [*(wanted.must if isinstance(wanted.must, list) else []), of_bodies]
+        records, _ = await self._connection.call(
+            "list the memories", lambda client: client.scroll(self._bodies, scroll_filter=wanted, limit=limit)
+        )
+        read = (read_memory(orjson.loads((record.payload or {})["body"])) for record in records)
+        known = {memory.id: program for memory, program in read if program is not None}
+        kept = await self._with_judgements(await self._found(list(known)))
+        return [EarlierMemory(memory, known[memory.id]) for memory in kept]
+
+    async def drop_programs(self, memories: Iterable[str]) -> None:
+        for memory in await self._found(list(memories)):
+            await self._set({"body": memory.model_dump_json(exclude_none=True)}, [memory.id])
 
     async def all(self) -> AsyncIterator[Memory]:
         """The server knows no order by a text: the ids are read and sorted first, then the memories page by page."""
@@ -235,4 +247,4 @@ class QdrantMemories:
 
 
 def _parsed(payloads: Iterable[dict[str, Any]]) -> list[Memory]:
-    return [Memory.model_validate_json(payload["body"]) for payload in payloads]
+    return [read_memory(orjson.loads(payload["body"]))[0] for payload in payloads]

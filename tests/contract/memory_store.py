@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 
 from domain.memory import Memory, MemoryStore, memory_id
 from domain.plan import Binding
-from domain.program import Program, ProgramPlan
 from domain.tool import ToolId
 
 ENCODER = "encoder 1"
@@ -18,12 +17,6 @@ def memory(pattern: str, owner: str = "", path: tuple[ToolId, ...] = PATH) -> Me
     bindings = ((Binding(parameter="q", origin="request", reference="Oslo"),), ())
     at = datetime(2026, 5, 4, tzinfo=UTC)
     return Memory(id=name, owner=owner, request=pattern, pattern=pattern, path=path, bindings=bindings, at=at)
-
-
-def plan(text: str) -> ProgramPlan:
-    """A program with an input."""
-    program = Program(text=text, tools={"a": PATH[0], "b": PATH[1]}, arguments={"a": {"q": "q"}})
-    return ProgramPlan(program=program, inputs={"city": {"type": "string"}})
 
 
 async def filled(memories: MemoryStore, *kept: tuple[Memory, list[float]]) -> None:
@@ -62,14 +55,11 @@ class MemoryStoreContract:
         (found,) = await memories.near([1.0, 0.0], ENCODER, "", 1)
         assert (found.memory.good, found.memory.bad) == (0, 1)
 
-    async def test_a_program_is_kept_and_put_where_there_is_none(self, memories: MemoryStore) -> None:
-        one, first, second = memory("x"), plan("await a()"), plan("await b()")
-        await filled(memories, (one, [1.0, 0.0]))
-        await memories.judge(one.id, good=True)
-        for program in (first, None, second):
-            await memories.add([one.model_copy(update={"program": program})])
-        (found,) = await memories.near([1.0, 0.0], ENCODER, "", 1)
-        assert found.memory == one.model_copy(update={"program": first, "good": 1})
+    async def test_nothing_of_its_own_is_of_an_earlier_version(self, memories: MemoryStore) -> None:
+        await memories.add([memory('the "program":{ of <name>'), memory("program")])
+        assert await memories.earlier(5) == []
+        await memories.drop_programs([memory("program").id, "unknown"])
+        assert await memories.count() == 2
 
     async def test_judgements_at_once_all_count(self, memories: MemoryStore) -> None:
         one = memory("x").model_copy(update={"good": 2})

@@ -59,7 +59,7 @@ def chosen(*numbers: int) -> Change:
     ("change", "says"),
     [
         (edited(b'"imported":3', b'"imported":4'), "changed after it was written"),
-        (edited(b'"version":5', b'"version":6'), ":1: an export of version 6"),
+        (edited(b'"version":6', b'"version":7'), ":1: an export of version 7"),
         (edited(b'"calls":4', b'"calls":"4"'), "calls is missing or of the wrong type"),
         (edited(b'"calls":4', b'"calls":true'), "calls is missing or of the wrong type"),
         (edited(b'"calls":4', b'"calls":2'), "nor successes more than calls"),

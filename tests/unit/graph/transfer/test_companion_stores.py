@@ -9,11 +9,14 @@ import pytest
 
 from domain.errors import UnavailableError, UsageError
 from domain.memory import Memory, MemoryStore
+from domain.program import Program, ProgramPlan
 from domain.tool import ToolId
 from domain.trajectory import Taken
 from graph.backends.memory import MemoryGraph
+from graph.backends.memory_solutions import MemorySolutions
 from graph.backends.sqlite_dataflow import SqliteFlows
 from graph.backends.sqlite_memories import SqliteMemories
+from graph.backends.sqlite_solutions import SqliteSolutions
 from graph.transfer.companion_stores import CompanionStores, item_of
 from graph.transfer.exporting import Exported, export_store
 from graph.transfer.fields import LineError
@@ -21,9 +24,11 @@ from graph.transfer.importing import check_export, import_store
 from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_memories import QdrantMemories
 from tests.contract.memory_store import memory
+from tests.contract.solution_store import solution
 from tests.unit.graph.transfer.small_stores import fill, quiet, run_changed
 
 A, B = ToolId("c/s/a"), ToolId("c/s/b")
+ODD = ProgramPlan(program=Program(text="1", tools={}), inputs={"n": {"type": "integer", "maximum": 2**80}})
 TAKEN = [Taken(A, B, "q", ("x[].id", "y")), Taken(A, B, "q", ("y",)), Taken(B, A, "ü\u2028", ("z",))]
 
 
@@ -33,8 +38,10 @@ def memories_at(folder: Path, kind: str) -> MemoryStore:
 
 @pytest.fixture
 async def full(tmp_path: Path) -> AsyncGenerator[CompanionStores]:
-    """Three memories with judgements, and flows."""
-    beside = CompanionStores(memories_at(tmp_path, "sqlite"), SqliteFlows(tmp_path / "flows.db"))
+    """Three memories with judgements, two solutions, and flows."""
+    solutions = MemorySolutions()
+    await solutions.put([solution("x \u2028 ü"), solution("x", "ann").model_copy(update={"plan": ODD})])
+    beside = CompanionStores(memories_at(tmp_path, "sqlite"), SqliteFlows(tmp_path / "flows.db"), solutions)
     assert beside.memories is not None
     assert beside.flows is not None
     await beside.memories.setup()
@@ -70,15 +77,20 @@ async def all_of(store: MemoryStore | None) -> list[Memory]:
 async def test_judgements_and_flows_come_along(full: CompanionStores, first: str, then: str, tmp_path: Path) -> None:
     path, known = tmp_path / "0", await exported(tmp_path / "0", full)
     assert (known.counts.memories, known.counts.flow_keys, known.counts.flows) == (3, 2, 2)
+    assert known.counts.solutions == 2
     for number, kind in enumerate((first, then)):
         folder = tmp_path / f"in{number}"
         folder.mkdir()
-        new = CompanionStores(memories_at(folder, kind), SqliteFlows(folder / "flows.db"))
+        kept = SqliteSolutions(folder / "solutions.db")
+        await kept.setup()
+        new = CompanionStores(memories_at(folder, kind), SqliteFlows(folder / "flows.db"), kept)
         assert new.memories is not None
         assert new.flows is not None
         await new.memories.setup()
         await new.flows.setup()
-        assert await imported(path, new) == 16 + 7
+        assert await imported(path, new) == 16 + 9
+        assert full.solutions is not None
+        assert [one async for one in kept.all()] == [one async for one in full.solutions.all()]
         assert await all_of(new.memories) == await all_of(full.memories)
         assert {(m.owner, m.good, m.bad) for m in await all_of(new.memories)} == {("", 0, 0), ("ann", 2, 1)}
         assert full.flows is not None
@@ -86,22 +98,29 @@ async def test_judgements_and_flows_come_along(full: CompanionStores, first: str
         assert not await new.flows.add("k1", TAKEN)
         path = tmp_path / f"again{number}"
         assert await exported(path, new) == known
-        await new.memories.close()
-        await new.flows.close()
+        for one in (new.memories, new.flows, kept):
+            await one.close()
 
 
 async def test_an_interrupted_import_goes_on_and_other_memories_are_refused(
     full: CompanionStores, tmp_path: Path
 ) -> None:
     await exported(tmp_path / "e", full)
-    part = CompanionStores(SqliteMemories(tmp_path / "part.db"), SqliteFlows(tmp_path / "part.flows.db"))
+    solutions = MemorySolutions()
+    part = CompanionStores(SqliteMemories(tmp_path / "part.db"), SqliteFlows(tmp_path / "part.flows.db"), solutions)
     assert part.memories is not None
     assert part.flows is not None
     await part.memories.setup()
     await part.flows.setup()
     first = (await all_of(full.memories))[0]
     await part.memories.add([first])
-    assert await imported(tmp_path / "e", part) == 16 + 6
+    await solutions.put([solution("x \u2028 ü")])
+    assert await imported(tmp_path / "e", part) == 16 + 7
+    assert await imported(tmp_path / "e", part) == 16
+    await solutions.put([solution("more")])
+    with pytest.raises(UsageError, match="Solution more"):
+        await imported(tmp_path / "e", part)
+    await solutions.remove(["more"])
     await part.memories.judge(first.id, good=False)
     with pytest.raises(UsageError, match="Memory"):
         await imported(tmp_path / "e", part)
@@ -115,7 +134,7 @@ async def test_without_a_place_for_memories_nothing_is_lost_in_silence(full: Com
         await imported(tmp_path / "e", None)
 
 
-@pytest.mark.parametrize("version", [1, 2, 3])
+@pytest.mark.parametrize("version", [1, 2, 3, 4, 5])
 async def test_exports_of_earlier_versions_are_read(version: int, tmp_path: Path) -> None:
     await exported(tmp_path / "e", CompanionStores())
     run_changed(tmp_path / "e", lambda lines: _as_of(version, lines))
@@ -127,10 +146,10 @@ def _as_of(version: int, lines: list[bytes]) -> list[bytes]:
     the third knew no live evidence beside its counts.
     """
     flows = {"memories", "flow_keys", "flows"} if version < 3 else set[str]()
-    later = flows | ({"lessons"} if version == 1 else set[str]())
+    later = flows | {"solutions"} | ({"lessons"} if version == 1 else set[str]())
     rows = [json.loads(line) for line in lines]
     rows[0]["version"] = version
-    evidence = {"good", "bad", "trouble", "heard", "strength"}
+    evidence = {"good", "bad", "trouble", "heard", "strength"} if version < 4 else set[str]()
     rows = [{key: value for key, value in row.items() if key not in evidence} for row in rows]
     if version == 1:
         rows = [row for row in rows if row["kind"] != "lesson" and row.get("imported", 1) + row.get("live", 1)]

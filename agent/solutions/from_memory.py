@@ -1,0 +1,82 @@
+"""Solutions out of memories of earlier versions, which kept the program that served a request with its path."""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from agent.memory.similarity import KINDS
+from agent.plans.request_template import Words, named_in, spoken
+from agent.programs.reading import called
+from domain.memory import EarlierMemory
+from domain.model import JsonObject
+from domain.solution import Solution
+from domain.tool import ToolId
+
+UNNAMED = "it was kept before there were solutions, and nothing tells which words of its request its inputs are"
+_NAMED = re.compile(r"\{\w+\}")
+
+
+def solution_of(earlier: EarlierMemory) -> Solution:
+    """The memory's program as a solution of the same owner. Suspended where not all of its inputs are found in the request."""
+    memory, plan = earlier.memory, earlier.program
+    text = spoken(memory.request, [Words(words, name) for name, words in _words(earlier).items()])
+    needed = {name for name, schema in plan.inputs.items() if "default" not in schema}
+    left = {name: plan.inputs[name] for name in plan.inputs if name in needed.difference(named_in(text))}
+    text = _by_looks(text, left)
+    return Solution(
+        id="",
+        owner=memory.owner,
+        plan=plan,
+        patterns=(text,),
+        path=memory.path,
+        origin="run",
+        suspended="" if needed <= set(named_in(text)) else UNNAMED,
+        at=memory.at,
+    )
+
+
+def _words(earlier: EarlierMemory) -> dict[str, str]:
+    """The words that an input's value was in the request: what the calls that took it are known to have taken from there."""
+    taken = dict(_taken(earlier))
+    return {name: words for name, words in taken.items() if name in earlier.program.inputs}
+
+
+def _taken(earlier: EarlierMemory) -> Iterator[tuple[str, str]]:
+    program = earlier.program.program
+    said: dict[ToolId, dict[str, str]] = {
+        tool: {one.parameter: one.reference for one in bindings if one.origin == "request" and one.reference}
+        for tool, bindings in zip(earlier.memory.path, earlier.memory.bindings, strict=False)
+    }
+    for node in ast.walk(ast.parse(program.text)):
+        function = called(node)
+        if isinstance(node, ast.Call) and function in program.tools:
+            names, words = program.arguments.get(function, {}), said.get(program.tools[function], {})
+            for one in node.keywords:
+                parameter = names.get(one.arg or "", one.arg or "")
+                if isinstance(one.value, ast.Name) and parameter in words:
+                    yield one.value.id, words[parameter]
+
+
+def _by_looks(text: str, left: Mapping[str, JsonObject]) -> str:
+    """With the inputs that are left in place of what looks like their values, where one input and one value alone are of a kind."""
+    for number in (True, False):
+        names = [name for name, schema in left.items() if (schema.get("type") in ("integer", "number")) is number]
+        found = list(dict.fromkeys(_values(text, numbers=number)))
+        if len(names) == len(found) == 1:
+            kept = _NAMED.findall(text)
+            hidden = _NAMED.sub("\0", text)
+            hidden = hidden.replace(found[0], f"\1{names[0]}\2")
+            parts = iter(kept)
+            text = re.sub("\0", lambda _, parts=parts: next(parts), hidden).replace("\1", "{").replace("\2", "}")
+    return text
+
+
+def _values(text: str, *, numbers: bool) -> Iterable[str]:
+    """What looks like a value outside of braces: numbers, or all else."""
+    rest = _NAMED.sub(" , ", text)
+    for kind, looks in KINDS:
+        if kind != "number" and not numbers:
+            yield from (hit[0] for hit in looks.finditer(rest) if kind != "name" or hit[0][0].isupper())
+        elif kind == "number" and numbers:
+            yield from (hit[0] for hit in looks.finditer(rest))
+        rest = looks.sub(" , ", rest) if kind != "name" else rest
