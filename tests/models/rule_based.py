@@ -37,6 +37,7 @@ _MARKS = {
     "name the fields": "fields",
     "answer a request": "answer",
     "short Python program": "program",
+    "A kept program may serve": "solution",
 }
 
 
@@ -121,6 +122,8 @@ def _decided(purpose: str, prompt: str) -> "dict[str, object] | str":
             return fill(prompt)
         case "fields":
             return fields(prompt)
+        case "solution":
+            return {"reason": "rules write anew", "fits": False, "inputs": [], "wordings": []}
         case _:
             return answer(prompt)
 
