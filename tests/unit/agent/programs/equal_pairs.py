@@ -61,6 +61,10 @@ LIST_SAME = (
     "people = await searchPerson(name=name, organization=organization)\npubs = await getPersonPubs(person_id=people[0]['person_id'])\n"
     "titles = list(map(lambda pub: pub['title'], pubs or []))\n{'answered': 'yes' if titles else 'no', 'answer': titles}",
 )
+LIST_SAME += (
+    "people = await searchPerson(name=name, organization=organization)\npubs = await getPersonPubs(person_id=people[0]['person_id'])\n"
+    "found = [p['title'] for p in pubs]\nsaid = [str(x) for x in found] if isinstance(found, list) else [str(found)]\n'; '.join(sorted(set(said)))",
+)
 LIST_OTHER = (
     "people = await searchPerson(name=name, organization=organization)\npubs = await getPersonPubs(person_id=people[0]['person_id'])\n[p['year'] for p in pubs]",
     "people = await searchPerson(name=name, organization=organization)\npubs = await getPersonPubs(person_id=people[0]['person_id'])\n[p['title'] for p in pubs if p['year'] > 2015]",
