@@ -94,6 +94,11 @@ FILTER_SAME = (
     "people = await searchPerson(name='Dagny Abernathy')\nco = await getCoauthors(person_id=people[0]['person_id'])\nby_name = {}\n"
     "for c in co:\n    by_name[c['name']] = await getPersonInterest(person_id=c['id'])\n[n for n, topics in by_name.items() if 'game theory' in topics]",
 )
+FILTER_SAME += (
+    "import asyncio\nco = await getCoauthors(person_id=(await searchPerson(name='Dagny Abernathy'))[0]['person_id'])\n"
+    "pairs = list(zip(co, await asyncio.gather(*[getPersonInterest(person_id=one['id']) for one in co])))\n"
+    "fitting = [pair for pair in pairs if len(pair[1]) > 0 and 'game theory' in pair[1]]\n'; '.join([f\"{pair[0]['name']}\" for pair in fitting])",
+)
 FILTER_OTHER = (
     FILTER.replace("game theory", "cryptography"),
     FILTER.replace(' if "game theory" in found', ""),
