@@ -131,6 +131,7 @@ async def _ask(questions: Sequence[SoayQuestion], services: Services, who: Condi
         places = [
             await place_at(opened, services.container, services.named, address, who) for address in services.addresses
         ]
+        await places[0].deps()  # no such policy or planner: told before any run
         bars = opened.enter_context(Progress(console=console, transient=True, disable=not console.is_terminal))
         task = bars.add_task(who.planner or who.policy, total=len(questions))
 

@@ -65,19 +65,10 @@ def compression(
     raise typer.Exit(1 if skipped else 0)
 
 
-app.command()(answers)
-app.command()(retrieval)
-app.command()(planning)
-app.command()(graph)
-app.command()(offers)
-app.command()(learning)
-app.command()(recovery)
-app.command()(changes)
-app.command()(memory)
-app.command()(sequences)
-app.command()(couplings)
-app.command()(programs)
-app.command()(soay)
+for command in (
+    answers, retrieval, planning, graph, offers, learning, recovery, changes, memory, sequences, couplings, programs, soay,
+):  # fmt: skip
+    app.command()(command)
 
 
 if __name__ == "__main__":

@@ -50,7 +50,15 @@ def _presses(book: Book) -> Gold:
 
 
 def _longest(book: Book) -> Gold:
-    return number(max(one.pages for one in book.editions))
+    """Its pages, and not those of the other editions."""
+    longest = max(one.pages for one in book.editions)
+    others = {str(one.pages) for one in book.editions if one.pages != longest}
+    return Gold(numbers=(longest,), others=tuple(sorted(others)))
+
+
+def _plot(book: Book) -> Gold:
+    """What it is about, and not what the author's other books are."""
+    return each_of([book.description], [one.description for one in world.books_by(book.author)])
 
 
 def _rated(author: Author) -> Gold:
@@ -108,7 +116,7 @@ TEMPLATES = (
     Template(17, 2, "Which books did {name} publish after {year}?", "{year}年以后{name}出版了哪些书？", _AUTHOR + _WRITTEN + '[one["title"] for one in written["entries"] if one["first_publish_year"] > year]', _later, _authors_and_years),
     Template(18, 3, "Where was the author of the book {title} born?", "《{title}》一书的作者出生在哪个城市？", _BOOK + _PAGE + 'life = await getAuthor(author_id=page["author"]["author_id"])\nlife["birthplace"]', _of_book(lambda one: text(one.author.birthplace.name)), _books),
     Template(19, 3, "Which other books are by the author of {title}?", "《{title}》的作者还写过哪些书？", _BOOK + _PAGE + 'written = await getAuthorBooks(author_id=page["author"]["author_id"])\n[one["title"] for one in written["entries"] if one["title"] != title]', _of_book(lambda one: _titles(book for book in world.books_by(one.author) if book is not one)), _books),
-    Template(20, 3, "What is the highest rated book by {name} about?", "{name}评分最高的书讲的是什么？", _AUTHOR + _WRITTEN + _BEST + 'page = await getBook(book_id=best["book_id"])\npage["description"]', _of_best(lambda one: text(one.description)), _authors),
+    Template(20, 3, "What is the highest rated book by {name} about?", "{name}评分最高的书讲的是什么？", _AUTHOR + _WRITTEN + _BEST + 'page = await getBook(book_id=best["book_id"])\npage["description"]', _of_best(_plot), _authors),
     Template(21, 3, "Which publishers have brought out the highest rated book by {name}?", "哪些出版社出版过{name}评分最高的书？", _AUTHOR + _WRITTEN + _BEST + 'editions = await getEditions(book_id=best["book_id"])\n[one["publisher"] for one in editions["entries"]]', _of_best(_presses), _authors),
-    Template(22, 3, "What is the first book by {name} about?", "{name}的第一本书讲的是什么？", _AUTHOR + _WRITTEN + 'page = await getBook(book_id=written["entries"][0]["book_id"])\npage["description"]', _of_author(lambda one: text(world.books_by(one)[0].description) if len({book.year for book in world.books_by(one)[:2]}) == 2 else None), _authors),
+    Template(22, 3, "What is the first book by {name} about?", "{name}的第一本书讲的是什么？", _AUTHOR + _WRITTEN + 'page = await getBook(book_id=written["entries"][0]["book_id"])\npage["description"]', _of_author(lambda one: _plot(world.books_by(one)[0]) if len({book.year for book in world.books_by(one)[:2]}) == 2 else None), _authors),
 )  # fmt: skip

@@ -41,12 +41,20 @@ def _work(values: Values) -> Paper | None:
     return pubs[0] if alone else None
 
 
-def _of_work(told: Callable[[Paper], Gold]) -> Callable[[Values], Gold | None]:
+def _of_work(told: Callable[[Paper], str]) -> Callable[[Values], Gold | None]:
+    """Of the representative work, and not of the others."""
+
     def direct(values: Values) -> Gold | None:
         paper = _work(values)
-        return told(paper) if paper else None
+        return each_of([told(paper)], map(told, _pubs(values))) if paper else None
 
     return direct
+
+
+def _year_of_work(values: Values) -> Gold | None:
+    paper = _work(values)
+    years = {str(one.year) for one in _pubs(values) if paper and one.year != paper.year}
+    return Gold(numbers=(paper.year,), others=tuple(sorted(years))) if paper else None
 
 
 def _of_person(told: Callable[[Scholar], Gold]) -> Callable[[Values], Gold | None]:
@@ -120,8 +128,20 @@ def _titles() -> Iterator[Values]:
 
 
 def _gender(person: Scholar) -> Gold:
-    ways = ("female", "woman", "女", "女士") if person.gender == "female" else ("male", "man", "男", "男士")
-    return text(*ways)
+    women, men = ("female", "woman", "女", "女士"), ("male", "man", "男", "男士")
+    right, wrong = (women, men) if person.gender == "female" else (men, women)
+    return Gold(texts=(right,), others=wrong)
+
+
+def _position(person: Scholar) -> Gold:
+    return each_of([person.position], sorted({one.position for one in world.scholars()}))
+
+
+def _with_first(paper: Paper) -> Gold:
+    """The collaborators of the first author, and not those of the others."""
+    people = [other for author in paper.authors for other in _coauthors(author)]
+    first = paper.authors[0]
+    return each_of(_names(_coauthors(first)), [one.name for one in people if one is not first])
 
 
 def _topical(values: Values) -> Gold:
@@ -182,11 +202,11 @@ TEMPLATES = (
     Template(12, 2, "How many collaborators does {name} at {organization} have?", "{organization}机构的{name}有多少位合作者？", _AT + _CO + "len(coauthors)", _of_person(lambda one: number(len(_coauthors(one)))), _at),
     Template(13, 2, "What are the papers published by {name} at {organization}?", "{organization}机构的{name}发表的论文有哪些", _AT + _PUBS + '[one["title"] for one in pubs]', lambda values: each_of([one.title for one in _pubs(values)]), _at),
     Template(14, 2, "How many papers has {name} at {organization} published since {year}?", "{year}年以来{organization}机构的{name}发表了多少篇论文？", _AT + _PUBS + 'len([one for one in pubs if one["year"] >= year])', lambda values: number(sum(one.year >= int(values["year"]) for one in _pubs(values))), _since),
-    Template(15, 2, "In which year was the representative work of {name} at {organization} published?", "{organization}机构的{name}的代表作的发表年份是哪年？", _AT + _PUBS + 'pubs[0]["year"]', _of_work(lambda one: number(one.year)), _at),
+    Template(15, 2, "In which year was the representative work of {name} at {organization} published?", "{organization}机构的{name}的代表作的发表年份是哪年？", _AT + _PUBS + 'pubs[0]["year"]', _year_of_work, _at),
     Template(16, 2, "What is the most recent paper of {name} at {organization}?", "{organization}机构的{name}最近发表的论文是哪一篇？", _AT + _PUBS + 'max(pubs, key=lambda one: one["year"])["title"]', _latest, _at),
     Template(17, 2, "What are the papers published by {name} in {field} field?", "{field}领域的{name}发表的论文有哪些", _IN + _PUBS + '[one["title"] for one in pubs]', lambda values: each_of([one.title for one in _pubs(values)]), _in),
     Template(18, 2, "What is the abstract of the paper {title}?", "论文{title}的摘要是什么？", _TITLED + _DETAIL + 'paper["abstract"]', _of_paper(lambda one: text(one.abstract)), _titles),
-    Template(19, 2, "In which year was the representative work of {name} in {field} field published?", "{field}领域的{name}的代表作的发表年份是哪年？", _IN + _PUBS + 'pubs[0]["year"]', _of_work(lambda one: number(one.year)), _in),
+    Template(19, 2, "In which year was the representative work of {name} in {field} field published?", "{field}领域的{name}的代表作的发表年份是哪年？", _IN + _PUBS + 'pubs[0]["year"]', _year_of_work, _in),
     Template(20, 2, "Who are the authors of the paper {title}?", "论文{title}的作者有哪些？", _TITLED + _DETAIL + '[one["name"] for one in paper["author_list"]]', _of_paper(lambda one: each_of(_names(list(one.authors)))), _titles),
     Template(21, 2, "Is {name} at {organization} male or female?", "{organization}机构的{name}是男士还是女士？", _AT + _INFO + 'info["gender"]', _of_person(_gender), _at),
     Template(22, 2, "Which journal or conference was the paper {title} published in?", "论文{title}发表在哪个期刊或会议？", _TITLED + _DETAIL + 'paper["venue"]', _of_paper(lambda one: text(venue_of(one))), _titles),
@@ -194,8 +214,8 @@ TEMPLATES = (
     Template(24, 2, "How many citations does the paper {title} have?", "论文{title}的被引用量是多少？", _TITLED + _DETAIL + 'paper["num_citation"]', _of_paper(lambda one: number(world.citations()[one.pub_id])), _titles),
     Template(25, 2, "What is the email of {name} at {organization}?", "{organization}机构的{name}的邮箱是？", _AT + _INFO + 'info["email"]', _of_person(lambda one: text(one.email)), _at),
     Template(26, 2, "Which email address does {name} in {field} field have?", "{field}领域的{name}的邮箱是？", _IN + _INFO + 'info["email"]', _of_person(lambda one: text(one.email)), _in),
-    Template(27, 2, "What is the title of {name} in {field} field?", "{field}领域的{name}的职称是？", _IN + _INFO + 'info["position"]', _of_person(lambda one: text(one.position)), _in),
-    Template(28, 2, "What position does {name} hold at {organization}?", "{name}在{organization}机构担任什么职位？", _AT + _INFO + 'info["position"]', _of_person(lambda one: text(one.position)), _at),
+    Template(27, 2, "What is the title of {name} in {field} field?", "{field}领域的{name}的职称是？", _IN + _INFO + 'info["position"]', _of_person(_position), _in),
+    Template(28, 2, "What position does {name} hold at {organization}?", "{name}在{organization}机构担任什么职位？", _AT + _INFO + 'info["position"]', _of_person(_position), _at),
     Template(29, 2, "What is the educational background of {name} in {field} field?", "{field}领域的{name}的教育经历是？", _IN + _INFO + 'info["education_experience"]', _of_person(lambda one: text(one.education)), _in),
     Template(30, 2, "Where did {name} at {organization} study?", "{organization}机构的{name}在哪里读的书？", _AT + _INFO + 'info["education_experience"]', _of_person(lambda one: text(one.education, one.education.split(", ")[1])), _at),
     Template(31, 3, "Who among the collaborators of {name} at {organization} are researching in {field} field?", "{organization}机构的{name}的合作者中有哪些在研究{field}领域？", _AT + _CO + 'interests = await asyncio.gather(*[getPersonInterest(person_id=one["id"]) for one in coauthors])\n[one["name"] for one, topics in zip(coauthors, interests) if field in topics]', _topical, _at_and_field),
@@ -206,10 +226,10 @@ TEMPLATES = (
     Template(36, 3, "Which collaborator of {name} at {organization} is cited most often?", "{organization}机构的{name}的哪位合作者被引用最多？", _AT + _CO + _HITS + 'max(found, key=lambda one: one["num_citation"])["name"]', _by(_cited), _at),
     Template(37, 3, "Who are the collaborators of the collaborators of {name} at {organization}?", "{organization}机构的{name}的合作者有哪些合作者？", _AT + _CO + 'further = await asyncio.gather(*[getCoauthors(person_id=one["id"]) for one in coauthors])\n[other["name"] for some in further for other in some]', _further, _at),
     Template(38, 3, "What are the email addresses of the collaborators of {name} at {organization}?", "{organization}机构的{name}的合作者的邮箱分别是？", _AT + _CO + _EACH_INFO + '[one["email"] for one in infos]', _of_person(lambda one: each_of([other.email for other in _coauthors(one)])), _at),
-    Template(39, 3, "What is the abstract of the representative work of {name} at {organization}?", "{organization}机构的{name}的代表作的摘要是？", _AT + _PUBS + _PAPER + 'paper["abstract"]', _of_work(lambda one: text(one.abstract)), _at),
-    Template(40, 3, "What is the abstract of the representative work of {name} in {field} field?", "{field}领域的{name}的代表作的摘要是？", _IN + _PUBS + _PAPER + 'paper["abstract"]', _of_work(lambda one: text(one.abstract)), _in),
-    Template(41, 3, "Which journal or conference included the representative work of {name} at {organization}?", "{organization}机构的{name}的代表作的被哪个期刊或会议收录？", _AT + _PUBS + _PAPER + 'paper["venue"]', _of_work(lambda one: text(venue_of(one))), _at),
-    Template(42, 3, "What is the email of the first author of the paper {title}?", "论文{title}的第一作者的邮箱是？", _TITLED + _DETAIL + 'info = await getPersonBasicInfo(person_id=paper["author_list"][0]["person_id"])\ninfo["email"]', _of_paper(lambda one: text(one.authors[0].email)), _titles),
-    Template(43, 3, "What is the PDF link of the representative work of {name} in {field} field?", "{field}领域的{name}的代表作的pdf链接是？", _IN + _PUBS + _PAPER + 'paper["pdf_link"]', _of_work(lambda one: text(pdf_of(one))), _in),
-    Template(44, 3, "Who are the collaborators of the first author of the paper {title}?", "论文{title}的第一作者的合作者有哪些？", _TITLED + _DETAIL + 'coauthors = await getCoauthors(person_id=paper["author_list"][0]["person_id"])\n[one["name"] for one in coauthors]', _of_paper(lambda one: each_of(_names(_coauthors(one.authors[0])))), _titles),
+    Template(39, 3, "What is the abstract of the representative work of {name} at {organization}?", "{organization}机构的{name}的代表作的摘要是？", _AT + _PUBS + _PAPER + 'paper["abstract"]', _of_work(lambda one: one.abstract), _at),
+    Template(40, 3, "What is the abstract of the representative work of {name} in {field} field?", "{field}领域的{name}的代表作的摘要是？", _IN + _PUBS + _PAPER + 'paper["abstract"]', _of_work(lambda one: one.abstract), _in),
+    Template(41, 3, "Which journal or conference included the representative work of {name} at {organization}?", "{organization}机构的{name}的代表作的被哪个期刊或会议收录？", _AT + _PUBS + _PAPER + 'paper["venue"]', _of_work(venue_of), _at),
+    Template(42, 3, "What is the email of the first author of the paper {title}?", "论文{title}的第一作者的邮箱是？", _TITLED + _DETAIL + 'info = await getPersonBasicInfo(person_id=paper["author_list"][0]["person_id"])\ninfo["email"]', _of_paper(lambda one: each_of([one.authors[0].email], [other.email for other in one.authors])), _titles),
+    Template(43, 3, "What is the PDF link of the representative work of {name} in {field} field?", "{field}领域的{name}的代表作的pdf链接是？", _IN + _PUBS + _PAPER + 'paper["pdf_link"]', _of_work(pdf_of), _in),
+    Template(44, 3, "Who are the collaborators of the first author of the paper {title}?", "论文{title}的第一作者的合作者有哪些？", _TITLED + _DETAIL + 'coauthors = await getCoauthors(person_id=paper["author_list"][0]["person_id"])\n[one["name"] for one in coauthors]', _of_paper(_with_first), _titles),
 )  # fmt: skip

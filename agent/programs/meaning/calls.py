@@ -104,6 +104,8 @@ class Calls(Expressions):
             case "all":
                 made, through, where = opened(first)
                 return negated(exists(listed(negated(made), through, where)))
+            case "zip" | "enumerate" if found:
+                return listed(*self.each(node))
             case "map" if len(node.args) == 2:
                 item, through, where = opened(found[1])
                 return listed(self._applied(node.args[0], item), through, where)

@@ -102,6 +102,8 @@ def _said(value: Term) -> set[Term]:
             return {listed(one, through, where) for one in _said(item)}
         case "if":
             test, one, other = value.inner()
+            if test.kind == "instance":  # of what kind a value is says nothing
+                return _said(one) | _said(other)
             return {value} if _said(one) or _said(other) else {term("if", test)}
         case _:
             return {value} if value.data else set()

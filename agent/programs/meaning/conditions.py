@@ -78,9 +78,17 @@ def subject(test: Term) -> Term:
         told := [one for one in inner.inner() if one.data or one.kind == "carried"]
     ):
         if inner.kind == "count":
-            break
+            return _counted(inner)
         inner = told[0]
     return inner
+
+
+def _counted(count: Term) -> Term:
+    """What was counted as it was found; else the number itself."""
+    through, where = count.parts if len(count.parts) == 2 else (count, count)
+    if isinstance(through, Term) and isinstance(where, Term) and len(through.parts) == 1 and not where.parts:
+        return next(next(through.inner()).inner(), count)
+    return count
 
 
 def _asks_presence(test: Term) -> bool:

@@ -157,7 +157,7 @@ class Expressions:
                 found = [opened(self.of(one), self.scope.through) for one in lists]
                 if found and all(one[1:] == found[0][1:] for one in found):
                     return Term("items", tuple(one[0] for one in found)), *found[0][1:]
-                return opened(self.of(values), self.scope.through)
+                return opened(Term("zip", tuple(map(self.of, lists))), self.scope.through)
             case ast.Call(func=ast.Name(id="enumerate"), args=[inner, *_]):
                 item, through, where = self.each(inner)
                 return term("items", term("number", item), item), through, where

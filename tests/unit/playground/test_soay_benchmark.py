@@ -1,14 +1,20 @@
 """SoAyEval's benchmarks: what the gold programs say on the running services is what the worlds say."""
 
+import ast
 import dataclasses
 import re
 from collections import Counter
+from itertools import combinations
 
 import httpx
 import pytest
+from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
+from agent.programs.meaning.comparing import Meaning, meaning_of
 from domain.errors import UsageError
+from domain.program import Program
+from domain.tool import ToolId
 from playground.soay.application import SCENARIOS, Scenario, create_app
 from playground.soay.benchmark import TEMPLATES, agrees, built, checked, stratified
 from playground.soay.template import Gold, each_of, most, number
@@ -106,3 +112,35 @@ def test_services_refuse_what_is_not_there() -> None:
         assert client.get("/authors/none/works.json").status_code == 404
         client.put("/_broken/getBook", params={"on": True}).raise_for_status()
         assert client.get("/works/none.json").status_code == 503
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_no_two_templates_have_one_solution(scenario: Scenario) -> None:
+    """And each gold program is the same solution when its names are others."""
+    tools = {
+        str(route.operation_id): ToolId(str(route.operation_id))
+        for route in SCENARIOS[scenario].router.routes
+        if isinstance(route, APIRoute)
+    }
+    meanings: list[Meaning] = []
+    for template in TEMPLATES[scenario]:
+        program = Program(text=template.program, tools=tools)
+        found = meaning_of([program])
+        assert found.calls
+        assert found.said
+        assert meaning_of([program.model_copy(update={"text": renamed(template.program)})]) == found
+        meanings.append(found)
+    assert not any(one == other for one, other in combinations(meanings, 2))
+
+
+def renamed(text: str) -> str:
+    tree = ast.parse(text)
+    nodes = list(ast.walk(tree))
+    given = {one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    given |= {one.arg for one in nodes if isinstance(one, ast.arg)}
+    for one in nodes:
+        if isinstance(one, ast.Name) and one.id in given:
+            one.id += "_"
+        elif isinstance(one, ast.arg):
+            one.arg += "_"
+    return ast.unparse(tree)
