@@ -19,6 +19,17 @@ def send(client: httpx.Client, tool: ToolDoc, arguments: JsonObject, *, keys: bo
     Raises:
         KeyError: an argument is none of the tool's parameters.
     """
+    return client.send(request_for(client, tool, arguments, keys=keys))
+
+
+def request_for(
+    client: httpx.Client | httpx.AsyncClient, tool: ToolDoc, arguments: JsonObject, *, keys: bool = False
+) -> httpx.Request:
+    """The request of a call, to be sent by the client.
+
+    Raises:
+        KeyError: an argument is none of the tool's parameters.
+    """
     path = httpx.URL(tool.url.replace("{", "%7B").replace("}", "%7D")).path
     query: Query = []
     headers = dict([TEST_KEYS[tool.toolset]]) if keys and tool.toolset in TEST_KEYS else {}
@@ -36,7 +47,7 @@ def send(client: httpx.Client, tool: ToolDoc, arguments: JsonObject, *, keys: bo
             query += _in_query(parameter, value)
     content = orjson.dumps(body) if body else None
     kind = {"Content-Type": "application/json"} if body else {}
-    return client.request(tool.method, path, params=query, headers=headers | kind, content=content)
+    return client.build_request(tool.method, path, params=query, headers=headers | kind, content=content)
 
 
 def _in_query(parameter: Parameter, value: JsonValue) -> Query:

@@ -7,20 +7,24 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from domain.errors import UnavailableError
+from playground.soay.application import Scenario
 
 SCRIPT = Path(__file__).parents[1] / "scripts" / "serve_playground.py"
 
 
 @contextmanager
-def running_playground(port: int = 0, *, meteo_in_service: bool = False, workshop: bool = False) -> Generator[str]:
+def running_playground(
+    port: int = 0, *, meteo_in_service: bool = False, workshop: bool = False, scenario: Scenario | None = None
+) -> Generator[str]:
     """Start ``scripts/serve_playground.py`` and yield its address; on leaving, however that happens, stop it.
-    ``workshop``: the other service.
+    ``workshop``, ``scenario``: that service instead.
 
     Raises:
         UnavailableError: it did not start; the message is what it wrote.
     """
     command = [sys.executable, str(SCRIPT), "--port", str(port), "--meteo" if meteo_in_service else "--no-meteo"]
     command += ["--workshop"] if workshop else []
+    command += ["--scenario", scenario] if scenario else []
     # A group of its own: Ctrl-C reaches this process alone, which then stops the child in its own time.
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, process_group=0) as child:  # noqa: S603 (our own script)
         try:

@@ -29,7 +29,7 @@ class GoldService:
     """A running service as programs see it. ``client`` holds its address."""
 
     def __init__(self, client: httpx.Client) -> None:
-        self._client, self._tools = client, _operations(client)
+        self._client, self._tools = client, tools_of(client.get("/openapi.json").raise_for_status().content)
 
     def operations(self) -> dict[str, Operation]:
         """Every operation as an async function, which tries again what fails for a moment."""
@@ -70,8 +70,9 @@ async def value_of(program: str, names: dict[str, Any]) -> JsonObject:
     return names["_value"]
 
 
-def _operations(client: httpx.Client) -> dict[str, ToolDoc]:
+def tools_of(document: bytes) -> dict[str, ToolDoc]:
+    """The operations of an OpenAPI document by their names."""
     with TemporaryDirectory() as folder:
         catalogue = Path(folder) / "openapi.json"
-        catalogue.write_bytes(client.get("/openapi.json").raise_for_status().content)
+        catalogue.write_bytes(document)
         return {doc.api: doc for doc in read_tools(catalogue) if isinstance(doc, ToolDoc)}

@@ -9,6 +9,8 @@ import uvicorn
 
 from domain.errors import UnavailableError
 from playground.application import create_app
+from playground.soay.application import Scenario
+from playground.soay.application import create_app as create_scenario
 from playground.workshop.application import create_app as create_workshop
 
 
@@ -32,17 +34,26 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def serve(
-    host: str, port: int, announce: Callable[[str], None], *, meteo_in_service: bool = False, workshop: bool = False
+    host: str,
+    port: int,
+    announce: Callable[[str], None],
+    *,
+    meteo_in_service: bool = False,
+    workshop: bool = False,
+    scenario: Scenario | None = None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM. ``announce`` is called with the address once connections are accepted. ``workshop``: that
-    service rather than the playground's.
+    """Serve until SIGINT or SIGTERM. ``announce`` is called with the address once connections are accepted. ``workshop``, ``scenario``:
+    that service rather than the playground's.
 
     Raises:
         UnavailableError: as :func:`bind`.
     """
     with bind(host, port) as listener:
         address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
-        app = create_workshop(address) if workshop else create_app(address, meteo_in_service=meteo_in_service)
+        if scenario is not None:
+            app = create_scenario(scenario, address)
+        else:
+            app = create_workshop(address) if workshop else create_app(address, meteo_in_service=meteo_in_service)
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
         announce(address)  # the socket listens already: who connects now is served in a moment
         with contextlib.suppress(KeyboardInterrupt):  # uvicorn has shut down by then

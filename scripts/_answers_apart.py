@@ -149,28 +149,30 @@ async def _places(
                 workshop = service == "workshop"
                 started = [children.enter_context(running_playground(workshop=workshop)) for _ in range(count)]
                 store = Path(folder) / service
-                await (_build_bare(started[0], store) if workshop else build_demo(started[0], store))
+                await (build_bare(started[0], store) if workshop else build_demo(started[0], store))
                 container = await opened.enter_async_context(
-                    open_container(_settings(started, store, who, pace), store)
+                    open_container(settings_for(started, store, who, pace), store)
                 )
                 if not who.schemas:
                     await without_schemas(container)
                 if who.solutions:
                     await with_solutions(container, Path(who.solutions))
-                places[service] = [await _place(opened, container, started[0], one, who) for one in started]
+                places[service] = [await place_at(opened, container, started[0], one, who) for one in started]
                 budget = budget_of(container)
             yield places, budget
 
 
-async def _place(
+async def place_at(
     opened: AsyncExitStack, container: Container, named: str, address: str, who: Conditions
 ) -> StartedService:
+    """A started service as a place. ``named``: the address that the store's documents have."""
     client = await opened.enter_async_context(httpx.AsyncClient(base_url=address, timeout=10, trust_env=False))
     executor = Elsewhere(await container.executor("http"), named, address)
     return StartedService(client, container, executor, who)
 
 
-def _settings(addresses: Iterable[str], store: Path, who: Conditions, pace: Pace) -> Settings:
+def settings_for(addresses: Iterable[str], store: Path, who: Conditions, pace: Pace) -> Settings:
+    """The settings of an evaluation on services at these addresses."""
     chosen: dict[str, Any] = {}
     if pace.patience is not None:
         chosen = {"model_timeout": pace.patience, "max_seconds": 20 * pace.patience}
@@ -181,7 +183,7 @@ def _settings(addresses: Iterable[str], store: Path, who: Conditions, pace: Pace
     return Settings(store=store, allow_hosts=frozenset(map(host_of, addresses)), **chosen)
 
 
-async def _build_bare(address: str, store: Path) -> None:
+async def build_bare(address: str, store: Path) -> None:
     """A store of the service's own document, and nothing else."""
     with TemporaryDirectory() as folder:
         catalogue = Path(folder) / "openapi.json"

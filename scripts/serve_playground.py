@@ -8,6 +8,7 @@ import typer
 
 from domain.errors import UnavailableError
 from playground.serve import serve
+from playground.soay.application import Scenario
 
 
 def main(
@@ -19,12 +20,16 @@ def main(
     workshop: Annotated[
         bool, typer.Option("--workshop", help="Serve the workshop's API instead, which no trajectory knows.")
     ] = False,
+    scenario: Annotated[
+        Scenario | None,
+        typer.Option("--scenario", help="Serve one of SoAyEval's services instead: scholar, works or books."),
+    ] = None,
 ) -> None:
     """Serve the playground until Ctrl-C. Its catalogue is at /openapi.json, a page to try it at /docs."""
     try:
         serve(
             host, port, lambda address: print(f"playground: {address}", flush=True),
-            meteo_in_service=meteo, workshop=workshop,
+            meteo_in_service=meteo, workshop=workshop, scenario=scenario,
         )  # fmt: skip
     except UnavailableError as error:
         print(error, file=sys.stderr)

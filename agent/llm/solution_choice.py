@@ -12,8 +12,6 @@ from agent.text import clean
 from domain.tool import ToolId
 
 _PATTERN = 160
-_PATTERNS = 2
-"""Of one solution, the nearest first."""
 _FUNCTIONS = 24
 _REASON = 300
 _NAMED = 8
@@ -70,6 +68,4 @@ def _line(number: int, near: NearSolution, changing: Collection[ToolId]) -> str:
         for tool in dict.fromkeys(solution.path)
         if tool in names
     ]
-    others = [one for one in solution.patterns if one != near.pattern]
-    serves = " / ".join(clean(as_read(one), _PATTERN) for one in [near.pattern, *others][:_PATTERNS])
-    return f"{number}. {' -> '.join(path)}: {serves}"
+    return f"{number}. {' -> '.join(path)}: {clean(as_read(near.pattern), _PATTERN)}"

@@ -21,9 +21,8 @@ from domain.tool import ToolDoc, ToolId
 
 MOST = 20
 """Solutions that are shown."""
-_OF_ONE_PATH = 2
-"""So many of them call the same tools in the same order: another field of their answers is no other solution."""
-_LOOKED_AT = 4 * MOST
+_LOOKED_AT = 8 * MOST
+"""Near solutions: those of many paths may come behind many of one."""
 SECONDS = 5.0
 """A library that takes longer than this is done without."""
 _log = logging.getLogger(__name__)
@@ -109,14 +108,15 @@ async def _near(request: str, deps: RunDeps) -> list[NearSolution] | NoSolution:
 
 
 def _apart(near: Sequence[NearSolution]) -> list[NearSolution]:
-    """The nearest, few of each path."""
-    paths = Counter[tuple[ToolId, ...]]()
-    kept: list[NearSolution] = []
+    """The nearest of each path, then the second of each, and so on, as many as are shown; in the order of all."""
+    met = Counter[tuple[ToolId, ...]]()
+    rank: dict[str, int] = {}
     for one in near:
-        paths[one.solution.path] += 1
-        if paths[one.solution.path] <= _OF_ONE_PATH:
-            kept.append(one)
-    return kept[:MOST]
+        met[one.solution.path] += 1
+        rank[one.solution.id] = met[one.solution.path]
+    first = sorted(near, key=lambda one: rank[one.solution.id])[:MOST]
+    kept = {one.solution.id for one in first}
+    return [one for one in near if one.solution.id in kept]
 
 
 async def _kept(solution: str, deps: RunDeps) -> Solution | None:

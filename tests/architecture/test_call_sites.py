@@ -85,6 +85,7 @@ CONFIGURED: dict[tuple[str, str], str] = {
     ("scripts._processes", "httpx.Client"): "the page that the same command has started, on loopback",
     ("scripts._evaluate_answers", "httpx.AsyncClient"): "the playground that the same command has started, on loopback",
     ("scripts._answers_apart", "httpx.AsyncClient"): "the services that the same command has started, on loopback",
+    ("scripts._evaluate_soay", "httpx.AsyncClient"): "the services that the same command has started, on loopback",
     ("scripts.make_program_requests", "httpx.Client"): "the services that the same command has started, on loopback",
     ("scripts._demo", "httpx.AsyncClient"): "the playground that the same command has started, on loopback",
 }
@@ -99,6 +100,7 @@ NAMED_ONLY = {
     "graph.backends.bolt_errors": "errors of the driver",
     "playground.calls": "types; the client is given",
     "playground.gold_programs": "types; the client is given",
+    "playground.soay.benchmark": "types; the client is given",
     "playground.session": "types; the client is given",
     "retriever.backends.qdrant": "models of Qdrant's requests",
     "retriever.backends.qdrant_collections": "models of Qdrant's requests",

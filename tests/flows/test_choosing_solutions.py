@@ -234,3 +234,14 @@ async def test_a_follow_up_is_chosen_for_with_what_it_goes_on_from(tmp_path: Pat
     asked = str(made.server.requests[2].messages[-1]["content"])
     assert "[[earlier " in asked
     assert WEATHER in asked
+
+
+async def test_of_many_solutions_each_path_is_shown(tmp_path: Path) -> None:
+    held = [(AUTHORS.model_copy(update={"id": f"a{number}"}), 0.5) for number in range(30)]
+    async with choosing(tmp_path, calls(), RIGHT, choice={**THE_FORECASTS, "number": 20}, shelf=Shelf([*held, (FORECASTS, 0.1)])) as (made, _):  # fmt: skip
+        records = await made.told(WEATHER)
+    (taken,) = the(records, SolutionTaken)
+    assert isinstance(taken, SolutionTaken)
+    assert taken.solution == "forecasts"
+    asked = str(made.server.requests[0].messages[-1]["content"])
+    assert "21. " not in asked

@@ -1,0 +1,79 @@
+"""What a loop leaves behind in names that it gives a value anew each time: the first that fits, the last, the one with the most or the least."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from agent.programs.meaning.conditions import conditions, presence
+from agent.programs.meaning.terms import Term, listed, picked, replaced, term
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """``new``: by name, its value at the end of one time, in which ``carried`` is that of the time before. ``before``: ahead of the loop."""
+
+    new: Mapping[str, Term]
+    before: Mapping[str, Term]
+    through: tuple[Term, ...]
+    where: tuple[Term, ...]
+
+
+def settled(loop: Carried) -> dict[str, Term]:
+    """What the names hold after the loop."""
+    return {name: _settled(name, value, loop) for name, value in loop.new.items()}
+
+
+def _settled(name: str, value: Term, loop: Carried) -> Term:
+    if value == term("carried", name):
+        return loop.before[name]
+    test, made = _choice(name, value)
+    if made is None:
+        values = listed(value, loop.through, loop.where)
+        return picked("last", values)
+    own = [one for one in _parts(test) if not _carried(one)]
+    ranks = [found for one in _parts(test) for found in [_rank(one, made, name, loop)] if found]
+    where = (*loop.where, *(one for part in own for one in conditions(part)))
+    if ranks:
+        how, key = ranks[0]
+        return picked(how, listed(made, loop.through, where), key)
+    first = made.kind == "found" or any(_carried(one) and presence(one) for one in _parts(test))
+    item = next(made.inner()) if made.kind == "found" else made
+    return picked("first" if first else "last", listed(item, loop.through, where))
+
+
+def _choice(name: str, value: Term) -> tuple[Term, Term | None]:
+    """When a name is given another value, and which; None: not in this form."""
+    if value.kind == "if" and value.parts[2] == term("carried", name):
+        test, made = value.parts[0], value.parts[1]
+        if isinstance(test, Term) and isinstance(made, Term):
+            return test, made
+    return value, None
+
+
+def _rank(test: Term, made: Term, name: str, loop: Carried) -> tuple[str, Term] | None:
+    """How a condition compares what is at hand with what is held: ``most`` or ``least`` of what."""
+    for one in test.inner() if test.kind == "either" else (test,):
+        less, turned = (next(one.inner()), True) if one.kind == "not" else (one, False)
+        if less.kind != "less":
+            continue
+        left, right = less.inner()
+        held, key = (left, right) if _carried(left) else (right, left)
+        if _carried(held) and not _carried(key) and _same_rank(held, key, made, name, loop):
+            most = (held is left) is not turned
+            return ("most" if most else "least"), key
+    return None
+
+
+def _same_rank(held: Term, key: Term, made: Term, name: str, loop: Carried) -> bool:
+    """Whether what is held is the same of the item that is held as the key is of the one at hand."""
+    if held.kind == "carried":
+        value = loop.new.get(str(held.parts[0]))
+        return value is not None and _choice(str(held.parts[0]), value)[1] == key
+    return replaced(key, made, term("carried", name)) == held
+
+
+def _parts(test: Term) -> Iterator[Term]:
+    return test.inner() if test.kind == "both" else iter((test,))
+
+
+def _carried(value: Term) -> bool:
+    return any(one.kind == "carried" for one in value.walk())

@@ -1,0 +1,117 @@
+"""``evaluate.py soay`` as a user runs it: without a model, and behind one that writes the gold programs or planted faults."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from playground.soay.application import Scenario
+from playground.soay.benchmark import Built, built, stratified
+from synthesis.triplets import read_triplets, triplet
+from tests.models.gold_author import GoldAuthor, ending
+from tests.models.openai_server import model_server_in_thread
+
+ROOT = Path(__file__).parents[2]
+
+
+def evaluate(*arguments: str, url: str = "") -> subprocess.CompletedProcess[str]:
+    settings = {"FOOTPATH_MODEL_URL": url, "FOOTPATH_MODEL_NAME": "rules"} if url else {}
+    return subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "evaluate.py"), "soay", *arguments],
+        cwd=ROOT, env={**os.environ, "COLUMNS": "200", **settings}, capture_output=True, text=True, timeout=170, check=False,
+    )  # fmt: skip
+
+
+def figures(author: GoldAuthor, *arguments: str) -> dict[str, Any]:
+    with model_server_in_thread(author) as served:
+        done = evaluate("--policy", "llm", *arguments, "--json", url=served.url)
+    assert done.returncode == 0, done.stderr
+    return orjson.loads(done.stdout)
+
+
+@pytest.mark.timeout(200)
+@pytest.mark.parametrize(
+    ("scenario", "language", "limit"), [("scholar", "en", 22), ("works", "zh", 11), ("books", "en", 11)]
+)
+def test_who_writes_the_gold_programs_has_a_hundred(scenario: Scenario, language: str, limit: int) -> None:
+    author = GoldAuthor(built(scenario, "zh" if language == "zh" else "en"))
+    arguments = (
+        "--scenario",
+        scenario,
+        "--language",
+        language,
+        "--planner",
+        "program",
+        "--limit",
+        "22",
+        "--stratified",
+    )
+    found = figures(author, *arguments)["planners"]["program"]
+    assert found["missed"] == []
+    assert found["score"] == found["all"]["EM"]["share"] == found["all"]["ACC"]["share"] == 100
+    assert found["costs"]["model_calls"] == {"p50": 1, "mean": 1, "max": 1}
+
+
+def code(question: Built, *changes: tuple[str, str]) -> str:
+    text = triplet(question.request, (), question.template.program, question.values).code
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return ending(text)
+
+
+@pytest.mark.timeout(200)
+def test_each_planted_fault_is_its_case(tmp_path: Path) -> None:
+    """The first question of five templates: one as it should be, one by another way, by a wrong one, with a wrong field, and one that breaks off."""
+    first = {one.template.number: one for one in built("books", entities=1)}
+    another_way = 'authors = await searchAuthors(name=name)\nbooks = await getAuthorBooks(author_id=authors["docs"][0]["author_id"])\nlen(books["entries"])'
+    values = "".join(f"{name} = {value!r}\n" for name, value in first[4].values.items())
+    planted = {
+        4: ("DS", ending(values + another_way)),
+        9: ("WP", code(first[9], ('page["setting"]', 'page["title"]'))),
+        13: ("WS", code(first[13], ("life = await getAuthor(", "life = await getAuthorBooks("), ('life["birthplace"]', 'life["size"]'))),
+        15: ("EE", code(first[15], ('written["entries"]', 'written["entries"][99]["none"]'))),
+    }  # fmt: skip
+    author = GoldAuthor(built("books"), {first[number].request: text for number, (_, text) in planted.items()})
+    kept = tmp_path / "kept.jsonl"
+    arguments = ("--scenario", "books", "--limit", "22", "--stratified", "--results", str(kept))
+    found = figures(author, *arguments, "--planner", "program")["planners"]["program"]
+    assert {one["template"]: one["case"] for one in found["missed"]} == {at: case for at, (case, _) in planted.items()}
+    assert found["all"]["EM"]["share"] == pytest.approx(100 * 18 / 22)
+    assert found["hops"]["3"]["ACC"]["share"] == 100
+    again = evaluate(*arguments, "--planner", "dfs", "--json")
+    assert again.returncode == 0, again.stderr
+    assert len(kept.read_bytes().splitlines()) == 44, "of another planner, and beside the first"
+
+
+@pytest.mark.timeout(200)
+def test_several_planners_are_asked_the_same_without_a_model() -> None:
+    done = evaluate("--scenario", "books", "--planner", "dfs", "--planner", "retrieve", "--lines", "even", "--limit", "6", "--stratified")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "dfs (offline): score" in done.stdout
+    assert "retrieve (offline): score" in done.stdout
+    assert "SoAyGPT-4 86.57" in done.stdout
+
+
+def test_gold_is_written_for_training_and_nothing_is_run(tmp_path: Path) -> None:
+    path = tmp_path / "triplets.jsonl"
+    done = evaluate("--scenario", "works", "--lines", "odd", "--limit", "33", "--stratified", "--triplets", str(path))
+    assert done.returncode == 0, done.stderr
+    found = read_triplets(path)
+    asked = stratified([one for one in built("works") if one.template.number % 2], 33)
+    assert [one.query for one in found] == [one.request for one in asked]
+    assert all(one.solution and all(name in one.code for name in one.solution) for one in found)
+    assert max(len(one.solution) for one in found) == 3
+
+
+@pytest.mark.parametrize(
+    "wrong", [("--lines", "third"), ("--store", "/nowhere"), ("--planner", "guess"), ("--policy", "guess")]
+)
+def test_wrong_use_is_told(wrong: tuple[str, ...]) -> None:
+    done = evaluate("--scenario", "books", "--limit", "1", *wrong)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
