@@ -124,10 +124,15 @@ class ByProgram:
         async with closing(serving.events(chosen.tools)) as events:
             async for event in events:
                 yield event
-        self.over = serving.over
-        if chosen.binding and not serving.over:
-            self.over = True
+        self.over = serving.over or (chosen.binding and self._gives_up)
+        if self.over and not serving.over:
             yield PathEnded(path=(), how="gave_up", reason=f"no program came to an end: {clean(serving.failure, 300)}")
+
+    @property
+    def _gives_up(self) -> bool:
+        """Whether it ends where no program came out after a choice: as before; else not where nobody writes any more, and the walk has to do."""
+        told = self._past.next
+        return self._deps.policy.writes if told is None else isinstance(told, PathEnded)
 
     async def _offered(self) -> Sequence[ToolDoc]:
         request, offers = self._asked.request, self._deps.offers

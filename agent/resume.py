@@ -15,15 +15,7 @@ from agent.execution.executor import CallResult
 from agent.execution.identity import Key, identity_of, key_of
 from agent.policy.delegating import Delegating
 from agent.policy.path_questions import Adoption, Proposal, Reflection, ReflectionQuestion
-from agent.policy.protocol import (
-    Arguments,
-    ArgumentsQuestion,
-    Choice,
-    PathQuestion,
-    Policy,
-    Situation,
-    WholePath,
-)
+from agent.policy.protocol import Arguments, ArgumentsQuestion, Choice, PathQuestion, Policy, Situation, WholePath
 from agent.policy.subtasks import DecomposeQuestion, Decomposition, Subtask, begun
 from agent.programs.recorded import RecordedProgram
 from domain.errors import ConflictError

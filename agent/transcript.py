@@ -22,6 +22,7 @@ from domain.event import (
 )
 from domain.model import JsonObject
 from domain.plan import StepResult
+from domain.taken import NoSolution, SolutionTaken
 from domain.tool import ToolId
 
 
@@ -32,7 +33,7 @@ class SubtaskTranscript:
 
     ``failed_after``: of the former, those that followed another tool, each with that tool. ``finished``: its last walk finished a path.
     ``planned``: that path. ``sites``: of the steps that a program called, which call of it each is. ``programs``: what was written for it. ``questions``:
-    what its user was asked.
+    what its user was asked. ``solutions``: what it took out of the library, or that there was nothing to take.
     """
 
     number: int = 0
@@ -50,6 +51,7 @@ class SubtaskTranscript:
     sites: dict[int, str] = field(default_factory=dict[int, str])
     programs: ProgramsTrace = field(default_factory=ProgramsTrace)
     questions: list[QuestionAnswered] = field(default_factory=list[QuestionAnswered])
+    solutions: list[SolutionTaken | NoSolution] = field(default_factory=list[SolutionTaken | NoSolution])
 
     @property
     def failed(self) -> list[StepResult]:
@@ -87,6 +89,8 @@ class SubtaskTranscript:
                 self._called(event)
             case QuestionAnswered():
                 self.questions.append(event)
+            case SolutionTaken() | NoSolution():
+                self.solutions.append(event)
             case _:
                 if isinstance(event, Programs):
                     self._program(event)
@@ -147,6 +151,8 @@ class SubtaskTranscript:
         }
         if self.questions:
             told["questions"] = [one.model_dump(mode="json", exclude={"kind", "site"}) for one in self.questions]
+        if self.solutions:
+            told["solutions"] = [one.model_dump(mode="json", exclude={"kind"}) for one in self.solutions]
         return {**told, "program": self.programs.to_json()} if self.programs.refused or self.programs.last else told
 
 

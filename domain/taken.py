@@ -1,5 +1,6 @@
 """What a run takes out of the library of solutions, as its events have it."""
 
+import json
 from typing import Literal
 
 from pydantic import Field
@@ -34,3 +35,21 @@ class NoSolution(Model):
     shown: int
     path: tuple[str, ...] = ()
     reason: str = ""
+
+
+def in_words(event: SolutionTaken | NoSolution) -> str:
+    """What was taken out of the library, and how, in a line for people."""
+    match event:
+        case SolutionTaken(how="chosen"):
+            return f"Wrote after the solution for “{event.pattern}”: {event.reason}"
+        case SolutionTaken():
+            values = ", ".join(
+                f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in event.values.items()
+            )
+            asked = " (a model was asked)" if event.how == "asked" else ""
+            return f"Took the solution for “{event.pattern}”{f' with {values}' if values else ''}{asked}"
+        case NoSolution(shown=0):
+            return f"Wrote without a solution: {event.reason}"
+        case NoSolution():
+            path = f"; proposed calls: {', '.join(event.path)}" if event.path else ""
+            return f"None of {event.shown} solutions fits: {event.reason}{path}"

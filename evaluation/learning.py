@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from domain.event import CallFinished, Event
+from domain.taken import SolutionTaken
 from domain.tool import tool_id_parts
 from evaluation.correctness import Verdict
 
@@ -104,4 +105,18 @@ def effort(verdicts: Sequence[Verdict]) -> dict[str, float | int]:
         "decisions": sum(verdict.usage.decisions for verdict in verdicts) / count,
         "considered": sum(verdict.usage.considered for verdict in verdicts) / count,
         "plan_seconds": sum(verdict.usage.plan_seconds for verdict in verdicts) / count,
+        "model_calls": sum(verdict.usage.model_calls for verdict in verdicts) / count,
+        "tokens": sum(verdict.usage.prompt_tokens + verdict.usage.completion_tokens for verdict in verdicts) / count,
     }
+
+
+def lost(before: Sequence[Verdict], after: Sequence[Verdict]) -> list[str]:
+    """The requests that were right before and are wrong after."""
+    right = {verdict.asked.id for verdict in before if verdict.right}
+    return [verdict.asked.id for verdict in after if verdict.asked.id in right and not verdict.right]
+
+
+def taken(runs: Sequence[Sequence[Event]]) -> dict[str, int]:
+    """In how many of some runs a solution was taken, by how that came about; ``none``: in which none was."""
+    told = [next((event.how for event in events if isinstance(event, SolutionTaken)), "none") for events in runs]
+    return {how: told.count(how) for how in ("plain", "asked", "none")}

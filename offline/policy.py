@@ -24,6 +24,7 @@ from agent.programs.protocol import ProgramQuestion, WrittenProgram
 from agent.solutions.protocol import ChosenSolution, Filled, FillQuestion, SolutionQuestion
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
+from offline.after_solution import after_solution
 from offline.change_words import unmet
 from offline.choice import ChoiceParameters, Verdict, decide, out_of_turn, purpose_of
 from offline.coverage import Uses, bare
@@ -130,8 +131,10 @@ class OfflinePolicy:
         place = next(place for place, one in enumerate(question.solutions) if one.likeness == nearest)
         return ChosenSolution(place, reason=f"it serves what is asked, with a likeness of {nearest:.2f}")
 
-    async def write(self, question: ProgramQuestion) -> WrittenProgram:  # noqa: ARG002  the protocol's
-        """No text: it plans by the walk."""
+    async def write(self, question: ProgramQuestion) -> WrittenProgram:
+        """The program of the solution that was chosen, with this request's values; else no text: it plans by the walk."""
+        if text := after_solution(question):
+            return WrittenProgram(text)
         return WrittenProgram("", "the policy offline writes no programs")
 
     async def phrase(self, request: str, answer: str) -> str:  # noqa: ARG002  the protocol's

@@ -52,7 +52,7 @@ def _value(said: SaidValue, schema: JsonObject, request: str) -> JsonValue:
     if value is not None:
         return value
     need = need_of(parameter_of("value", schema))
-    if need.kind not in ("date", "year", "number", "amount") and not need.enum:
+    if need.kind not in ("date", "year") and need.type not in ("number", "integer") and not need.enum:
         return None
     whole = [one for one in spans(said.text, today()) if (one.start, one.end) == (0, len(said.text))]
     return next((read for one in whole if (read := value_for(one, need)) is not None), None)

@@ -41,7 +41,7 @@ console = Console(stderr=True)
 @dataclass(frozen=True, slots=True)
 class Conditions:
     """What is measured. ``schemas`` False: no document tells what a tool answers. ``offer_tokens``: as the setting; None: as that has it.
-    ``slips``: the share of requests whose first program gets a slip. ``model`` and ``form``: who writes programs and in what; empty without
+    ``slips``: the share of requests whose first program gets a slip. ``solutions``: a store whose library is known from the start; empty: there is none. ``model`` and ``form``: who writes programs and in what; empty without
     a model.
     """
 
@@ -50,6 +50,7 @@ class Conditions:
     schemas: bool = True
     offer_tokens: int | None = None
     slips: float = 0.0
+    solutions: str = ""
     model: str = ""
     form: ProgramForm | Literal[""] = ""
 
@@ -154,6 +155,8 @@ async def _places(
                 )
                 if not who.schemas:
                     await without_schemas(container)
+                if who.solutions:
+                    await with_solutions(container, Path(who.solutions))
                 places[service] = [await _place(opened, container, started[0], one, who) for one in started]
                 budget = budget_of(container)
             yield places, budget
@@ -184,6 +187,19 @@ async def _build_bare(address: str, store: Path) -> None:
         catalogue = Path(folder) / "openapi.json"
         catalogue.write_bytes(await catalogue_at(address))
         await build(BuildOptions(tools=(catalogue,), store=store), quietly)
+
+
+async def with_solutions(container: Container, store: Path) -> None:
+    """Keep all solutions of another store as if they were shared and checked here, those whose tools are here."""
+    async with open_container(store=store) as other:
+        known = [one async for one in (await other.solution_store()).all()]
+    there = await container.graph.get_tools({tool for one in known for tool in one.path})
+    fit = [
+        one.model_copy(update={"owner": "", "fingerprints": {}})
+        for one in known
+        if all(tool in there for tool in one.path)
+    ]
+    await (await container.solutions("")).add(fit)
 
 
 async def without_schemas(container: Container) -> None:

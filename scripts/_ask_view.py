@@ -40,6 +40,7 @@ from domain.event import (
 from domain.learned import WeightsLearned
 from domain.plan import Binding
 from domain.recalled import MemoryRecalled
+from domain.taken import NoSolution, SolutionTaken, in_words
 from domain.tool import ToolId, tool_id_parts
 from domain.usage import Usage
 
@@ -91,6 +92,8 @@ class AskView:
                 self._subtask(event)
             case MemoryRecalled():
                 self._memories(event)
+            case SolutionTaken() | NoSolution():
+                self._line(f"  [cyan]≈[/cyan] {escape(clean(in_words(event), 400))}")
             case ReflectionMade():
                 self._reflection(event)
             case CandidatesConsidered():
@@ -156,6 +159,7 @@ class AskView:
             self._line(f"\n[yellow]not learnt: {escape(clean(event.error, 300))}[/yellow]")
             return
         kept = "; remembered" if event.remembered else ""
+        kept += "; kept as a solution" if event.solutions else ""
         self._line(f"\n[dim]learnt: {len(event.transitions)} transitions, {len(event.tools)} tools{kept}[/dim]")
 
     def _line(self, markup: str) -> None:

@@ -38,7 +38,9 @@ def answers(
     ] = None,
     store: Annotated[Path | None, typer.Option(help="Folder of the store.")] = None,
     policy: Annotated[str, typer.Option(help="Who decides: offline needs no model.")] = "offline",
-    planner: Annotated[str, typer.Option(help="How to plan: program, dfs, react, cot, basic or retrieve.")] = "dfs",
+    planner: Annotated[
+        str, typer.Option(help="How to plan: program, solution, dfs, react, cot, basic or retrieve.")
+    ] = "dfs",
     address: Annotated[str, typer.Option(help="Where the playground runs.")] = "http://127.0.0.1:8765",
     playground: Annotated[
         bool, typer.Option("--playground", help="Start a playground and build its store for this evaluation.")
@@ -62,6 +64,9 @@ def answers(
     slips: Annotated[
         float, typer.Option(min=0, max=1, help="With --playground: share of requests whose first program gets a slip.")
     ] = 0.0,
+    solutions: Annotated[
+        Path | None, typer.Option(help="With --playground: a store whose library of solutions is known from the start.")
+    ] = None,
     lines: Annotated[str, typer.Option(help="all, even (to tune on) or odd (to report).")] = "all",
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first of them.")] = None,
     results: Annotated[
@@ -86,10 +91,13 @@ def answers(
                 "--playground builds a store of its own; leave --store out, or start the playground yourself"
             )
         if playground:
-            who, pace = Conditions(policy, planner, schemas, offer_tokens, slips), Pace(at_once or 4, patience)
+            who, pace = (
+                Conditions(policy, planner, schemas, offer_tokens, slips, _store(solutions)),
+                Pace(at_once or 4, patience),
+            )
             figures, stopped = answers_apart(asked, who, pace, results, show_held_out=show_held_out)
         else:
-            apart = {"at-once": at_once, "patience": patience, "no-schemas": not schemas, "offer-tokens": offer_tokens, "slips": slips, "results": results}  # fmt: skip
+            apart = {"at-once": at_once, "patience": patience, "no-schemas": not schemas, "offer-tokens": offer_tokens, "slips": slips, "solutions": solutions, "results": results}  # fmt: skip
             if given := [f"--{name}" for name, value in apart.items() if value]:
                 raise UsageError(f"{', '.join(given)}: only with --playground, which starts services of its own")
             figures = evaluated(asked, store, address, policy, planner, show_held_out=show_held_out)
@@ -99,6 +107,11 @@ def answers(
         show_answers(figures)
     if stopped:
         raise typer.Exit(130)
+
+
+def _store(folder: Path | None) -> str:
+    """A store's folder as verdicts are kept under it."""
+    return "" if folder is None else str(folder.resolve())
 
 
 @app.command()

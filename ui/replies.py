@@ -8,6 +8,7 @@ from domain.model import JsonObject
 
 PLANNERS = {
     "program": "One program",
+    "solution": "One program after a solution",
     "dfs": "Weighted walk",
     "react": "Step by step (ReAct)",
     "cot": "All at once, reasoned",

@@ -31,6 +31,7 @@ from domain.event import (
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.recalled import MemoryRecalled
+from domain.taken import NoSolution, SolutionTaken, in_words
 from domain.tool import ToolId
 from domain.usage import Usage
 from ui.calls import Call
@@ -196,6 +197,8 @@ class RunState:
         match event:
             case MemoryRecalled(note=note) if note:
                 self.notes.append(note)
+            case SolutionTaken() | NoSolution():
+                self.notes.append(in_words(event))
             case ReflectionMade(resumed=True):
                 self.notes.append(f"Judged its path a {event.verdict} failure and walked again: {event.reason}")
             case RunDelayed():

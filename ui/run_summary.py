@@ -38,7 +38,11 @@ def under_way(story: RunState, *, waits: bool = False) -> str:
     if running:
         return f"{told}, {running} not answered yet …"
     texts = story.programs.texts
-    writes = story.planner == "program" and all(one.over for one in texts) and not any(one.ended for one in texts[-1:])
+    writes = (
+        story.planner in ("program", "solution")
+        and all(one.over for one in texts)
+        and not any(one.ended for one in texts[-1:])
+    )
     return f"{told}{',' if story.calls else ':'} a program is being written …" if writes else f"{told} …"
 
 

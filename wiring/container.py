@@ -180,10 +180,10 @@ class Container:
         return await self._solutions.get()
 
     async def _open_solutions(self) -> SolutionStore:
-        return await set_up(solutions_of(self.folder), self._stack)
+        return await set_up(solutions_of(self.settings, self.folder, on_server=self.graph_on_server), self._stack)
 
     async def _open_patterns(self) -> PatternIndex:
-        return await set_up(patterns_of(self.folder), self._stack)
+        return await set_up(patterns_of(self.settings, self.folder, on_server=self.vectors_on_server), self._stack)
 
     async def flows(self) -> FlowStore:
         """What recorded calls took from another's answers, opened once."""

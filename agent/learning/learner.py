@@ -186,7 +186,7 @@ async def _kept(
     docs = await store.get_tools({result.tool for result in transcript.steps.values()})
     requests = [transcript.subtasks[one.subtask].description or transcript.request for one in asked]
     reworded = [
-        worded_anew(one, there[one.told.solution], request)
+        worded_anew(one, there[one.told.solution], request, library.owner)
         for one, request in zip(asked, requests, strict=True)
         if one.told.solution in there
     ]

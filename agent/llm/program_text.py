@@ -9,6 +9,7 @@ from agent.llm.prompts import Fence
 from agent.llm.rendering import request_text
 from agent.programs.known import Known, KnownProgram
 from agent.programs.protocol import MOST_CELLS, Attempt, ProgramQuestion
+from agent.solutions.alignment import as_read
 from agent.text import clean
 from domain.event import QuestionAnswered
 from domain.model import JsonObject
@@ -19,11 +20,14 @@ _EARLIER = (
     "there: take values from `earlier[…]` rather than writing them; what it does not refer to is of no use."
 )
 _CHOSEN = (
-    "This program served requests of the kind that `for` names, with the inputs that stand in braces there. Write this request's own after it: the same calls, with this "
-    "request's values in the inputs' places, and whatever else this request asks: another field, a filter, a loop, a count."
+    "This program served requests of the kind that `for` names, with its inputs where that has braces. Write this request's own after it: the same calls, with this "
+    "request's values in place of the inputs, without those that it does not give, and whatever else it asks: another field, a filter, a loop, a count. How to treat lists "
+    "and answer is as said above, whatever this one does."
 )
 _NEAR = "Programs that served requests like this one. Go by one where it does what this request asks, with this request's values in its inputs' places."
-_PATH = "Calls that may serve it, in this order; go by them as far as they do:"
+_PATH = (
+    "Calls that may serve it, in this order, by their names alone; go by them as far as the signatures bear them out:"
+)
 _TOLD_OF_INPUTS = frozenset({"type", "format", "enum", "items", "default", "examples"})
 _SCHEMA = 120
 _SERVES = 300
@@ -61,7 +65,7 @@ def _known(known: Known, fence: Fence) -> str:
 
 def _program(one: KnownProgram) -> str:
     inputs = "".join(f"# {name}: {_schema(schema)}\n" for name, schema in one.inputs.items())
-    return f"# for: {clean(one.serves, _SERVES)}\n{inputs}{one.text[:_LONGEST]}"
+    return f"# for: {clean(as_read(one.serves), _SERVES)}\n{inputs}{one.text[:_LONGEST]}"
 
 
 def _schema(schema: JsonObject) -> str:

@@ -1,14 +1,15 @@
 """What a model is asked when it chooses among solutions: those of the library that are near the request, by their calls and what they serve."""
 
-from collections.abc import Sequence
+from collections.abc import Collection
 
 from pydantic import BaseModel
 
 from agent.llm.prompts import Fence
 from agent.llm.rendering import request_text
+from agent.solutions.alignment import as_read
 from agent.solutions.protocol import ChosenSolution, NearSolution, SolutionQuestion
 from agent.text import clean
-from domain.solution import Solution
+from domain.tool import ToolId
 
 _PATTERN = 160
 _PATTERNS = 2
@@ -29,7 +30,8 @@ class SolutionAnswer(BaseModel):
 
 def solutions_text(question: SolutionQuestion, fence: Fence) -> tuple[str, ...]:
     """The solutions by number, what else could be called, and the request."""
-    lines = "\n".join(_line(number, one) for number, one in enumerate(question.solutions, start=1))
+    shown = enumerate(question.solutions, start=1)
+    lines = "\n".join(_line(number, one, question.changing) for number, one in shown)
     return (
         fence.block("solutions", lines),
         fence.block("functions", ", ".join(question.functions[:_FUNCTIONS])) if question.functions else "",
@@ -60,13 +62,14 @@ def chosen_of(answer: SolutionAnswer | None) -> ChosenSolution:
     return ChosenSolution(None, tuple(answer.path[:_NAMED]), reason)
 
 
-def functions_called(solution: Solution) -> Sequence[str]:
-    """Names of the functions that a solution calls, in the order of its path."""
+def _line(number: int, near: NearSolution, changing: Collection[ToolId]) -> str:
+    solution = near.solution
     names = {tool: name for name, tool in solution.plan.program.tools.items()}
-    return [names[tool] for tool in dict.fromkeys(solution.path) if tool in names]
-
-
-def _line(number: int, near: NearSolution) -> str:
-    others = [one for one in near.solution.patterns if one != near.pattern]
-    serves = " / ".join(clean(one, _PATTERN) for one in [near.pattern, *others][:_PATTERNS])
-    return f"{number}. {' -> '.join(functions_called(near.solution))}: {serves}"
+    path = [
+        f"{names[tool]} (CHANGES)" if tool in changing else names[tool]
+        for tool in dict.fromkeys(solution.path)
+        if tool in names
+    ]
+    others = [one for one in solution.patterns if one != near.pattern]
+    serves = " / ".join(clean(as_read(one), _PATTERN) for one in [near.pattern, *others][:_PATTERNS])
+    return f"{number}. {' -> '.join(path)}: {serves}"

@@ -64,6 +64,11 @@ def literals(pattern: str) -> str:
     )
 
 
+def as_read(pattern: str) -> str:
+    """A pattern with the first of the words that may stand for one another, so that braces are inputs alone."""
+    return _HOLE.sub(lambda hit: hit[0] if hit[1].isidentifier() else hit[1].partition("|")[0], pattern)
+
+
 def _begun_otherwise(request: str) -> str:
     """With a capital at the beginning, or without."""
     return request[:1].swapcase() + request[1:]

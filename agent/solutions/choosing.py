@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -11,15 +12,18 @@ from agent.programs.known import Known, known_program
 from agent.programs.names import tool_names
 from agent.resume import Line
 from agent.run_context import RunDeps
-from agent.solutions.protocol import NearSolution, SolutionQuestion
+from agent.solutions.protocol import ANY, NearSolution, SolutionQuestion
 from agent.text import clean
 from domain.errors import FootpathError
 from domain.solution import Solution
 from domain.taken import NoSolution, SolutionTaken
-from domain.tool import ToolDoc
+from domain.tool import ToolDoc, ToolId
 
 MOST = 20
 """Solutions that are shown."""
+_OF_ONE_PATH = 2
+"""So many of them call the same tools in the same order: another field of their answers is no other solution."""
+_LOOKED_AT = 4 * MOST
 SECONDS = 5.0
 """A library that takes longer than this is done without."""
 _log = logging.getLogger(__name__)
@@ -43,7 +47,7 @@ class Chosen:
 
 async def choose(asked: Asked, offered: Sequence[ToolDoc], deps: RunDeps, evidence: Evidence, past: Line) -> Chosen:
     """The choice for a request, that of the run's record where it holds one. ``offered``: the tools that are offered for it."""
-    told, solution = await _choice(asked, offered, deps, past)
+    told, solution = await _choice(asked, offered, deps, evidence, past)
     if isinstance(told, SolutionTaken) and solution is not None:
         ids = list(dict.fromkeys((*solution.path, *solution.plan.program.tools.values())))
         await evidence.read(ids)
@@ -56,7 +60,7 @@ async def choose(asked: Asked, offered: Sequence[ToolDoc], deps: RunDeps, eviden
 
 
 async def _choice(
-    asked: Asked, offered: Sequence[ToolDoc], deps: RunDeps, past: Line
+    asked: Asked, offered: Sequence[ToolDoc], deps: RunDeps, evidence: Evidence, past: Line
 ) -> tuple[SolutionTaken | NoSolution | None, Solution | None]:
     """The event of a choice, with the solution that it names."""
     match past.next:
@@ -71,7 +75,8 @@ async def _choice(
     if isinstance(near, NoSolution):
         return near, None
     names = tuple(name for name, _ in tool_names(offered))
-    question = SolutionQuestion(asked.request, near, names, asked.today, asked.earlier.text)
+    changing = await _changing(near, evidence)
+    question = SolutionQuestion(asked.request, near, names, asked.today, asked.earlier.text, changing)
     choice = await deps.policy.choose_solution(question)
     if choice.place is None:
         return NoSolution(shown=len(near), path=choice.path, reason=choice.reason), None
@@ -82,18 +87,36 @@ async def _choice(
     return taken, one.solution
 
 
+async def _changing(near: Sequence[NearSolution], evidence: Evidence) -> frozenset[ToolId]:
+    """The tools of solutions that change something, or may."""
+    ids = list(dict.fromkeys(tool for one in near for tool in one.solution.path))
+    await evidence.read(ids)
+    return frozenset(tool for tool in ids if evidence.has(tool) and not evidence.doc(tool).safe)
+
+
 async def _near(request: str, deps: RunDeps) -> list[NearSolution] | NoSolution:
     """What the library has for a request; why nothing can be chosen where it is empty or cannot be asked."""
     if deps.solutions is None:
         return NoSolution(shown=0, reason="there is no library of solutions")
     try:
         async with asyncio.timeout(SECONDS):
-            near = await deps.solutions.near(request, MOST)
+            near = await deps.solutions.near(request, _LOOKED_AT, ANY)
     except TimeoutError:
         return _without(f"it did not answer within {SECONDS:g} seconds")
     except FootpathError as error:
         return _without(f"{error.code}: {error}")
-    return near or NoSolution(shown=0, reason="the library has no solution that is near the request")
+    return _apart(near) or NoSolution(shown=0, reason="the library has no solution")
+
+
+def _apart(near: Sequence[NearSolution]) -> list[NearSolution]:
+    """The nearest, few of each path."""
+    paths = Counter[tuple[ToolId, ...]]()
+    kept: list[NearSolution] = []
+    for one in near:
+        paths[one.solution.path] += 1
+        if paths[one.solution.path] <= _OF_ONE_PATH:
+            kept.append(one)
+    return kept[:MOST]
 
 
 async def _kept(solution: str, deps: RunDeps) -> Solution | None:

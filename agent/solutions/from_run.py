@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from agent.execution.error_bodies import is_empty
 from agent.plans.lifting import Liftable, liftable, lifted
 from agent.plans.request_template import Words, spoken
 from agent.plans.said_words import within_word, words_of
@@ -13,7 +14,7 @@ from agent.plans.standing import standing
 from agent.programs.reading import called
 from agent.programs.text_names import used
 from agent.solutions.alignment import QUOTED, fixed_words, inputs_of, literals
-from agent.solutions.own_values import own_values
+from agent.solutions.own_values import own_values, words_of_answers
 from agent.solutions.plain_values import LOOKS, looks
 from agent.transcript import SubtaskTranscript, Transcript
 from domain.event import (
@@ -43,7 +44,10 @@ _LONGEST_WORDING = 300
 
 @dataclass(slots=True)
 class TakenSolution:
-    """A solution that a subtask took, with what became of its program. ``cut_short``: a call came to nothing by no fault of the program's."""
+    """A solution that a subtask took, with what became of its program. ``cut_short``: a call came to nothing by no fault of the program's.
+
+    ``found_nothing``: one found nothing, as where there is no such thing.
+    """
 
     subtask: int
     told: SolutionTaken
@@ -52,6 +56,7 @@ class TakenSolution:
     failed: bool = False
     ended: ProgramEnded | None = None
     cut_short: bool = False
+    found_nothing: bool = False
     over: bool = field(default=False, repr=False)
 
 
@@ -80,6 +85,7 @@ def _follow(one: TakenSolution, record: EventRecord) -> None:
             one.ended = end
         case CallFinished(result=result):
             one.cut_short |= result.outcome in _CIRCUMSTANCE or result.status in ("skipped", "unknown")
+            one.found_nothing |= result.status == "ok" and is_empty(result.response)
         case _:
             return
 
@@ -92,23 +98,24 @@ def judged(records: Sequence[EventRecord], transcript: Transcript) -> Iterator[t
         if one.told.how == "chosen" or (one.ended is not None and one.ended.verdict == "yes"):
             if served:
                 yield one.told.solution, True
-        elif (
-            one.refused
-            or (one.failed and not one.cut_short)
-            or (one.ended is not None and (served or (one.ended.veto and not one.cut_short)))
-        ):
+        elif one.refused:
             yield one.told.solution, False
+        elif (one.failed or one.ended is not None) and not one.cut_short:
+            weak = one.failed or bool(one.ended and one.ended.veto)
+            if served or (weak and not one.found_nothing):
+                yield one.told.solution, False
 
 
-def worded_anew(one: TakenSolution, kept: Solution, request: str) -> Solution | None:
-    """A solution with the further patterns that a run of it has shown: its request's own, and what the model that was asked said of them."""
+def worded_anew(one: TakenSolution, kept: Solution, request: str, owner: str) -> Solution | None:
+    """An owner's solution with the further patterns that a run of it has shown: its request's own, and what the model that was asked said of them."""
     inputs = one.told.values
     said = {name: words_of(value, request) for name, value in inputs.items()}
     own = spoken(request, [Words(words, name) for name, words in said.items()]) if all(said.values()) else ""
     needed = [name for name, schema in kept.plan.inputs.items() if "default" not in schema]
     patterns = [text for text in (own, *one.told.wordings) if is_pattern(text, needed)]
     new = tuple(text for text in dict.fromkeys(patterns) if text not in kept.patterns)
-    return kept.model_copy(update={"patterns": new, "good": 0, "bad": 0, "wrong": (), "runs": ()}) if new else None
+    blank: dict[str, object] = {"good": 0, "bad": 0, "wrong": (), "runs": (), "verdicts": {}}
+    return kept.model_copy(update={**blank, "owner": owner, "patterns": new}) if new else None
 
 
 def is_pattern(text: str, needed: Sequence[str]) -> bool:
@@ -134,9 +141,10 @@ def learnt(
         program = _program(one) if one.number not in there and transcript.served(one) and one.answered else None
         if program is None or one.given:
             continue
-        answers = [result.response for result in one.steps.values()] if program.tainted else []
+        answers = [result.response for result in one.steps.values()]
         plan, pattern = _with_inputs(program, request, docs)
-        if not own_values(plan.program, request, docs, [*seen, *answers]):
+        of_one_run = own_values(plan.program, request, docs, [*seen, *answers] if program.tainted else seen)
+        if not of_one_run and not words_of_answers(plan.program, request, answers):
             yield Solution(
                 id="",
                 owner=owner,

@@ -8,13 +8,11 @@ from agent.memory.similarity import LEAST, likeness, pattern, telling
 from agent.solutions.drift import fingerprints
 from agent.solutions.identity import as_in, owned_by, solution_id
 from agent.solutions.patterns import as_asked, worded
-from agent.solutions.protocol import NearSolution
+from agent.solutions.protocol import NEAR, NearSolution
 from domain.solution import NearPattern, PatternIndex, Solution, SolutionStore, program_of
 from domain.tool import ToolDoc, ToolId
 from retriever.index import Embedder
 
-NEAR = 0.35
-"""Likeness below which a solution is not worth showing."""
 WORN_OUT = 3
 """So many failures more than successes, and a solution is suspended."""
 _APART = 0.02
@@ -56,7 +54,7 @@ class SolutionLibrary:
         """Whose own ones it keeps."""
         return self._owner
 
-    async def near(self, request: str, k: int) -> list[NearSolution]:
+    async def near(self, request: str, k: int, least: float = NEAR) -> list[NearSolution]:
         """As :class:`agent.solutions.protocol.Solutions` says; of the same program the own solution goes before the shared one."""
         asked = pattern(request)
         if len(telling(asked)) < LEAST or k < 1:
@@ -70,7 +68,7 @@ class SolutionLibrary:
         told = [
             one
             for one in best
-            if one.likeness >= NEAR and one.likeness > wrong.get(program_of(one.solution.id), -1.0) + _APART
+            if one.likeness >= least and one.likeness > wrong.get(program_of(one.solution.id), -1.0) + _APART
         ]
         return await self._with_their_tools(told, k)
 

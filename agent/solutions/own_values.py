@@ -17,6 +17,8 @@ from domain.tool import ToolDoc, ToolId
 _MANY = 100
 """Whole numbers up to here are how many, or how often."""
 _SHORTEST = 2
+_OF_ITS_OWN = re.compile(r"(?<=[^.!?:\s] )(?:[A-ZÀ-ÖØ-Þ]\w+|\w*\d\w*)|(?<=^ )[A-ZÀ-ÖØ-Þ]\w+")
+"""A word with a capital within a sentence, or with a digit."""
 
 
 def own_values(
@@ -30,6 +32,23 @@ def own_values(
         value
         for value, known in _constants(tree, program, docs)
         if value not in known and not words_of(value, request) and (_tells_much(value) or _stands_in(value, seen))
+    ]
+
+
+def words_of_answers(program: Program, request: str, answers: Collection[str]) -> list[str]:
+    """Names, codes and figures that a text says to people by itself, and that the answers of its calls hold: those are of this one run, a country or a
+    currency say. The first word of a sentence owes its capital to that.
+    """
+    texts = [
+        node.value
+        for node in ast.walk(ast.parse(program.text))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value
+    ]
+    said = dict.fromkeys(hit[0] for text in texts for hit in _OF_ITS_OWN.finditer(text))
+    return [
+        word
+        for word in said
+        if not words_of(word, request) and any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", one) for one in answers)
     ]
 
 

@@ -5,8 +5,6 @@ from datetime import date
 
 from pydantic.types import JsonValue
 
-from agent.parameters.forms import form_of
-from agent.plans.parameters import parameter_of
 from agent.plans.request_template import allowed_values
 from agent.solutions.alignment import SaidValue
 from domain.model import JsonObject
@@ -23,6 +21,7 @@ _SHAPES = (
     ("code", re.compile(r"(?=[\w-]*[^\W\d_])(?=[\w-]*\d)\w[\w-]*")),
 )
 _MOST_WORDS = 6
+_PARTS = ("anyOf", "oneOf", "allOf")
 _OF_ANOTHER = ("'s", "’s")
 
 
@@ -56,7 +55,7 @@ def looks(value: JsonValue, *, quoted: bool = False) -> str:
 def _is_plain_text(said: SaidValue, schema: JsonObject) -> bool:
     """Between quotation marks, or of a form that can be seen; and formed as before, where that is known."""
     text, told = said.text, schema.get(LOOKS)
-    form = form_of(parameter_of("value", schema))
+    form = _format(schema)
     if form == "date":
         return _is_day(text)
     if form == "email":
@@ -104,12 +103,22 @@ def _number(said: SaidValue, *, whole: bool) -> JsonValue:
     return None if not _NUMBER.fullmatch(said.text) else float(said.text) if "." in said.text else int(said.text)
 
 
+def _format(schema: JsonObject) -> str:
+    """The format that a schema names, itself or one of its parts."""
+    own = schema.get("format")
+    parts = [part for key in _PARTS for part in _listed(schema.get(key)) if isinstance(part, dict)]
+    return own if isinstance(own, str) else next((form for part in parts if (form := _format(part))), "")
+
+
+def _listed(value: JsonValue) -> list[JsonValue]:
+    return value if isinstance(value, list) else []
+
+
 def _kinds(schema: JsonObject) -> set[str]:
     """The types that a schema allows, but for null; ``any`` where it does not say."""
     own = schema.get("type")
     kinds = {one for one in (own if isinstance(own, list) else [own]) if isinstance(one, str)}
-    for key in ("anyOf", "oneOf", "allOf"):
-        parts = schema.get(key)
-        for part in parts if isinstance(parts, list) else ():
+    for key in _PARTS:
+        for part in _listed(schema.get(key)):
             kinds |= _kinds(part) if isinstance(part, dict) else set()
     return (kinds - {"null"}) or {"any"}

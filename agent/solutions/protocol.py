@@ -8,6 +8,11 @@ from domain.model import JsonObject
 from domain.solution import Solution
 from domain.tool import ToolId
 
+NEAR = 0.35
+"""Likeness below which a solution is not worth showing."""
+ANY = -2.0
+"""As the least likeness: whatever there is, the nearest."""
+
 
 @dataclass(frozen=True, slots=True)
 class NearSolution:
@@ -26,8 +31,8 @@ class Solutions(Protocol):
         """Whose own ones it keeps; empty: those that all share."""
         ...
 
-    async def near(self, request: str, k: int) -> list[NearSolution]:
-        """The most telling solutions for a request, best first: likeness, weighted by how they have done.
+    async def near(self, request: str, k: int, least: float = NEAR) -> list[NearSolution]:
+        """The most telling solutions for a request, best first: likeness, weighted by how they have done. ``least``: likeness below which none is worth a word.
 
         Those that are suspended, whose tools are gone or have drifted, or whose answer to such a request was marked wrong are left out.
         """
@@ -93,7 +98,7 @@ class SolutionQuestion:
     """SoAy's first question: which solution serves the request? ``solutions``: the library's nearest, best first.
 
     ``functions``: names of the functions on offer, of which an author may put together a path of its own where none fits. ``earlier``: what the
-    request goes on from, as authors of programs are shown it.
+    request goes on from, as authors of programs are shown it. ``changing``: tools of the solutions that change something.
     """
 
     request: str
@@ -101,6 +106,7 @@ class SolutionQuestion:
     functions: Sequence[str]
     today: str
     earlier: str = ""
+    changing: frozenset[ToolId] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

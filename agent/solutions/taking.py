@@ -31,8 +31,8 @@ from domain.tool import ToolDoc
 
 LOOKED_AT = 8
 """Near solutions whose patterns a request is laid over."""
-NEAR_ENOUGH = 0.6
-"""Likeness from which a model is asked whether the nearest solution serves (docs/memory.md has the measurement)."""
+NEAR_ENOUGH, LEAST, LEAD = 0.7, 0.5, 0.1
+"""Likeness from which a model is asked whether the nearest solution serves; less will do where no other comes near it (docs/memory.md has the measurement)."""
 _SECONDS = 5.0
 """A library that takes longer than this is done without."""
 _FIGURE = re.compile(r"\d+")
@@ -60,7 +60,7 @@ async def take(asked: Asked, deps: RunDeps, past: Line, meter: Meter, *, follow_
             return Took(near, told, _filled(await _kept(told.solution, deps.solutions, near), told.values))
         case None if near and not meter.exhausted:
             taken = _plainly(asked.request, near, follow_up=follow_up)
-            if taken is None and not follow_up:
+            if taken is None and not follow_up and worth_asking(near):
                 taken = await _after_asking(asked, near[0], deps, meter)
             return Took(near, taken, taken and _filled(_of(near, taken.solution), taken.values))
         case _:  # none was taken before, or none may be
@@ -100,11 +100,16 @@ def plain_values(request: str, pattern: str, inputs: dict[str, JsonObject]) -> J
     return _fitting(inputs, values)
 
 
+def worth_asking(near: Sequence[NearSolution]) -> bool:
+    """Whether it is likely enough that the nearest serves: a question costs a third of what writing does."""
+    others = [one.likeness for one in near[1:]]
+    ahead = near[0].likeness - max(others, default=0.0)
+    return near[0].likeness >= NEAR_ENOUGH or (near[0].likeness >= LEAST and ahead >= LEAD)
+
+
 async def _after_asking(asked: Asked, one: NearSolution, deps: RunDeps, meter: Meter) -> SolutionTaken | None:
-    """What the policy says of the nearest, where it is near enough."""
+    """What the policy says of the nearest."""
     inputs = one.solution.plan.inputs
-    if one.likeness < NEAR_ENOUGH:
-        return None
     filled = await deps.policy.fill(FillQuestion(asked.request, one.pattern, inputs, asked.today, {}))
     meter.decisions += 1
     values = _fitting(inputs, {name: value for name, value in filled.values.items() if name in inputs})

@@ -12,27 +12,16 @@ from domain.tool import ToolId
 from domain.trajectory import Taken
 from graph.backends import cypher_planning
 from graph.backends.bolt import Connection, Transaction
-from graph.backends.neo4j_work import Neo4jWork, send
+from graph.backends.neo4j_work import Neo4jWork, send, structured
 from graph.dataflow import FlowCount, KnownFlow
 from graph.kept_fields import FieldChoice
-
-
-async def _structure(connection: Connection) -> None:
-    """Idempotent. Neo4j takes one change of structure a transaction."""
-    await connection.open()
-    for statement in cypher_planning.STRUCTURE:
-
-        async def work(transaction: Transaction, statement: Any = statement) -> None:
-            await (await transaction.run(statement)).consume()
-
-        await connection.write(work)
 
 
 class Neo4jFlows(Neo4jWork):
     """A ``FlowStore`` on the graph's server. :meth:`setup` connects."""
 
     async def setup(self) -> None:
-        await _structure(self._connection)
+        await structured(self._connection, cypher_planning.STRUCTURE)
 
     async def add(self, key: str, taken: Sequence[Taken]) -> bool:
         totals = Counter((one.target, one.parameter, one.source) for one in taken)
@@ -121,7 +110,7 @@ class Neo4jKeptFields:
 
     async def _setup(self) -> None:
         if not self._ready:
-            await _structure(self._connection)
+            await structured(self._connection, cypher_planning.STRUCTURE)
             self._ready = True
 
 

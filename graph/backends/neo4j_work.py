@@ -29,6 +29,17 @@ class Neo4jWork:
         return [row for chunk in chunks for row in await self._connection.read(query, {"values": chunk})]
 
 
+async def structured(connection: Connection, statements: Sequence[LiteralString]) -> None:
+    """Connect, and define what is missing; idempotent. Neo4j takes one change of structure a transaction."""
+    await connection.open()
+    for statement in statements:
+
+        async def work(transaction: Transaction, statement: LiteralString = statement) -> None:
+            await (await transaction.run(statement)).consume()
+
+        await connection.write(work)
+
+
 async def send(transaction: Transaction, query: LiteralString, rows: Sequence[object], **parameters: object) -> int:
     """Run a query over ``$rows``, chunk by chunk. How many nodes it created."""
     created = 0

@@ -6,12 +6,11 @@ vectors; the body of a memory that has one there carries that encoder's mark, so
 """
 
 from collections.abc import Mapping, Sequence
-from hashlib import blake2b
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid5
 
-from domain.errors import UnavailableError
-from retriever.backends.qdrant_connection import LOCAL, QdrantConnection
+from retriever.backends import qdrant_side_collections as side
+from retriever.backends.qdrant_connection import QdrantConnection
 
 if TYPE_CHECKING:
     from qdrant_client import models
@@ -40,15 +39,7 @@ def judged(filed_under: str) -> str:
 
 def where(wanted: Mapping[str, Sequence[str]], *, without: str = "") -> "models.Filter":
     """Points whose fields have one of these values each, and that carry no mark called ``without``."""
-    from qdrant_client import models
-
-    def one_of(key: str, values: Sequence[str]) -> "models.FieldCondition":
-        return models.FieldCondition(key=key, match=models.MatchAny(any=list(values)))
-
-    return models.Filter(
-        must=[one_of(key, values) for key, values in wanted.items()],
-        must_not=[one_of(without, [MARKED])] if without else None,
-    )
+    return side.where(wanted, not_in={without: [MARKED]} if without else None)
 
 
 class MemoryCollections:
@@ -56,36 +47,36 @@ class MemoryCollections:
 
     def __init__(self, connection: QdrantConnection, name: str) -> None:
         self._connection = connection
+        self._side = side.SideCollections(connection, f"{name}-memories-")
         self.bodies = f"{name}-memories"
         self._ready: set[str] = set()
 
     async def setup(self) -> None:
         """Make the bodies' collection; idempotent."""
-        await self._make(self.bodies, None)
-        await self._index(self.bodies, "kind", "memory", "id")
+        await self._side.make(self.bodies, None)
+        await self._side.index(self.bodies, "kind", "memory", "id")
 
     def vectors(self, identity: str) -> str:
         """The collection of an encoder's vectors."""
-        return f"{self.bodies}-{_digest(identity)}"
+        return f"{self.bodies}-{side.digest(identity)}"
 
     def mark(self, identity: str) -> str:
         """The field of a body that says that the memory has a vector of this encoder."""
-        return f"embedded_{_digest(identity)}"
+        return f"embedded_{side.digest(identity)}"
 
     async def vectors_of_all(self) -> list[str]:
         """The collections of vectors that there are."""
-        found = await self._connection.call("list the collections", lambda client: client.get_collections())
-        return [one.name for one in found.collections if one.name.startswith(f"{self.bodies}-")]
+        return await self._side.names()
 
     async def exists(self, collection: str) -> bool:
         """Whether a collection is there."""
-        return await self._connection.call("find a collection", lambda client: client.collection_exists(collection))
+        return await self._side.exists(collection)
 
     async def ready_to_mark(self, identity: str) -> str:
         """The encoder's mark, which can be filtered by."""
         mark = self.mark(identity)
         if mark not in self._ready:
-            await self._index(self.bodies, mark)
+            await self._side.index(self.bodies, mark)
             self._ready.add(mark)
         return mark
 
@@ -94,49 +85,11 @@ class MemoryCollections:
         collection = self.vectors(identity)
         if collection not in self._ready:
             mark = await self.ready_to_mark(identity)
-            if await self._make(collection, dimension):
+            if await self._side.make(collection, dimension):
                 marked = where({mark: [MARKED]})
                 await self._connection.call(
                     "write memories", lambda client: client.delete_payload(self.bodies, [mark], marked)
                 )
-            await self._index(collection, "owner")
+            await self._side.index(collection, "owner")
             self._ready.add(collection)
         return collection
-
-    async def _make(self, collection: str, dimension: int | None) -> bool:
-        """Whether it was made here. Two processes may make it at once: what counts is that it is there afterwards."""
-        from qdrant_client import models
-
-        config: models.VectorParams | dict[str, models.VectorParams] = (
-            models.VectorParams(size=dimension, distance=models.Distance.COSINE) if dimension else {}
-        )
-        if await self.exists(collection):
-            return False
-        try:
-            await self._connection.call(
-                "make a collection", lambda client: client.create_collection(collection, vectors_config=config)
-            )
-        except (UnavailableError, ValueError):
-            if not await self.exists(collection):
-                raise
-            return False
-        return True
-
-    async def _index(self, collection: str, *fields: str) -> None:
-        """Index those that are not yet: nothing is written where all is there, so that a key that may only read will do."""
-        from qdrant_client import models
-
-        if self._connection.address.url == LOCAL:
-            return
-        found = await self._connection.call("read a collection", lambda client: client.get_collection(collection))
-        for field in sorted({*fields} - found.payload_schema.keys()):
-            await self._connection.call(
-                "index a field",
-                lambda client, field=field: client.create_payload_index(
-                    collection, field, models.PayloadSchemaType.KEYWORD
-                ),
-            )
-
-
-def _digest(identity: str) -> str:
-    return blake2b(identity.encode(), digest_size=6).hexdigest()

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from agent.solutions.protocol import NearSolution
+from agent.solutions.protocol import NEAR, NearSolution
 from domain.errors import UnavailableError
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
@@ -40,10 +40,10 @@ class Shelf:
     suspended: list[str] = field(default_factory=list[str])
     owner: str = ""
 
-    async def near(self, request: str, k: int) -> list[NearSolution]:
+    async def near(self, request: str, k: int, least: float = NEAR) -> list[NearSolution]:
         self.asked.append(request)
         self._reach()
-        return [NearSolution(one, one.patterns[0], likeness) for one, likeness in self.held[:k]]
+        return [NearSolution(one, one.patterns[0], likeness) for one, likeness in self.held[:k] if likeness >= least]
 
     async def add(self, solutions: Sequence[Solution]) -> list[str]:
         self.held += [(one, 0.9) for one in solutions]

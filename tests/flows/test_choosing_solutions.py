@@ -6,13 +6,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pydantic.types import JsonValue
 
+from agent.conversation import earlier_run
+from agent.plans.approval import PlanQuestion
 from domain.event import CandidatesConsidered, PathEnded, ProgramEnded, ProgramFailed, ProgramRefused, ProgramStarted
+from domain.program import ProgramPlan
 from domain.taken import NoSolution, SolutionTaken
 from tests.flows.program_world import OffersAs, World, code, end, the, world
 from tests.flows.shelf import Shelf, solution
 from tests.flows.small_world import BOOKS, FORECAST, FOUND, GEOCODE, NEW_WEATHER, ScriptedExecutor, down, ok
 from tests.models.brain import Line
+from tests.models.openai_replies import Refuses
 
 WEATHER = "What is the weather forecast for Paris?"
 TEXT = """place = (await search_places(city=city))["results"][0]
@@ -38,8 +43,12 @@ DAYS = 'days = (await get_daily_forecast(latitude=place["latitude"], longitude=p
 SAID = '{"answered": "yes", "answer": f"{days[0][\'temperature\']} degrees on {days[0][\'date\']}"}'
 RIGHT = code(PLACE, DAYS, SAID)
 WRONG = code(PLACE, DAYS, "[one for one in days if one['temperature'] > 100][0]")
-THE_FORECASTS = {"reason": "it finds a forecast", "number": 2, "path": []}
-NONE_FITS = {"reason": "none asks for a forecast", "number": None, "path": ["search_places", "get_daily_forecast"]}
+THE_FORECASTS: dict[str, JsonValue] = {"reason": "it finds a forecast", "number": 2, "path": []}
+NONE_FITS: dict[str, JsonValue] = {
+    "reason": "none asks for a forecast",
+    "number": None,
+    "path": ["search_places", "get_daily_forecast"],
+}
 
 
 def calls() -> ScriptedExecutor:
@@ -134,7 +143,7 @@ async def test_what_it_lacks_by_its_own_words_is_offered_once(tmp_path: Path) ->
     places = solution(
         "places", (GEOCODE,), TEXT.partition("\n")[0], "Where is {city}?", inputs={"city": {"type": "string"}}
     )
-    one = {"reason": "it finds the place", "number": 1, "path": []}
+    one: dict[str, JsonValue] = {"reason": "it finds the place", "number": 1, "path": []}
     async with choosing(tmp_path, calls(), lacking, rest, choice=one, shelf=Shelf([(places, 0.6)])) as (made, _):
         made.deps = replace(made.deps, offers=offers)
         records = await made.told(WEATHER)
@@ -177,7 +186,7 @@ async def test_what_is_written_after_a_tainted_solution_is_tainted(tmp_path: Pat
 
 
 async def test_a_choice_that_cannot_be_used_is_told_back_once_and_then_there_is_none(tmp_path: Path) -> None:
-    async with choosing(tmp_path, calls(), RIGHT, choice={"reason": "the third", "number": 3, "path": []}) as (made, _):
+    async with choosing(tmp_path, calls(), RIGHT, choice={**THE_FORECASTS, "number": 3}) as (made, _):
         records = await made.told(WEATHER)
     assert made.brain.asked == ["choose_solution", "choose_solution", "program"]
     (none,) = the(records, NoSolution)
@@ -191,3 +200,37 @@ async def test_a_verdict_is_as_of_any_program(tmp_path: Path) -> None:
         records = await made.told(WEATHER)
     assert [one.verdict for one in the(records, ProgramEnded) if isinstance(one, ProgramEnded)][-1] == "no"
     assert (end(records).outcome, executor.made) == ("gave_up", [])
+
+
+async def test_where_nobody_writes_any_more_the_walk_has_to_do(tmp_path: Path) -> None:
+    """A model that is lost after its choice: who stands in for it walks."""
+    async with choosing(tmp_path, calls(), Refuses(503)) as (made, _):
+        records = await made.told(WEATHER)
+    assert [one.event.kind for one in records].count("policy.fell_back") == 1
+    assert len(the(records, SolutionTaken)) == 1
+    assert len(the(records, CandidatesConsidered)) > 1
+    assert end(records).outcome == "answered"
+
+
+async def test_a_program_that_is_to_be_approved_first_is_shown_after_the_choice(tmp_path: Path) -> None:
+    shown: list[PlanQuestion] = []
+
+    async def approves(question: PlanQuestion) -> ProgramPlan:
+        shown.append(question)
+        return question.program
+
+    async with choosing(tmp_path, calls(), RIGHT) as (made, _):
+        made.deps = replace(made.deps, approves=approves)
+        records = await made.told(WEATHER)
+    (asked,) = shown
+    assert DAYS in asked.program.program.text
+    assert end(records).outcome == "answered"
+
+
+async def test_a_follow_up_is_chosen_for_with_what_it_goes_on_from(tmp_path: Path) -> None:
+    async with choosing(tmp_path, calls(), RIGHT) as (made, _):
+        first = await made.told(WEATHER)
+        await made.told("And tomorrow?", earlier=[earlier_run(first)])
+    asked = str(made.server.requests[2].messages[-1]["content"])
+    assert "[[earlier " in asked
+    assert WEATHER in asked

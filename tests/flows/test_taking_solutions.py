@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import pytest
 from pydantic.types import JsonValue
 
+from agent.conversation import earlier_run
 from agent.execution.approvers import DenyChanges
 from agent.execution.executor import CallResult
 from agent.solutions.library import SolutionLibrary
@@ -16,7 +16,6 @@ from domain.event import (
     CallFinished,
     CandidatesConsidered,
     EventRecord,
-    ProgramEnded,
     ProgramStarted,
     RunFinished,
 )
@@ -25,7 +24,8 @@ from domain.model import JsonObject
 from domain.taken import SolutionTaken
 from graph.backends.memory_solutions import MemoryPatterns, MemorySolutions
 from tests.flows.program_world import OffersAs, World, code, the, world
-from tests.flows.small_world import GEOCODE, REMOVE, TOOLS, Answer, ScriptedExecutor, WordEmbedder, ok
+from tests.flows.shelf import Shelf, solution
+from tests.flows.small_world import GEOCODE, REMOVE, Answer, ScriptedExecutor, WordEmbedder, ok
 from tests.models.brain import Line
 from wiring.runs import run_and_learn
 
@@ -37,6 +37,7 @@ WRITTEN = code(
     '{"answered": "yes", "answer": f"Paris has {town[\'population\']} inhabitants"}',
 )
 NO_PROGRAM = "I write no programs."
+NO_WORD = "I do not know."
 
 
 def town(arguments: JsonObject) -> CallResult:
@@ -45,7 +46,7 @@ def town(arguments: JsonObject) -> CallResult:
     return CallResult("ok", json.dumps({"results": results}), http_status=200)
 
 
-def filled(fits: bool, *wordings: str, **values: JsonValue) -> JsonObject:  # noqa: FBT001
+def filled(fits: bool, *wordings: str, **values: JsonValue) -> JsonObject:
     inputs: list[JsonValue] = [{"input": name, "value": value} for name, value in values.items()]
     return {"reason": "as it says", "fits": fits, "inputs": inputs, "wordings": list(wordings)}
 
@@ -69,10 +70,11 @@ class Town:
 
 
 @asynccontextmanager
-async def towns(folder: Path, *texts: Line, answer: Answer = town, fill: Sequence[Line] = ()) -> AsyncGenerator[Town]:
+async def towns(
+    folder: Path, *texts: Line, answer: Answer = town, fill: Sequence[Line] = (NO_WORD,)
+) -> AsyncGenerator[Town]:
     executor = ScriptedExecutor(search_places=answer, delete_book=ok({"deleted": 1}))
-    script: dict[str, list[Line]] = {"fill": list(fill)} if fill else {}
-    async with world(folder, executor, *texts, offers=OffersAs([[GEOCODE]]), **script) as made:
+    async with world(folder, executor, *texts, offers=OffersAs([[GEOCODE]]), fill=list(fill)) as made:
         store, index = MemorySolutions(), MemoryPatterns()
         library = SolutionLibrary(store, index, WordEmbedder(), "", made.deps.store)
         made.deps = replace(made.deps, solutions=library)
@@ -103,7 +105,7 @@ async def test_the_same_asked_of_another_thing_costs_no_question_to_a_model(tmp_
     (told,) = taken(second)
     assert (told.solution, told.how, told.values) == (kept, "plain", {"city": "Al Safira"})
     assert last(second).answer.startswith("Al Safira has 12345 inhabitants")
-    assert (last(second).outcome, last(second).usage.model_calls) == ("answered", 0)
+    assert last(second).outcome == "answered"
     assert solution.patterns == ("How many inhabitants does {city} have?",)
     assert (solution.good, [one.good for one in learned(second).solved]) == (1, [True])
     assert not the(second, CandidatesConsidered)  # nothing is looked up, either
@@ -216,11 +218,30 @@ async def test_a_program_that_holds_a_value_of_its_own_is_no_solution(tmp_path: 
         assert not learned(await made.ask("How many people live in the capital of Norway?")).solutions
 
 
-@pytest.mark.parametrize("away", ["near", "get"])
-async def test_without_its_library_a_run_goes_on(tmp_path: Path, away: str) -> None:
-    async with towns(tmp_path, WRITTEN, WRITTEN) as made:
+async def test_a_text_whose_author_had_seen_responses_stays_tainted_and_is_shown_to_nobody(tmp_path: Path) -> None:
+    kept = solution("t", [REMOVE], 'gone = await delete_book(title=title)\nf"{gone[\'deleted\']} removed"',
+                    'Delete the book "{title}".', inputs={"title": {"type": "string"}}, tainted=True)  # fmt: skip
+    async with towns(tmp_path, NO_PROGRAM) as made:
+        made.made.deps = replace(made.made.deps, solutions=Shelf([(kept, 0.9)]))
+        records = await made.ask('Delete the book "Emma".')
+        await made.ask("Which books are there?")
+    assert [one.program.tainted for one in (e.event for e in records) if isinstance(one, ProgramStarted)] == [True]
+    assert "delete_book(title=title)" not in made.made.server.requests[-1].prompt
+
+
+async def test_without_its_library_a_run_goes_on(tmp_path: Path) -> None:
+    async with towns(tmp_path, WRITTEN) as made:
+        made.made.deps = replace(made.made.deps, solutions=Shelf(away=True))
         records = await made.ask(ASKED)
-        assert last(records).outcome == "answered"
-        assert away
-    assert the(records, ProgramEnded)
-    assert TOOLS
+    assert last(records).outcome == "answered"
+    assert "on holiday" in learned(records).error
+    assert made.asked == ["program"]
+
+
+async def test_a_follow_up_takes_only_what_names_its_values(tmp_path: Path) -> None:
+    whole = solution("w", [GEOCODE], 'str(await search_places(city="Oslo"))', "How many are there?")
+    async with towns(tmp_path, WRITTEN, WRITTEN) as made:
+        first = await made.ask(ASKED)
+        made.made.deps = replace(made.made.deps, solutions=Shelf([(whole, 0.9)]))
+        records = await made.made.told("How many are there?", earlier=[earlier_run(first)])
+    assert not taken(records)

@@ -26,7 +26,7 @@ def _usual_first(planners: list[Choice], policy: str) -> list[Choice]:
     """A model writes programs; rules have no use for that choice."""
     if policy == "llm":
         return sorted(planners, key=lambda one: one.name != "program")
-    return [one for one in planners if one.name != "program"]
+    return [one for one in planners if one.name not in ("program", "solution")]
 
 
 def _one(label: str, choices: list[Choice], names: dict[str, str], key: str = "") -> str:

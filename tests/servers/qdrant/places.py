@@ -10,6 +10,7 @@ from qdrant_client import AsyncQdrantClient
 from retriever.backends.qdrant import QdrantIndex
 from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_memories import QdrantMemories
+from retriever.backends.qdrant_patterns import QdrantPatterns
 
 MakeIndex = Callable[..., QdrantIndex]
 
@@ -45,6 +46,18 @@ class QdrantPlace:
             yield store
         finally:
             await store.close()
+            await self._wipe(name)
+
+    @asynccontextmanager
+    async def patterns(self) -> AsyncGenerator[QdrantPatterns]:
+        """An index of patterns, set up and empty; its collections go at the end."""
+        name = f"test-{uuid4().hex[:12]}"
+        index = QdrantPatterns(QdrantAddress(self.url, self.api_key), name=name)
+        try:
+            await index.setup()
+            yield index
+        finally:
+            await index.close()
             await self._wipe(name)
 
     async def _wipe(self, name: str) -> None:

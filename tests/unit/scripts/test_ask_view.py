@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from domain.event import AnswerDelta, ProgramRefused, RunFinished
+from domain.taken import SolutionTaken
 from domain.usage import Usage
 from tests.unit.agent.program_events import broken, calls, ended, program, run_of
 
@@ -25,7 +26,17 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         plan_seconds=1.5, write_seconds=1, check_seconds=0.25, execute_seconds=2, total_seconds=4, model_calls=1
     )
     unwritten = ProgramRefused(text="", complaints=("I would rather not.",))
-    events = [unwritten, program(), *calls(1), broken(line=5), program(number=2), *calls(40, number=2), ended(number=2)]
+    taken = SolutionTaken(solution="s", pattern="Who wrote {title}?", how="chosen", reason="it finds authors")
+    events = [
+        taken,
+        unwritten,
+        program(),
+        *calls(1),
+        broken(line=5),
+        program(number=2),
+        *calls(40, number=2),
+        ended(number=2),
+    ]
     for record in run_of([*events, AnswerDelta(text="Ada: "), AnswerDelta(text="12")])[:-1]:
         view.show(record.event)
     view.show(RunFinished(outcome="answered", answer="Ada: 12", usage=usage))
@@ -48,3 +59,7 @@ def test_calls_are_told_with_their_lines_and_why_no_text_was_written(lines: list
     assert "no program was written  I would rather not." in told
     assert "  3. line 4 people/info(person_id=0)" in told
     assert "and 35 calls more of people/info" in told
+
+
+def test_the_solution_that_was_chosen_is_told(lines: list[str]) -> None:
+    assert "  ≈ Wrote after the solution for “Who wrote {title}?”: it finds authors" in lines

@@ -11,6 +11,7 @@ from domain.event import (
     StepChosen,
 )
 from domain.plan import Binding, StepResult
+from domain.taken import NoSolution, SolutionTaken
 from domain.tool import ToolId, tool_id
 from domain.usage import Usage
 from tests.unit.ui.telling import raw, told
@@ -120,3 +121,17 @@ def test_no_call_is_under_way_for_ever() -> None:
     assert "other values" in (story.calls[0].result or result).note
     story.add(told(5, RunFinished(outcome="cancelled", answer="", usage=Usage())))
     assert "ended before" in (story.calls[2].result or result).note
+
+
+def test_what_was_taken_out_of_the_library_is_noted() -> None:
+    events = (
+        SolutionTaken(solution="s", pattern="Who wrote {title}?", how="plain", values={"title": "Dune"}),
+        NoSolution(shown=4, path=("first", "second"), reason="none finds a forecast"),
+        NoSolution(shown=0, reason="the library is empty"),
+    )
+    story = run_state([told(number, event) for number, event in enumerate(events, start=1)])
+    assert story.notes == [
+        'Took the solution for “Who wrote {title}?” with title = "Dune"',
+        "None of 4 solutions fits: none finds a forecast; proposed calls: first, second",
+        "Wrote without a solution: the library is empty",
+    ]

@@ -139,10 +139,10 @@ async def test_retrieve_takes_the_best_start_tools() -> None:
 
 def test_an_unknown_name_says_which_there_are() -> None:
     with pytest.raises(
-        UsageError, match="no planner is called 'magic'; there are: program, dfs, react, cot, basic, retrieve"
+        UsageError, match="no planner is called 'magic'; there are: program, solution, dfs, react, cot, basic, retrieve"
     ):
         planner_named("magic")
-    assert set(PLANNERS) == {"program", "dfs", "react", "cot", "basic", "retrieve"}
+    assert set(PLANNERS) == {"program", "solution", "dfs", "react", "cot", "basic", "retrieve"}
 
 
 async def test_several_steps_of_one_decision_are_walked_without_asking_again() -> None:

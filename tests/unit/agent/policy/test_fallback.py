@@ -21,6 +21,7 @@ from agent.policy.protocol import (
 )
 from agent.policy.subtasks import DecomposeQuestion, Decomposition, whole
 from agent.programs.protocol import ProgramQuestion, WrittenProgram
+from agent.solutions.protocol import ChosenSolution, SolutionQuestion
 from domain.errors import BudgetExceededError, FootpathError, InvalidDecisionError, ModelUnavailableError
 from domain.plan import StepResult
 from domain.tool import ToolDoc
@@ -74,6 +75,10 @@ class Scripted:
     async def score(self, question: ScoreQuestion) -> tuple[float, ...]:
         self._next()
         return (0.5,)
+
+    async def choose_solution(self, question: SolutionQuestion) -> ChosenSolution:
+        self._next()
+        return ChosenSolution(None, reason=self.name)
 
     async def write(self, question: ProgramQuestion) -> WrittenProgram:
         self._next()

@@ -1,0 +1,80 @@
+"""Collections beside those of the tools' vectors, made and indexed when they are first needed."""
+
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from domain.errors import UnavailableError
+from retriever.backends.qdrant_connection import LOCAL, QdrantConnection
+
+if TYPE_CHECKING:
+    from qdrant_client import models
+
+
+def digest(identity: str) -> str:
+    """What stands for an encoder in the name of a collection."""
+    return blake2b(identity.encode(), digest_size=6).hexdigest()
+
+
+def where(wanted: Mapping[str, Sequence[str]], *, not_in: Mapping[str, Sequence[str]] | None = None) -> "models.Filter":
+    """Points whose fields have one of these values each, and none of the others."""
+    from qdrant_client import models
+
+    def one_of(key: str, values: Sequence[str]) -> "models.FieldCondition":
+        return models.FieldCondition(key=key, match=models.MatchAny(any=list(values)))
+
+    return models.Filter(
+        must=[one_of(key, values) for key, values in wanted.items()],
+        must_not=[one_of(key, values) for key, values in (not_in or {}).items()] or None,
+    )
+
+
+class SideCollections:
+    """The collections whose names begin with one prefix."""
+
+    def __init__(self, connection: QdrantConnection, prefix: str) -> None:
+        self._connection = connection
+        self._prefix = prefix
+
+    async def names(self) -> list[str]:
+        """Those that there are."""
+        found = await self._connection.call("list the collections", lambda client: client.get_collections())
+        return [one.name for one in found.collections if one.name.startswith(self._prefix)]
+
+    async def exists(self, collection: str) -> bool:
+        """Whether a collection is there."""
+        return await self._connection.call("find a collection", lambda client: client.collection_exists(collection))
+
+    async def make(self, collection: str, dimension: int | None) -> bool:
+        """Whether it was made here. Two processes may make it at once: what counts is that it is there afterwards."""
+        from qdrant_client import models
+
+        config: models.VectorParams | dict[str, models.VectorParams] = (
+            models.VectorParams(size=dimension, distance=models.Distance.COSINE) if dimension else {}
+        )
+        if await self.exists(collection):
+            return False
+        try:
+            await self._connection.call(
+                "make a collection", lambda client: client.create_collection(collection, vectors_config=config)
+            )
+        except (UnavailableError, ValueError):
+            if not await self.exists(collection):
+                raise
+            return False
+        return True
+
+    async def index(self, collection: str, *fields: str) -> None:
+        """Index those that are not yet: nothing is written where all is there, so that a key that may only read will do."""
+        from qdrant_client import models
+
+        if self._connection.address.url == LOCAL:
+            return
+        found = await self._connection.call("read a collection", lambda client: client.get_collection(collection))
+        for field in sorted({*fields} - found.payload_schema.keys()):
+            await self._connection.call(
+                "index a field",
+                lambda client, field=field: client.create_payload_index(
+                    collection, field, models.PayloadSchemaType.KEYWORD
+                ),
+            )

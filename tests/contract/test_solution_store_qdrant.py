@@ -1,0 +1,34 @@
+"""Patterns of solutions on Qdrant keep the contract: in its client's local mode, over HTTP, and on a server where there is one."""
+
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from domain.solution import PatternIndex
+from retriever.backends.qdrant_connection import QdrantAddress
+from retriever.backends.qdrant_patterns import QdrantPatterns
+from tests.contract.solution_store import PatternIndexContract
+from tests.servers.qdrant.places import QdrantPlace
+
+
+class TestQdrantLocal(PatternIndexContract):
+    @pytest.fixture
+    async def patterns(self) -> AsyncGenerator[PatternIndex]:
+        index = QdrantPatterns(QdrantAddress(":memory:"))
+        await index.setup()
+        yield index
+        await index.close()
+
+
+class TestStandIn(PatternIndexContract):
+    @pytest.fixture
+    async def patterns(self, qdrant_stand_in: QdrantPlace) -> AsyncGenerator[PatternIndex]:
+        async with qdrant_stand_in.patterns() as index:
+            yield index
+
+
+class TestQdrantServer(PatternIndexContract):
+    @pytest.fixture
+    async def patterns(self, qdrant_server: QdrantPlace) -> AsyncGenerator[PatternIndex]:
+        async with qdrant_server.patterns() as index:
+            yield index

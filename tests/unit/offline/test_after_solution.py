@@ -1,0 +1,34 @@
+"""Programs after a solution that was chosen, without a model: its own with the values that the request says."""
+
+from dataclasses import replace
+
+from agent.programs.known import Known, KnownProgram
+from agent.programs.offer_text import render_offer
+from agent.programs.protocol import Attempt, ProgramQuestion
+from offline.policy import OfflinePolicy
+from tests.flows.small_world import BOOKS
+
+AUTHOR = KnownProgram(
+    "Who wrote {title}?",
+    {"title": {"type": "string"}},
+    'books = await search_books(title=title)\nbooks["books"][0]["author"]',
+)
+QUESTION = ProgramQuestion(
+    'Who wrote "Dune Messiah"?', render_offer([BOOKS]), "2026-11-23", known=Known((AUTHOR,), chosen=True)
+)
+
+
+async def test_its_inputs_are_what_the_request_says() -> None:
+    written = await OfflinePolicy().write(QUESTION)
+    assert written.text.splitlines()[0] in ('title = "Dune Messiah"', "title = 'Dune Messiah'")
+    assert written.text.endswith(AUTHOR.text)
+
+
+async def test_only_where_the_request_asks_the_same_and_it_was_not_tried() -> None:
+    policy = OfflinePolicy()
+    for other in (
+        replace(QUESTION, request='Who wrote "Dune Messiah" and in which year?'),
+        replace(QUESTION, known=Known((AUTHOR,))),
+        replace(QUESTION, attempts=(Attempt("x", "it broke off"),)),
+    ):
+        assert AUTHOR.text not in (await policy.write(other)).text
