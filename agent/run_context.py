@@ -44,7 +44,7 @@ class RunDeps:
     """``policy`` is this run's own; everything else may be shared between runs. ``at_once``: subtasks that are done side by side.
 
     ``reader``: what code tells of a request. ``offers``: makes the offer that a walk chooses from; without it there is the search alone.
-    ``solutions``: programs that served earlier requests, or may serve one. ``sandbox``: where programs run; without it none is written. ``offer_tokens``: how much of an author's prompt its functions may take.
+    ``wrong_answers``: those to this request that its user has said are wrong. ``solutions``: programs that served earlier requests, or may serve one. ``sandbox``: where programs run; without it none is written. ``offer_tokens``: how much of an author's prompt its functions may take.
 
     ``ledger``: the executor knows by itself which
     calls that change something were begun before the run was broken off, and what became of them. ``plan``: what is to be carried out; then nothing is planned.
@@ -67,6 +67,7 @@ class RunDeps:
     secrets: Secrets | None = None
     memory: LongTermMemory | None = None
     solutions: Solutions | None = None
+    wrong_answers: frozenset[str] = frozenset()
     flows: FlowStore | None = None
     reader: RequestReader = field(default_factory=PlainReader)
     offers: Offers | None = None

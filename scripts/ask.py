@@ -110,7 +110,7 @@ async def _ask(
 
     from agent.transcript import Transcript
     from domain.event import EventRecord
-    from wiring.asked_runs import keep_run
+    from wiring.asked_runs import keep_run, wrong_answers
     from wiring.container import open_container
     from wiring.executors import replay_of
     from wiring.links import link_news
@@ -122,7 +122,7 @@ async def _ask(
         turn = asyncio.Lock()
         approves = approver(changes, executor, turn)
         deps = await run_deps(container, policy, caller or executor, planner, approver=approves)
-        deps = replace(deps, asker=asker(turn))
+        deps = replace(deps, asker=asker(turn), wrong_answers=await wrong_answers(container, request))
         transcript, records = Transcript(), list[EventRecord]()
         learns = learn and container.settings.learn
         async for record in run_and_learn(request, deps, budget_of(container), learn=learns):

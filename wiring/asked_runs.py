@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from agent.learning.verdict import Judged, Told, judge, judged_of
+from agent.learning.verdict import Judged, Told, judge, judged_of, same_words
 from agent.memory.long_term import LongTermMemory
 from domain.errors import UsageError
 from domain.event import EventRecord
@@ -29,6 +29,13 @@ async def keep_run(container: Container, records: Sequence[EventRecord]) -> str:
     run = AskedRun(judged=judged_of(records, container.settings.owner))
     await asyncio.to_thread(_put, container.folder.asked, run)
     return run.judged.run
+
+
+async def wrong_answers(container: Container, request: str) -> frozenset[str]:
+    """Answers to this request of which it was said that they are wrong."""
+    known = await asyncio.to_thread(_read, container.folder.asked)
+    wrong = [one.judged for one in known if one.verdict == "wrong"]
+    return frozenset(one.answer for one in wrong if same_words(one.request, request))
 
 
 async def judge_run(container: Container, run: str, verdict: Verdict | None) -> AskedRun:

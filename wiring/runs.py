@@ -109,7 +109,10 @@ def run_and_learn(
     records = run(request, deps, budget, name=name, past=past, earlier=earlier)
     if not learn or deps.executor.name == "replay":
         return records
-    learner = Learner(deps.store, deps.memory, deps.policy, ended, deps.weights, deps.solutions)
+    library = (
+        deps.solutions if deps.plan is None else None
+    )  # a plan that was given has inputs, which its run is one choice of
+    learner = Learner(deps.store, deps.memory, deps.policy, ended, deps.weights, library)
     return taught(records, learner, past)
 
 

@@ -32,10 +32,17 @@ class Judged(Model):
     request: str
     answered: bool
     at: datetime
+    answer: str = ""
     solutions: tuple[str, ...] = ()
     followed: tuple[str, ...] = ()
     solved: tuple[Solved, ...] = ()
     learned: WeightsLearned | None = None
+
+
+def same_words(one: str, other: str) -> bool:
+    """Whether two requests are the same, but for case, spaces and the mark at the end."""
+    first, second = (" ".join(text.split()).rstrip(" .?!。？！").casefold() for text in (one, other))
+    return first == second
 
 
 class Learns(Protocol):
@@ -66,6 +73,7 @@ def judged_of(records: Sequence[EventRecord], owner: str) -> Judged:
         request=transcript.request,
         answered=end is not None and end.outcome == "answered",
         at=records[0].at,
+        answer=end.answer if end is not None else "",
         solutions=tuple(dict.fromkeys([*taken, *(one for event in learned for one in event.solutions)])),
         followed=tuple(_own_followed(records, learned, owner)),
         solved=tuple(solved(records, transcript)),

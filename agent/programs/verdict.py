@@ -47,7 +47,8 @@ class Ran:
 
     ``text``: of all its cells. ``calls``: its own, in order; ``before``: those of earlier texts for the same request. ``given``: whether it
     goes by results that it was given. ``unreached``: changing tools that its text calls and that were not called. ``review``: of its calls
-    against the request.
+    against the request. ``wrong``: answers to it that its user has said are wrong, as they were told: what they are based on may
+    stand below them.
     """
 
     text: str
@@ -56,6 +57,7 @@ class Ran:
     given: bool = False
     unreached: Sequence[str] = ()
     review: Review = field(default_factory=Review)
+    wrong: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +205,8 @@ def _hollow(claim: Claim, ran: Ran) -> str:
     """Why there is nothing behind a claim; empty where there is."""
     if claim.empty and not _ends_in_change(ran):
         return "its answer is empty"
+    if any(f"{one.rstrip()}\n".startswith(f"{claim.answer}\n") for one in ran.wrong) and not _ends_in_change(ran):
+        return "you said that this answer is wrong, and nothing else was found"
     if not ran.given and not any(result.status == "ok" for _, result in (*ran.calls, *ran.before)):
         return "no call that succeeded stands behind its answer"
     return ""

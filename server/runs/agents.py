@@ -8,6 +8,7 @@ from typing import Protocol
 
 from agent.budget import Budget
 from agent.execution.executor import Executor
+from agent.learning.verdict import same_words
 from agent.offer.tool_facts import Evidence
 from agent.policy.protocol import Policy
 from agent.request_reader import PlainReader
@@ -117,6 +118,7 @@ class Agents:
                 taken_up=True,
                 plan=await given_plan(run, container.graph.get_tools),
                 approver=approver,
+                wrong_answers=await self._wrong_answers(run),
             )
             deps = replace(
                 deps, voices=voices, used_up=spent.used_up, asker=UserAsker(questions, by_another=by_another)
@@ -139,6 +141,11 @@ class Agents:
                     yield record
             if container.settings.learn:
                 await link_news(container)
+
+    async def _wrong_answers(self, run: Run) -> frozenset[str]:
+        """Those to the same request that its user has marked as wrong."""
+        said = await self._storage.runs.said_wrong(run.user_id)
+        return frozenset(answer for request, answer in said if same_words(request, run.request))
 
     async def _spending(self, run: Run, policy: Policy) -> TokenUsage:
         takes_tokens = run.policy == "llm"

@@ -18,7 +18,7 @@ from server.storage.daily_usage import Used, count
 from server.storage.database import Database
 from server.storage.row_ids import new_id
 from server.storage.rows.accounts import SessionRow, UserRow
-from server.storage.rows.conversations import ConversationRow
+from server.storage.rows.conversations import ConversationRow, MessageRow
 from server.storage.rows.runs import InputRow, RunRow
 
 RunStatus = Literal["queued", "running", "waiting", "finished"]
@@ -200,6 +200,14 @@ class Runs:
                 row.cancel_at = row.cancel_at or at
                 row.status = "queued" if row.status == "waiting" else row.status
             return run_of(row)
+
+    async def said_wrong(self, user_id: str, limit: int = 200) -> list[tuple[str, str]]:
+        """The latest requests of a user with the answers to them that the user has said are wrong."""
+        answered = (MessageRow.run_id == RunRow.id) & (MessageRow.speaker == "assistant")
+        statement = select(RunRow.request, MessageRow.text).join(MessageRow, answered)
+        chosen = statement.where(RunRow.user_id == user_id, RunRow.verdict == "wrong")
+        latest = chosen.order_by(RunRow.id.desc()).limit(limit)
+        return await self._database.read(lambda session: [(row[0], row[1]) for row in session.execute(latest)])
 
     async def set_verdict(self, run: Run, verdict: Verdict | None, note: str) -> Run:
         """What its user says of the answer, in place of what ``run`` has.

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from domain.event import EventRecord, RunFinished
+from domain.event import EventRecord, ProgramEnded, RunFinished
 from domain.taken import SolutionTaken
 from playground.child import running_playground
 from tests.flows.served import INHABITANTS, Client, Place, built, registered, serving
@@ -92,6 +92,19 @@ def test_a_wrong_answer_that_a_user_marked_is_not_given_again(place: Place, tmp_
         exported = ada.call("GET", f"/conversations/{shown['conversation_id']}/export").json()
         assert exported["runs"][0]["verdict"] == "wrong"
         assert ada.call("PUT", f"/runs/{first}/verdict", {"verdict": "perhaps"}).status_code == 422
+
+
+def test_nor_is_it_given_by_a_program_that_is_written_anew(place: Place, tmp_path: Path) -> None:
+    with served(place, tmp_path / "home", WRONG) as (ada, _):
+        run, records = asked(ada)
+        wrong = answer(records)
+        says(ada, run, "wrong")
+        _, records = asked(ada, INHABITANTS.lower())
+        assert answer(records) != wrong
+        (end, *_) = [one.event for one in records if isinstance(one.event, ProgramEnded)]
+        assert (wrong.startswith(end.answer), end.verdict, "you said" in end.veto) == (True, "no", True)
+        says(ada, run, None)
+        assert answer(asked(ada)[1]) == wrong
 
 
 def test_a_word_is_taken_back(place: Place, tmp_path: Path) -> None:

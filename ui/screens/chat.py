@@ -15,6 +15,7 @@ from ui.screens.history import history
 from ui.screens.plan import plan
 from ui.screens.questions import question, told
 from ui.screens.sidebar import sidebar
+from ui.screens.solutions import choosing_solution
 from ui.screens.templates import choosing_template
 from ui.texts import unmarked
 
@@ -41,6 +42,9 @@ def chat(client: Client) -> None:
     view = st.query_params.get("view")
     if view == "templates":
         choosing_template(client, conversation)
+        return
+    if view == "solutions":
+        choosing_solution(client, conversation)
         return
     if conversation and view == "history":
         history(client, conversation)

@@ -58,6 +58,8 @@ def _views(client: Client, conversation: str) -> None:
         offered["history"] = ("History of its runs", "history")
     if client.can("/templates"):
         offered["templates"] = ("Templates", "bookmarks")
+    if client.can("/solutions"):
+        offered["solutions"] = ("Solutions", "lightbulb")
     seen = st.query_params.get("view", "")
     for view, (label, icon) in offered.items():
         if view != seen and st.button(label, icon=f":material/{icon}:", width="stretch"):

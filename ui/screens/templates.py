@@ -4,13 +4,11 @@ import json
 
 import streamlit as st
 
-from domain.model import JsonObject
 from domain.plan_document import PlanDocument, PlannedStep
 from ui.client import Client
-from ui.problems import ServerError
 from ui.reruns import Template, WholeTemplate, differences, remove_template, run_template, take, template, templates
-from ui.screens.fields import field
 from ui.screens.questions import told
+from ui.screens.running import run_in, values_form
 from ui.texts import unmarked, visible
 from ui.walk_graph import tool_name
 
@@ -96,44 +94,10 @@ def _changed(client: Client, found: WholeTemplate) -> None:
 
 
 def _form(client: Client, found: WholeTemplate, conversation: str) -> None:
-    """A field for each parameter, of its kind, with what it is where nothing else is said."""
-    values: JsonObject = {}
     version = found.content.version
-    with st.form(f"run-{found.id}-{version}"):
-        for name, schema in found.content.parameters.items():
-            key = f"value-{found.id}-{version}-{name}"
-            value = field(name, schema, key, schema.get("default"), required="default" not in schema)
-            if value is not None:
-                values[name] = value
-        ran = st.form_submit_button("Run", type="primary", icon=":material/play_arrow:")
-    if ran:
-        _run(client, found, conversation, values)
-
-
-def _run(client: Client, found: WholeTemplate, conversation: str, values: JsonObject) -> None:
-    missing = missing_of(found.content.parameters, values)
-    if missing:
-        st.error(unmarked(f"Still needed: {', '.join(missing)}."))
-        return
-    begun = ""
-    try:
-        begun = conversation or client.begin(found.name).id
-        run_template(client, found.id, begun, values, found.content.version)
-    except ServerError as error:
-        if begun and not conversation:
-            client.remove(begun)
-        if error.logged_out:
-            raise
-        st.error(unmarked(str(error)))
-        return
-    st.query_params["conversation"] = begun
-    st.query_params.pop("view", None)
-    st.rerun()
-
-
-def missing_of(parameters: dict[str, JsonObject], values: JsonObject) -> list[str]:
-    """The parameters that have to be given and are not."""
-    return [name for name, schema in parameters.items() if name not in values and "default" not in schema]
+    values = values_form(f"{found.id}-{version}", found.content.parameters)
+    if values is not None:
+        run_in(client, conversation, found.name, lambda talk: run_template(client, found.id, talk, values, version))
 
 
 def _remove(client: Client, found: WholeTemplate) -> None:

@@ -4,7 +4,8 @@ from streamlit.testing.v1 import AppTest
 
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument
-from ui.screens.templates import missing_of, said_of
+from ui.screens.running import missing_of
+from ui.screens.templates import said_of
 
 
 def test_what_has_no_default_has_to_be_given() -> None:

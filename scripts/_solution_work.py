@@ -1,0 +1,119 @@
+"""What is done with the library of a store from the command line."""
+
+import ast
+import asyncio
+import builtins
+from collections.abc import Sequence
+from pathlib import Path
+
+from orjson import JSONDecodeError, loads
+
+from agent.plans.checked_plan import CheckedPlan, checked
+from agent.programs.names import FOUND, tool_names
+from agent.programs.reading import bound_names, calls
+from agent.solutions.for_people import solution_of
+from agent.solutions.library import drifted
+from domain.errors import UsageError
+from domain.model import JsonObject
+from domain.solution import Solution
+from domain.tool import ToolDoc, ToolId
+from graph.description import find
+from wiring.container import Container
+
+
+async def listed(container: Container, request: str, tool: str, limit: int) -> list[tuple[Solution, float | None]]:
+    """Solutions, with their likeness to a request where one is given."""
+    if request:
+        near = await (await container.solutions()).near(request, limit)
+        return [(one.solution, one.likeness) for one in near]
+    kept = await container.solution_store()
+    if tool:
+        return [(one, None) for one in (await kept.on_path([await find(container.graph, tool)]))[:limit]]
+    found: list[tuple[Solution, float | None]] = []
+    async for one in kept.all():
+        found.append((one, None))
+        if len(found) == limit:
+            break
+    return found
+
+
+async def shown(container: Container, begins: str) -> tuple[Solution, list[ToolId]]:
+    """A solution, and its tools that have drifted or are gone."""
+    one = await found(container, begins)
+    docs = await container.graph.get_tools(one.path)
+    return one, [*(tool for tool in one.path if tool not in docs), *drifted(one, docs)]
+
+
+async def forgotten(container: Container, begins: str) -> str:
+    """Its id."""
+    one = await found(container, begins)
+    await (await container.solutions(one.owner)).forget([one.id])
+    return one.id
+
+
+async def promoted(container: Container, begins: str) -> str:
+    """The id of what all share."""
+    one = await found(container, begins)
+    return await (await container.solutions(one.owner)).share(one.id)
+
+
+async def taken_up(container: Container, begins: str) -> str:
+    """Its id, once it was checked. ``UsageError``: what is wrong with it."""
+    one = await found(container, begins)
+    program = one.plan.program
+    docs = await container.graph.get_tools(program.tools.values())
+    _refuse(await checked(program.text, one.plan.inputs, program.tools, docs, container.sandbox(), values={}))
+    await (await container.solutions(one.owner)).take_up(one.id)
+    return one.id
+
+
+async def added(container: Container, file: Path, patterns: Sequence[str], told_inputs: Sequence[str]) -> str:
+    """The id that a person's program is kept under. ``UsageError``: what is wrong with it."""
+    inputs = dict(map(_input, told_inputs))
+    text = await asyncio.to_thread(file.read_text, encoding="utf-8")
+    docs = await _tools_in(text, inputs, container)
+    names = {name: doc.id for name, doc in tool_names(docs)}
+    plan = await checked(text, inputs, names, {doc.id: doc for doc in docs}, container.sandbox(), values={})
+    _refuse(plan)
+    one = solution_of(plan.plan, patterns, container.settings.owner, "person")
+    return (await (await container.solutions()).add([one]))[0]
+
+
+async def found(container: Container, begins: str) -> Solution:
+    kept = await container.solution_store()
+    if (whole := (await kept.get([begins])).get(begins)) is not None:
+        return whole
+    alike = [one async for one in kept.all() if begins and one.id.startswith(begins)]
+    if len(alike) != 1:
+        several = f"{len(alike)} solutions begin so" if alike else "there is no such solution"
+        raise UsageError(f"{several}: {begins!r}; solutions.py list names them")
+    return alike[0]
+
+
+async def _tools_in(text: str, inputs: dict[str, JsonObject], container: Container) -> list[ToolDoc]:
+    """Those that a text calls by their names."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as error:
+        raise UsageError(f"line {error.lineno}: this is no Python: {error.msg}") from error
+    own = {*FOUND, *inputs, *bound_names(tree), *dir(builtins)}
+    named = {one.func.id for one in calls(tree) if isinstance(one.func, ast.Name)} - own
+    ids = [await find(container.graph, name) for name in sorted(named)]
+    return list((await container.graph.get_tools(ids)).values())
+
+
+def _input(told: str) -> tuple[str, JsonObject]:
+    name, _, schema = told.partition("=")
+    if not schema.startswith("{"):
+        return name, {"type": schema or "string"}
+    try:
+        return name, loads(schema)
+    except JSONDecodeError as error:
+        raise UsageError(f"the JSON Schema of {name} cannot be read: {error}") from error
+
+
+def _refuse(found: CheckedPlan) -> None:
+    """``UsageError`` with what is wrong with a program."""
+    wrong = [f"line {one.line}: {one.message}" if one.line else one.message for one in found.complaints]
+    if wrong:
+        raise UsageError("\n".join(wrong))

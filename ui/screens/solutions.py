@@ -1,0 +1,109 @@
+"""Solutions: programs that serve requests like those that they served before; looked at, run with values, taken up again, forgotten."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from ui.client import Client
+from ui.problems import ServerError
+from ui.screens.running import run_in, values_form
+from ui.screens.telling import told
+from ui.solutions import (
+    Solution,
+    WholeSolution,
+    check_solution,
+    forget_solution,
+    promote_solution,
+    run_solution,
+    solution,
+    solutions,
+)
+from ui.texts import unmarked, visible
+from ui.walk_graph import tool_name
+
+_FROM = {
+    "run": "from a run",
+    "template": "from a template",
+    "person": "written by a person",
+    "mined": "made from the tools",
+}
+_TITLE = 100
+
+
+def choosing_solution(client: Client, conversation: str) -> None:
+    """``conversation``: where one is run; empty: in a new one."""
+    st.title("Solutions")
+    st.caption(
+        "Programs that answered, with inputs for what may differ. A request like theirs takes one, with its own values."
+    )
+    request = st.text_input("Which would serve a request?", max_chars=4000, key="solutions-near")
+    listed = solutions(client, request.strip())
+    if not listed:
+        st.caption(
+            "None is near that request." if request else "Nothing was kept yet: runs that answer by a program are."
+        )
+        return
+    by_id = {one.id: one for one in listed}
+    chosen = st.selectbox("Solution", list(by_id), format_func=lambda one: _title(by_id[one]), key="solution")
+    try:
+        found = solution(client, chosen)
+    except ServerError as error:
+        if error.logged_out:
+            raise
+        st.error(unmarked(str(error)))
+        return
+    _about(found)
+    if (values := values_form(found.id, found.parameters)) is not None:
+        run_in(client, conversation, _name(found), lambda talk: run_solution(client, found, talk, values))
+    _change(client, found)
+
+
+def _name(one: Solution) -> str:
+    return next(iter(one.patterns), "A solution")[:_TITLE]
+
+
+def _title(one: Solution) -> str:
+    near = f"{one.likeness:.2f}: " if one.likeness is not None else ""
+    marks = [mark for mark, holds in (("shared", not one.own), ("suspended", bool(one.suspended))) if holds]
+    return near + _name(one) + (f" ({', '.join(marks)})" if marks else "")
+
+
+def _about(found: WholeSolution) -> None:
+    if found.suspended:
+        st.warning(unmarked(f"It is not taken: {found.suspended}"))
+    if found.drift:
+        st.warning(unmarked("Changed since it was checked, or gone: " + ", ".join(map(tool_name, found.drift))))
+    st.caption(
+        f"Served {found.good} times, failed {found.bad} times; {_FROM.get(found.origin, unmarked(found.origin))}."
+    )
+    st.markdown("**It serves**")
+    for pattern in found.patterns:
+        st.text(visible(pattern))
+    if found.wrong:
+        st.markdown("**Not for these, whose answers you marked as wrong**")
+        for one in found.wrong:
+            st.text(visible(one))
+    st.markdown("**Its program**")
+    st.code(visible(found.program.program.text), language="python", wrap_lines=True)
+
+
+def _change(client: Client, found: WholeSolution) -> None:
+    """What the server allows of it, it says itself."""
+    with st.container(horizontal=True, gap="small"):
+        if (found.suspended or found.drift) and st.button("Check it, and take it again", key=f"check-{found.id}"):
+            _done(lambda: check_solution(client, found.id), "Checked; it is taken from now on.")
+        if found.own:
+            with st.popover("Share with all"):
+                st.caption("Its program and what it serves, without your runs. For administrators.")
+                if st.button("Share it", key=f"promote-{found.id}"):
+                    _done(lambda: promote_solution(client, found.id), "All users share it now.")
+        with st.popover("Forget this solution"):
+            st.caption("For good. Runs stay; one that answers so again makes it anew.")
+            if st.button("Forget it", key=f"forget-{found.id}"):
+                _done(lambda: forget_solution(client, found.id), "Forgotten.")
+
+
+def _done(what: Callable[[], object], said: str) -> None:
+    if told(what):
+        st.toast(said)
+        st.rerun()
