@@ -134,10 +134,18 @@ def compression(
     raise typer.Exit(1 if skipped else 0)
 
 
-for command in (
-    retrieval, planning, graph, offers, learning, recovery, changes, memory, sequences, couplings, programs, soay,
-):  # fmt: skip
-    app.command()(command)
+app.command()(retrieval)
+app.command()(planning)
+app.command()(graph)
+app.command()(offers)
+app.command()(learning)
+app.command()(recovery)
+app.command()(changes)
+app.command()(memory)
+app.command()(sequences)
+app.command()(couplings)
+app.command()(programs)
+app.command()(soay)
 
 
 if __name__ == "__main__":
