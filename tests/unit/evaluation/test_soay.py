@@ -75,7 +75,8 @@ def test_the_cases_sum_to_a_hundred_and_hops_weigh_as_they_are_many() -> None:
     verdicts = [
         *(verdict(1, place, "EM") for place in (1, 2)),
         *(verdict(2, place, case) for place, case in enumerate(CASES, start=1)),
-        *(verdict(3, place, case) for place, case in ((1, "DS"), (2, "WP"))),
+        verdict(3, 1, "DS"),
+        verdict(3, 2, "WP"),
     ]
     found = soay_figures(verdicts)
     for row in (*found["hops"].values(), found["all"]):
