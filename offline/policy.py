@@ -1,5 +1,6 @@
 """The policy that needs no model: deterministic, explained, the fallback and the baseline that a model must beat."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -29,6 +30,7 @@ from offline.field_selection import telling_fields
 from offline.follow_up import followed, narrowed_to
 from offline.memory_vote import Missing, adoptable, remembered
 from offline.repeated_calls import Call, Prefix, calls, fresh, once_more
+from offline.sentences.author import written
 from offline.slots.binding import WHOLE, bind, fillable, may_mean_another
 from offline.template_answer import compose
 from offline.toolset_prior import kindred
@@ -50,7 +52,7 @@ class OfflinePolicy:
     """Made for one run, of which it keeps what it worked out, apart for each subtask: these may run side by side."""
 
     name = "offline"
-    writes = False
+    writes = True
 
     def __init__(self, parameters: ChoiceParameters | None = None) -> None:
         self.cost = Cost()
@@ -115,9 +117,9 @@ class OfflinePolicy:
         """The steps that ``choose`` would take over these candidates alone."""
         return await walked(question, self.choose)
 
-    async def write(self, question: ProgramQuestion) -> WrittenProgram:  # noqa: ARG002  the protocol's
-        """No text: it plans by the walk."""
-        return WrittenProgram("", "the policy offline writes no programs")
+    async def write(self, question: ProgramQuestion) -> WrittenProgram:
+        """The sentence of the grammar that says what the request says, compiled (:mod:`offline.sentences`); where none does, no text: the walk plans."""
+        return await asyncio.to_thread(written, question)
 
     async def phrase(self, request: str, answer: str) -> str:  # noqa: ARG002  the protocol's
         """The answer as it stands."""

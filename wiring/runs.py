@@ -36,7 +36,7 @@ async def run_deps(
     Raises:
         UsageError: no such policy, planner or executor. UnavailableError: the tools are not indexed, or the index is in use.
     """
-    planner = planner or default_planner(policy)
+    planner = planner or default_planner()
     planner_named(planner)
     own_policy = container.policy(policy, model)
     caller = await container.executor(executor) if isinstance(executor, str) else executor

@@ -41,6 +41,6 @@ def planner_named(name: str, k: int = K) -> Planner:
     return PLANNERS[name]
 
 
-def default_planner(policy: str) -> str:
-    """The planner where none is named: a model writes programs, rules walk."""
-    return "program" if policy == "llm" else "dfs"
+def default_planner() -> str:
+    """The planner where none is named: whoever decides writes a program, and walks where none comes out."""
+    return "program"

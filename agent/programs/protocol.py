@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from pydantic.types import JsonValue
@@ -10,6 +10,7 @@ from pydantic.types import JsonValue
 from agent.programs.offer_text import OfferText
 from domain.event import QuestionAnswered
 from domain.model import JsonObject
+from domain.tool import ToolDoc
 
 ProgramForm = Literal["code", "grammar"]
 """What an author writes: Python, or sentences of the grammar, which compile into it."""
@@ -42,6 +43,7 @@ class ProgramQuestion:
 
     ``earlier``: what is shown of the results of earlier requests, which the program finds as ``earlier``; empty where there are none. ``attempts``: the oldest first.
     ``unknown``: functions whose response has no known structure, so that a look is called for. ``answers``: what the user was asked and said.
+    ``docs``: the documents of the offered functions, by their names.
     """
 
     request: str
@@ -51,6 +53,7 @@ class ProgramQuestion:
     attempts: tuple[Attempt, ...] = ()
     unknown: tuple[str, ...] = ()
     answers: tuple[QuestionAnswered, ...] = ()
+    docs: Mapping[str, ToolDoc] = field(default_factory=dict[str, ToolDoc])
 
 
 @dataclass(frozen=True, slots=True)

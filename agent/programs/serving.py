@@ -238,6 +238,7 @@ class Serving:
                 attempts=tuple(self._attempts),
                 unknown=self._functions.unknown,
                 answers=tuple(one for one in self._calling.asking.answered if not one.unanswered),
+                docs=self._functions.docs,
             )
         )
         self._progress.meter.decisions += bool(written.text)

@@ -91,7 +91,7 @@ def asked_groups(text: str) -> tuple[frozenset[str], ...]:
 def asked_pairs(text: str) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
     """Each telling word of a text as its own words, and these with the names that they may stand for."""
     groups: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
-    text = _RESERVE.sub("reserve", re.sub(r"(?<=\be)-(?=mail)", "", text.lower()))
+    text = _RESERVE.sub("reserve", re.sub(r"(?<=\be)-(?=mail)|(?<=\bco)-(?=\w)", "", text.lower()))
     for token in _TOKEN.findall(text):
         if token not in _STOP and (len(token) > 1 or token.isdigit()):
             own = frozenset((*words(token), *([compact(token)] if "." in token else ())))
@@ -149,6 +149,8 @@ _GROUPS = word_sets(
     "museum gallery exhibition; ticket admission entry; event concert festival; concert gig show; library loan copy borrow; plant flower tree; "
     "animal species; doctor physician medicine; car vehicle automobile; picture image photo; birthday birth born; "
     "birthplace birth born hometown; lyrics text words; owner holder; abstract summary description; citation cited; publisher press published; "
+    "coauthor collaborator collaboration colleague; gender sex male female; biography bio introduction profile; work paper publication; "
+    "position role rank job title post; education educational degree study studied graduate; interest research field topic; "
     "page pages; release released premiere; director directed; actor cast starring"
 )
 

@@ -41,6 +41,7 @@ _MOST: Mapping[str, tuple[frozenset[str], bool]] = {
         ("strong", "strength magnitude power", True), ("big large", _SIZE, True), ("small", _SIZE, False),
         ("good", "rating score rank", True), ("bad", "rating score rank", False), ("cit", "citation", True), ("rat", "rating score", True),
         ("popular", "popularity rating votes count citation", True),
+
     )
     for word in adjectives.split()
 }  # fmt: skip
@@ -95,7 +96,10 @@ def ranks(request: str) -> tuple[Rank, ...]:
             found.append(Rank(frozenset({"rating", "score"}), head not in _LOW))
         elif token in _COUNTED:
             if following:
-                fields, most = _measured(following[0]) or (frozenset(words(following[0])), True)
+                fields, most = _measured(following[0]) or (
+                    frozenset(base for word in following[:2] for base in words(word)),
+                    True,
+                )
                 found.append(Rank(fields, most == (token not in _FEW)))
         elif token in _HIGH and following:
             nouns = frozenset(base for word in following[:2] for base in words(word))

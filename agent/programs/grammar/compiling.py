@@ -23,11 +23,11 @@ class Compiled:
     complaints: tuple[str, ...] = ()
 
 
-def compiled(sentence: Sentence, offer: OfferText, given: Collection[str] = ()) -> Compiled:
+def compiled(sentence: Sentence, offer: OfferText, given: Collection[str] = (), *, certain: bool = True) -> Compiled:
     """The program of a sentence over the functions of an offer. ``given``: names that hold earlier results already.
 
     A step that needs something which may not be there (the first of an empty list, a field that is null) guards all that follow it: where
-    it is not, the program answers *no*.
+    it is not, the program answers *no*; with nothing at all where it is not ``certain`` that this is what was asked, so that its author may try another.
     """
     scope = Scope({one.name: one for one in offer.signatures}, given)
     complaints: list[str] = []
@@ -43,7 +43,7 @@ def compiled(sentence: Sentence, offer: OfferText, given: Collection[str] = ()) 
         complaints += _end(sentence, scope)
     if complaints:
         return Compiled("", tuple(complaints[:_MOST_TOLD]))
-    return Compiled(_whole(sentence, scope))
+    return Compiled(_whole(sentence, scope, certain=certain))
 
 
 def _end(sentence: Sentence, scope: Scope) -> list[str]:
@@ -61,14 +61,14 @@ def _end(sentence: Sentence, scope: Scope) -> list[str]:
     return []
 
 
-def _whole(sentence: Sentence, scope: Scope) -> str:
+def _whole(sentence: Sentence, scope: Scope, *, certain: bool) -> str:
     before: list[str] = []
     after: list[str] = []
     if scope.at_once:
         before.append("import asyncio")
     if scope.depth:
         otherwise = {"answered": "no", "answer": "", "missing": _otherwise(sentence)}
-        before.append(f"{_RESULT} = {otherwise}")
+        before.append(f"{_RESULT} = {otherwise if certain else ''!r}")
         after.append(_RESULT)
     return "\n".join((*before, *scope.lines, *after)) + "\n"
 

@@ -1,0 +1,63 @@
+"""Programs without a model: the sentence that says what a request says, as the text of a program."""
+
+import ast
+from collections.abc import Mapping
+from datetime import date
+
+from agent.programs.grammar.compiling import compiled
+from agent.programs.grammar.sentence import Sentence
+from agent.programs.offer_text import OfferText
+from agent.programs.protocol import ProgramQuestion, WrittenProgram
+from domain.tool import ToolDoc
+from offline.change_words import may_call
+from offline.sentences.inputs import Function
+from offline.sentences.said import Said, said_in
+from offline.sentences.scene import Scene
+from offline.sentences.search import Meant, sentences
+
+_TRIED = 40
+
+
+def written(question: ProgramQuestion) -> WrittenProgram:
+    """A program, or nothing where no sentence says enough of what the request says. Where one came to nothing, the next best is tried."""
+    if question.earlier or question.answers or any(one.stands or one.changed for one in question.attempts):
+        return WrittenProgram("", "sentences are about what was not looked at yet")
+    if any(not one.safe and may_call(one, question.request) for one in question.docs.values()):
+        return WrittenProgram("", "it may order a change, which no sentence makes")
+    tried = [one.text for one in question.attempts]
+    for meant in candidates(question)[:_TRIED]:
+        if not meant.certain:
+            continue
+        text = text_of(meant, question.offer)
+        if text and all(alike(text) != alike(other) for other in tried):
+            return WrittenProgram(text)
+    return WrittenProgram("", "no sentence over the offered functions says what the request says")
+
+
+def alike(text: str) -> str:
+    """What two ways to write the same program have in common: its calls."""
+    tree = ast.parse(text)
+    return "; ".join(ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Await))
+
+
+def candidates(question: ProgramQuestion) -> list[Meant]:
+    """The sentences, the best first."""
+    offered = functions(question.offer, question.docs)
+    vocabulary = frozenset(word for one in offered for word in one.vocabulary)
+    return sentences(Scene(said_in(question.request, date.fromisoformat(question.today), vocabulary), offered))
+
+
+def functions(offer: OfferText, docs: Mapping[str, ToolDoc]) -> list[Function]:
+    """The functions that only read, in the order of the offer."""
+    known = [(place, one) for place, one in enumerate(offer.signatures) if one.name in docs]
+    return [Function(one, docs[one.name], place) for place, one in known if docs[one.name].safe]
+
+
+def text_of(meant: Meant, offer: OfferText) -> str:
+    sentence = Sentence(steps=list(meant.end.steps), answered="yes", answer=meant.end.text, missing="")
+    return compiled(sentence, offer, certain=False).text
+
+
+def told_open(meant: Meant, said: Said) -> str:
+    """What is left of the request."""
+    return ", ".join(meant.open)

@@ -1,0 +1,125 @@
+"""The fields of what a function answers, with the words that a request may use for them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from pydantic.types import JsonValue
+
+from agent.parameters.needs import Need, need_of
+from domain.tool import Parameter, ToolDoc
+from graph.identifiers import text_words, words
+from graph.lenient_json import read_value
+from graph.response_fields import OutputField, output_fields
+
+_DEPTH = 8
+_NUMBERS = frozenset({"integer", "number"})
+_NAMES = (("name",), ("title",), ("label",), ("headline",), ("word",))
+_IDENTITY = frozenset({"id", "code", "uri", "url", "slug", "key"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Field:
+    """A value in a response. ``path``: from the response, ``[]`` for each item of a list, one of plain values included: ``items[].tags``.
+
+    ``own``: the words of its name and of what holds it; ``told``: those of its description.
+    """
+
+    path: str
+    own: frozenset[str]
+    told: frozenset[str]
+    output: OutputField
+    listed: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.output.name or "value"
+
+    @property
+    def numeric(self) -> bool:
+        return self.output.type in _NUMBERS and not self.listed and not _IDENTITY & set(words(self.name)[-1:])
+
+    @property
+    def identity(self) -> bool:
+        """Whether it is there for machines."""
+        return bool(_IDENTITY & set(words(self.name)[-1:]))
+
+    @property
+    def names(self) -> bool:
+        """Whether it is what its holder is called."""
+        return words(self.name)[-1:] in _NAMES and not self.listed
+
+    @property
+    def need(self) -> Need:
+        """What a value of it looks like, as of a parameter."""
+        return _need(self)
+
+
+@lru_cache(maxsize=8192)
+def _need(field: Field) -> Need:
+    kind = field.output.type if field.output.type not in (None, "array", "object") else "string"
+    return need_of(
+        Parameter(
+            name=field.name if not words(field.name)[-1:] == ("name",) or len(words(field.name)) > 1 else "name",
+            type=kind or "string",
+            description=" ".join(sorted(field.told)),
+            required=True,
+            example=field.output.example if isinstance(field.output.example, (str, int, float)) else None,
+        )
+    )
+
+
+def fields_of(doc: ToolDoc) -> tuple[Field, ...]:
+    """The fields of a tool's response, in order."""
+    return _fields(
+        doc.learnt_response or doc.response_schema or "",
+        "" if doc.learnt_response else doc.example_response or "",
+        _Outputs(output_fields(doc)),
+    )
+
+
+class _Outputs(tuple[OutputField, ...]):
+    """Told by the texts that they are read from, beside which they stand."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        return len(self)
+
+
+@lru_cache(maxsize=2048)
+def _fields(schema: str, example: str, outputs: "_Outputs") -> tuple[Field, ...]:
+    descriptions = dict(_descriptions(read_value(schema)))
+    found: list[Field] = []
+    for output in outputs:
+        path, listed = output.path, output.path.endswith("[]") and output.path != "[]"
+        path = path[:-2] if listed else path
+        holder = frozenset(output.holder)
+        told = text_words(descriptions.get(output.path, "") + " " + descriptions.get(path, ""))
+        found.append(Field(path, frozenset(words(output.name)) | holder, told, output, listed))
+    return tuple(found)
+
+
+def _descriptions(schema: JsonValue) -> Iterator[tuple[str, str]]:
+    if isinstance(schema, dict):
+        yield from _described(schema, schema, "", 0)
+
+
+def _described(node: Any, root: Mapping[str, Any], path: str, depth: int) -> Iterator[tuple[str, str]]:
+    if not isinstance(node, dict) or depth > _DEPTH:
+        return
+    reference = node.get("$ref")
+    if isinstance(reference, str) and reference.startswith("#/"):
+        target: Any = root
+        for step in reference[2:].split("/"):
+            target = target.get(step) if isinstance(target, dict) else None
+        yield from _described(target, root, path, depth + 1)
+    if isinstance(node.get("description"), str):
+        yield path, node["description"]
+    for part in (one for key in ("anyOf", "allOf", "oneOf") for one in node.get(key) or () if isinstance(one, dict)):
+        yield from _described(part, root, path, depth + 1)
+    yield from _described(node.get("items"), root, f"{path}[]", depth + 1)
+    properties = node.get("properties")
+    for name, one in properties.items() if isinstance(properties, dict) else ():
+        yield from _described(one, root, f"{path}.{name}" if path else name, depth + 1)
