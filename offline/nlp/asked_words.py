@@ -148,7 +148,7 @@ _GROUPS = word_sets(
     "coordinate latitude longitude gps; nearest closest near nearby; place city town location village; region state province; "
     "museum gallery exhibition; ticket admission entry; event concert festival; concert gig show; library loan copy borrow; plant flower tree; "
     "animal species; doctor physician medicine; car vehicle automobile; picture image photo; birthday birth born; "
-    "birthplace birth born hometown; lyrics text words; owner holder; abstract summary description; citation cited; publisher press published; "
+    "birthplace birth born hometown; lyrics text words; owner holder; abstract summary summarise summarize description; citation cited; publisher press published; "
     "coauthor collaborator collaboration colleague; gender sex male female; biography bio introduction profile; work paper publication; "
     "position role rank job title post; education educational degree study studied graduate; interest research field topic; "
     "page pages; release released premiere; director directed; actor cast starring"

@@ -15,29 +15,34 @@ from offline.sentences.said import Said, said_in
 from offline.sentences.scene import Scene
 from offline.sentences.search import Meant, sentences
 
-_TRIED = 40
+_TRIED = 200
 
 
 def written(question: ProgramQuestion) -> WrittenProgram:
     """A program, or nothing where no sentence says enough of what the request says. Where one came to nothing, the next best is tried."""
-    if question.earlier or question.answers or any(one.stands or one.changed for one in question.attempts):
+    if (
+        question.earlier
+        or question.answers
+        or len(question.attempts) > 1
+        or any(one.stands or one.changed for one in question.attempts)
+    ):
         return WrittenProgram("", "sentences are about what was not looked at yet")
     if any(not one.safe and may_call(one, question.request) for one in question.docs.values()):
         return WrittenProgram("", "it may order a change, which no sentence makes")
-    tried = [one.text for one in question.attempts]
+    tried = {_begins(one.text) for one in question.attempts}
     for meant in candidates(question)[:_TRIED]:
         if not meant.certain:
             continue
         text = text_of(meant, question.offer)
-        if text and all(alike(text) != alike(other) for other in tried):
+        if text and _begins(text) not in tried:
             return WrittenProgram(text)
     return WrittenProgram("", "no sentence over the offered functions says what the request says")
 
 
-def alike(text: str) -> str:
-    """What two ways to write the same program have in common: its calls."""
-    tree = ast.parse(text)
-    return "; ".join(ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Await))
+def _begins(text: str) -> str:
+    """The first call of a program: where one came to nothing, so will all that begin with it."""
+    calls = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Await))
+    return next((ast.unparse(one) for one in calls), "")
 
 
 def candidates(question: ProgramQuestion) -> list[Meant]:

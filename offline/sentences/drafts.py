@@ -7,16 +7,16 @@ from agent.parameters.needs import need_of
 from agent.programs.grammar.sentence import Argument, Call, First, ForEach, Listed, Pick, Ranked, Step, Value, Where
 from domain.tool import Parameter
 from graph.identifiers import words
-from offline.nlp.asked_words import match
+from offline.nlp.asked_words import match, synonyms
 from offline.nlp.entities import Span
 from offline.sentences.fields import Field
 from offline.sentences.inputs import Function, Given, Inputs
-from offline.sentences.said import Said
+from offline.sentences.said import Said, Unit
 from offline.sentences.scene import Scene
 
 MOST_CALLS = 3
 _COUPLED = 0.6
-_BY_NAME = 0.6
+_BY_NAME = 0.8
 _NAMED_KINDS = frozenset({"query", "entity", "person", "place", "organization", "symbol", "country", "text"})
 _FILTERS = 0.5
 
@@ -48,10 +48,21 @@ class Draft:
     ranked: frozenset[int] = frozenset()
     bounded: frozenset[int] = frozenset()
     decided: tuple[Field, ...] = ()
+    echoed: tuple[Field, ...] = ()
     asked: tuple[tuple[Function, str], ...] = ()
     loss: float = 0.0
     naming: tuple[tuple[Parameter, str], ...] = ()
     whole: bool = True
+
+    @property
+    def hits(self) -> bool:
+        """Whether the list at hand is what a search for one thing by its name found."""
+        return any(names_item(parameter, self) for parameter, _ in self.naming)
+
+    @property
+    def last(self) -> int:
+        """The number of the last call."""
+        return len(self.functions) - 1
 
     def free(self, span: Span) -> bool:
         return not any(span.overlaps(other) for other in self.used)
@@ -76,6 +87,8 @@ def begun(function: Function, scene: Scene) -> Iterator[Draft]:
 def called_next(draft: Draft, function: Function, scene: Scene) -> Iterator[Draft]:
     """A draft with one more call, which takes something of what is at hand."""
     if len(draft.functions) >= MOST_CALLS or sum(one is function for one in draft.functions) > 1:
+        return
+    if draft.many and draft.hits:
         return
     for linked, loss in _links(draft, function, scene):
         for way in scene.inputs(function, frozenset(linked)):
@@ -106,14 +119,18 @@ def _links(draft: Draft, function: Function, scene: Scene) -> Iterator[tuple[dic
                 return  # nothing is measured from a thing to itself
             loss += 1 - score
     if linked:
-        yield linked, loss
+        if any(one.call == draft.last for one in linked.values()):
+            yield linked, loss
         return
     for name, parameter in function.parameters.items():
         kind = need_of(parameter).kind
         own = [
             one
             for one in draft.seen
-            if one.function and one.field.names and one.function.doc.toolset == function.doc.toolset
+            if one.call == draft.last
+            and one.function
+            and one.field.names
+            and one.function.doc.toolset == function.doc.toolset
         ]
         if kind in _NAMED_KINDS and own and words(parameter.name)[-1:] == ("name",):
             yield {name: own[-1]}, 0.3
@@ -127,10 +144,10 @@ def _source(draft: Draft, function: Function, parameter: Parameter, scene: Scene
             continue
         score = scene.link(seen.function, seen.field, function, parameter)
         if score >= _COUPLED:
-            found.append((score, seen.call, seen))
+            found.append((score, int(seen.call == draft.last), seen))
     if not found:
         return None
-    score, _, best = max(found, key=lambda one: (one[0], one[1]))
+    score, _, best = max(found, key=lambda one: (one[1], one[0]))
     return best, score
 
 
@@ -148,7 +165,10 @@ def _called(
     naming = tuple(
         (parameter, str(given[key].value))
         for key, parameter in function.parameters.items()
-        if key in given and given[key].spans and need_of(parameter).kind in _NAMED_KINDS
+        if key in given
+        and given[key].spans
+        and given[key].spans[0].kind != "phrase"
+        and need_of(parameter).kind in _NAMED_KINDS
     )
     yield from _answered(after, function, name, naming)
 
@@ -254,8 +274,7 @@ def _answered(
         )
         items += tuple(_nested(place, places, function, call))
         listed = replace(draft, many=of, paired=False, seen=items, naming=naming)
-        named = any(names_item(parameter, listed) for parameter, _ in naming)
-        yield replace(listed, loss=listed.loss + 0.15 * named)
+        yield replace(listed, loss=listed.loss + 0.15 * listed.hits)
         yield from _one_of(listed, draft.seen)
 
 
@@ -275,7 +294,9 @@ def _one_of(listed: Draft, before: tuple[Seen, ...]) -> Iterator[Draft]:
         if field is not None:
             name = listed.name("found")
             step = Pick(do="pick", name=name, of=listed.many, field=field.path, like=_plain(text))
-            yield _single(replace(listed, steps=(*listed.steps, step)), name, before)
+            yield _single(
+                replace(listed, steps=(*listed.steps, step), echoed=(*listed.echoed, field.field)), name, before
+            )
             return
     name = listed.name("first")
     step = First(do="first", name=name, of=listed.many)
@@ -352,11 +373,10 @@ def _paired(draft: Draft, function: Function, name: str, *, searched: bool) -> I
 
 def chosen(draft: Draft, scene: Scene) -> Iterator[Draft]:
     """A list cut to what the request says of it: tests first, then the one with the most or the least."""
-    if not draft.many:
+    if not draft.many or draft.hits:
         return
     yield from _bounded(draft, scene.said)
     yield from _filtered(draft, scene)
-    named = 0.6 * any(names_item(parameter, draft) for parameter, _ in draft.naming)
     for number, rank in enumerate(scene.said.ranks):
         if number in draft.ranked:
             continue
@@ -370,7 +390,7 @@ def chosen(draft: Draft, scene: Scene) -> Iterator[Draft]:
                     steps=(*draft.steps, step),
                     ranked=draft.ranked | {number},
                     decided=(*draft.decided, one.field),
-                    loss=draft.loss + 0.5 * (1 - strength) + named,
+                    loss=draft.loss + 0.5 * (1 - strength),
                 )
                 yield _single(after, name)
 
@@ -379,10 +399,9 @@ def _measures(one: Field, wanted: frozenset[str]) -> float:
     """How well a field says how much of something a thing has."""
     if not (one.numeric or _dated(one)):
         return 0.0
-    own = match(" ".join(one.own), wanted)
-    if own:
-        return min(1.0, 0.8 + 0.1 * own)
-    return 0.4 if match(" ".join(one.told), wanted) else 0.0
+    meant = wanted.union(*map(synonyms, wanted))
+    strength = Unit(wanted, meant).strength(one.own, one.told)
+    return strength if strength >= _BY_NAME else 0.0
 
 
 def _dated(one: Field) -> bool:

@@ -33,6 +33,7 @@ def ends(draft: Draft, scene: Scene) -> Iterator[End]:
 
 
 def _of_one(draft: Draft, scene: Scene) -> Iterator[End]:
+    yield from _counted(draft, scene)
     last = len(draft.functions) - 1
     best = _telling(draft.seen, scene, last)
     for picked in best:
@@ -47,6 +48,14 @@ def _of_one(draft: Draft, scene: Scene) -> Iterator[End]:
         yield End(
             draft, draft.steps, f"{{{name.path}}}: {text}" if name else text, picked, label=(name,) if name else ()
         )
+
+
+def _counted(draft: Draft, scene: Scene) -> Iterator[End]:
+    """How many values a field holds."""
+    for one in draft.seen:
+        if one.field.listed and one.call == draft.last and "count" in scene.said.figures:
+            step = Figure(do="count", name=draft.name("number"), of=one.path)
+            yield End(draft, (*draft.steps, step), f"{{{step.name}}}", (one,), "sum")
 
 
 def _of_list(draft: Draft, scene: Scene) -> Iterator[End]:

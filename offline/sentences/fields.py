@@ -31,10 +31,12 @@ class Field:
     told: frozenset[str]
     output: OutputField
     listed: bool = False
+    alias: str = ""
 
     @property
     def name(self) -> str:
-        return self.output.name or "value"
+        """Its own; of a bare value what its tool is called after."""
+        return self.output.name or self.alias
 
     @property
     def numeric(self) -> bool:
@@ -76,6 +78,7 @@ def fields_of(doc: ToolDoc) -> tuple[Field, ...]:
         doc.learnt_response or doc.response_schema or "",
         "" if doc.learnt_response else doc.example_response or "",
         _Outputs(output_fields(doc)),
+        (words(doc.api) or ("value",))[-1],
     )
 
 
@@ -89,15 +92,15 @@ class _Outputs(tuple[OutputField, ...]):
 
 
 @lru_cache(maxsize=2048)
-def _fields(schema: str, example: str, outputs: "_Outputs") -> tuple[Field, ...]:
+def _fields(schema: str, example: str, outputs: "_Outputs", alias: str) -> tuple[Field, ...]:
     descriptions = dict(_descriptions(read_value(schema)))
     found: list[Field] = []
     for output in outputs:
-        path, listed = output.path, output.path.endswith("[]") and output.path != "[]"
+        path, listed = output.path, output.path.endswith("[]")
         path = path[:-2] if listed else path
         holder = frozenset(output.holder)
         told = text_words(descriptions.get(output.path, "") + " " + descriptions.get(path, ""))
-        found.append(Field(path, frozenset(words(output.name)) | holder, told, output, listed))
+        found.append(Field(path, frozenset(words(output.name)) | holder, told, output, listed, alias))
     return tuple(found)
 
 

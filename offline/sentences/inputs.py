@@ -20,6 +20,7 @@ from offline.slots.candidates import Reading, told
 
 _FREE = frozenset({"query", "text", "entity", "person", "organization", "place", "symbol"})
 _OPTIONAL = 0.6
+_ALIKE = 0.5
 _NAMING = frozenset({"query", "entity", "person", "place", "organization", "symbol", "country"})
 
 
@@ -88,9 +89,9 @@ def inputs(function: Function, said: Said, linked: frozenset[str] = frozenset())
     for name, parameter in parameters.items():
         own = found.get(parameter.name)
         if own is not None and own.span is not None and said.names(own.span):
-            given[name] = Given(
-                own.value, (own.span,), own.score * _written_alike(own.span.text, need_of(parameter).example)
-            )
+            likeness = own.score * _written_alike(own.span.text, need_of(parameter).example)
+            if parameter.required or likeness >= _ALIKE:
+                given[name] = Given(own.value, (own.span,), likeness)
     open_ones = [name for name, one in parameters.items() if one.required and name not in given]
     for way in _with_phrases(parameters, given, open_ones, said):
         if (whole := _with_defaults(function, parameters, way, said)) is not None:

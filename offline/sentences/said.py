@@ -43,10 +43,12 @@ _ASKING = (
     (re.compile(r"\bwhere\b", re.I), "city country place location address organization"),
     (re.compile(r"\bwhen\b|\bwhat (?:day|date)\b", re.I), "date day time year"),
 )
+_MANY = re.compile(
+    r"\b(?:list|all|every|each|everything|everyone|everybody|names of)\b|\b(?:who|what|which) (?:are|were)\b", re.I
+)
 _NOTABLE = re.compile(
     r"\b(?:representative|best[- ]known|most (?:important|famous|influential|notable)|signature|landmark)\b", re.I
 )
-_ALL = re.compile(r"\b(?:all|every|each|list|everything|everyone|everybody|any|which|who|whom|what|names?)\b", re.I)
 _FILLER = word_set(
     "field area topic domain subject name named called please thing want need like know would could tell give show find list both each every all "
     "person people one choose decide love say hear look see may can use keep let make take get have currently also present moment ask among has had hold held do done there number count many often total altogether sum combined average mean together overall "
@@ -138,6 +140,7 @@ class Said:
     bounds: tuple[Bound, ...]
     phrases: tuple[Span, ...]
     today: date
+    many: bool = False
 
     def names(self, span: Span) -> bool:
         """Whether a span is more than words of the functions themselves."""
@@ -170,7 +173,7 @@ def said_in(request: str, today: date, vocabulary: frozenset[str] = frozenset())
     return Said(
         request, values, tuple(found), units, ranks(rest) + _notable(rest),
         tuple(name for name, pattern in _FIGURES if pattern.search(rest)),
-        tuple(_bounds(request, found)), tuple(_phrases(_NOTABLE.sub(_blank, rest), vocabulary)), today,
+        tuple(_bounds(request, found)), tuple(_phrases(_NOTABLE.sub(_blank, rest), vocabulary)), today, bool(_MANY.search(rest)),
     )  # fmt: skip
 
 

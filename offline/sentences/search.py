@@ -75,7 +75,7 @@ def rated(end: End, scene: Scene) -> Meant:
     draft, said = end.draft, scene.said
     covered = _covered(draft, tuple(one.field for one in end.answers), scene)
     explained = _taken_up(draft, scene, covered)
-    answered = [_said_by(scene.of_field(one.field), scene) for one in end.answers]
+    answered = [_said_by(scene.of_field(one.field), scene) * (one.field not in draft.echoed) for one in end.answers]
     if end.figure == "count":
         answered = [_said_by(scene.of_function(draft.functions[-1]), scene)]
     told = 0.8 * max(answered, default=0.0)
@@ -84,9 +84,17 @@ def rated(end: End, scene: Scene) -> Meant:
         told += 0.9
     elif "count" in said.figures and not any(one.field.numeric for one in end.answers):
         cost += 0.8
-    if "count" not in said.figures and any(one.field.numeric and one.field.own & COUNTED.own for one in end.answers):
+    surplus = "count" not in said.figures and any(
+        one.field.numeric and one.field.own & COUNTED.own for one in end.answers
+    )
+    if surplus:
         cost += 0.6
+    if said.many and not draft.many and not any(one.field.listed for one in end.answers):
+        cost += 0.5
+    if _about_the_same(end):
+        told += 0.25
     left = [one.text for one in said.values if not _taken(one, draft)]
+    left += ["what there are"] * surplus
     left += ["the most or the least"] * (len(said.ranks) - len(draft.ranked)) + ["a bound"] * (
         len(said.bounds) - len(draft.bounded)
     )
@@ -104,6 +112,13 @@ def rated(end: End, scene: Scene) -> Meant:
         max(answered, default=0.0),
         tuple(left),
     )
+
+
+def _about_the_same(end: End) -> bool:
+    """Whether what answers is told of a thing of the kind that the request names."""
+    kinds = {field.need.kind for field in end.draft.echoed}
+    functions = [one.function for one in end.answers if one.function]
+    return any(field.names and field.need.kind in kinds for one in functions for field in one.fields)
 
 
 def word(unit: Unit) -> str:

@@ -27,7 +27,8 @@ def compiled(sentence: Sentence, offer: OfferText, given: Collection[str] = (), 
     """The program of a sentence over the functions of an offer. ``given``: names that hold earlier results already.
 
     A step that needs something which may not be there (the first of an empty list, a field that is null) guards all that follow it: where
-    it is not, the program answers *no*; with nothing at all where it is not ``certain`` that this is what was asked, so that its author may try another.
+    it is not, the program answers *no*. Where it is not ``certain`` that the sentence is what was asked, it breaks off instead, as it does where its
+    answer comes out empty: its author may have another.
     """
     scope = Scope({one.name: one for one in offer.signatures}, given)
     complaints: list[str] = []
@@ -40,10 +41,10 @@ def compiled(sentence: Sentence, offer: OfferText, given: Collection[str] = (), 
         if isinstance(step, Look) and number < len(sentence.steps):
             complaints.append(f"step {number} ({step.name}): a look is the last step")
     if not (sentence.steps and isinstance(sentence.steps[-1], Look)):
-        complaints += _end(sentence, scope)
+        complaints += _end(sentence, scope) if certain else _end_if_found(sentence, scope)
     if complaints:
         return Compiled("", tuple(complaints[:_MOST_TOLD]))
-    return Compiled(_whole(sentence, scope, certain=certain))
+    return Compiled(_whole(sentence, scope) if certain else _guarded(sentence, scope))
 
 
 def _end(sentence: Sentence, scope: Scope) -> list[str]:
@@ -61,14 +62,33 @@ def _end(sentence: Sentence, scope: Scope) -> list[str]:
     return []
 
 
-def _whole(sentence: Sentence, scope: Scope, *, certain: bool) -> str:
+def _end_if_found(sentence: Sentence, scope: Scope) -> list[str]:
+    """Hold the answer, for the end to see whether there is one; what is wrong with it."""
+    try:
+        answer = value(sentence.answer, scope.find)
+    except InvalidDecisionError as error:
+        return [f"answer: {error}"]
+    scope.need(answer.needs)
+    scope.line(f"{_RESULT} = {answer.text}")
+    return []
+
+
+def _guarded(sentence: Sentence, scope: Scope) -> str:
+    told = f"{{'answered': {sentence.answered!r}, 'answer': {_RESULT}, 'missing': {sentence.missing!r}}}"
+    before = ["import asyncio"] if scope.at_once else []
+    before += [f"{_RESULT} = None"] if scope.depth else []
+    after = [f"if not {_RESULT}:", f"    raise ValueError({_otherwise(sentence)!r})", told]
+    return "\n".join((*before, *scope.lines, *after)) + "\n"
+
+
+def _whole(sentence: Sentence, scope: Scope) -> str:
     before: list[str] = []
     after: list[str] = []
     if scope.at_once:
         before.append("import asyncio")
     if scope.depth:
         otherwise = {"answered": "no", "answer": "", "missing": _otherwise(sentence)}
-        before.append(f"{_RESULT} = {otherwise if certain else ''!r}")
+        before.append(f"{_RESULT} = {otherwise}")
         after.append(_RESULT)
     return "\n".join((*before, *scope.lines, *after)) + "\n"
 
