@@ -94,7 +94,9 @@ def asked_pairs(text: str) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
     text = _RESERVE.sub("reserve", re.sub(r"(?<=\be)-(?=mail)|(?<=\bco)-(?=\w)", "", text.lower()))
     for token in _TOKEN.findall(text):
         if token not in _STOP and (len(token) > 1 or token.isdigit()):
-            own = frozenset((*words(token), *([compact(token)] if "." in token else ())))
+            own = frozenset(
+                (*(words(token) if token != "long" else (token,)), *([compact(token)] if "." in token else ()))
+            )
             meant = [name for pattern, names in _STANDS_FOR if pattern.search(token) for name in names.split()]
             groups[token] = own, own | {*meant, *(other for word in own for other in synonyms(word))}
     for pattern, names in _PHRASES:
@@ -149,7 +151,7 @@ _GROUPS = word_sets(
     "museum gallery exhibition; ticket admission entry; event concert festival; concert gig show; library loan copy borrow; plant flower tree; "
     "animal species; doctor physician medicine; car vehicle automobile; picture image photo; birthday birth born; "
     "birthplace birth born hometown; lyrics text words; owner holder; abstract summary summarise summarize description; citation cited; publisher press published; "
-    "coauthor collaborator collaboration colleague; gender sex male female; biography bio introduction profile; work paper publication; "
+    "seat sit seating capacity; interest work study specialise; coauthor collaborator collaboration colleague; gender sex male female; biography bio introduction profile; work paper publication; "
     "position role rank job title post; education educational degree study studied graduate; interest research field topic; "
     "page pages; release released premiere; director directed; actor cast starring"
 )

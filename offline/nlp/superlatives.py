@@ -94,8 +94,12 @@ def ranks(request: str) -> tuple[Rank, ...]:
         head, _, tail = token.partition("-")
         if tail in ("rated", "ranked"):
             found.append(Rank(frozenset({"rating", "score"}), head not in _LOW))
+        elif token in _COUNTED and at and tokens[at - 1] == "at":
+            continue
         elif token in _COUNTED:
-            if following:
+            if at and (behind := _measured(tokens[at - 1])):
+                found.append(Rank(behind[0], behind[1] == (token not in _FEW)))
+            elif following:
                 fields, most = _measured(following[0]) or (
                     frozenset(base for word in following[:2] for base in words(word)),
                     True,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from agent.parameters.needs import need_of
 from agent.programs.grammar.sentence import Argument, Call, First, ForEach, Listed, Pick, Ranked, Step, Value, Where
 from domain.tool import Parameter
-from graph.identifiers import words
+from graph.identifiers import singular, words
 from offline.nlp.asked_words import match, synonyms
 from offline.nlp.entities import Span
 from offline.sentences.fields import Field
@@ -201,7 +201,11 @@ def _over_values(function: Function, way: Inputs) -> Iterator[Draft]:
     )
     after = _with_call(each, function, step, way.given, {}, 0.0)
     after = replace(after, asked=(*after.asked, (function, key)))
-    yield from _paired(after, function, name, searched=need_of(function.parameters[key]).kind in _NAMED_KINDS)
+    items = tuple(Seen(one, f"item.{one.path}", function, 0) for one in function.fields if one.path.count("[]") == 1)
+    named = names_item(
+        function.parameters[key], Draft(many="values", seen=tuple(replace(one, path="item") for one in items))
+    )
+    yield from _paired(after, function, name, searched=named is not None)
 
 
 def _arguments(given: Mapping[str, Given], linked: Mapping[str, str]) -> list[Argument]:
@@ -323,7 +327,9 @@ def names_item(parameter: Parameter, listed: Draft) -> Seen | None:
     if named is None or echo is named:
         return echo
     if echo is None and (
-        need.kind == "query" or set(words(named.field.name)[:-1]) & own or set(words(named.field.name)) & need.described
+        need.kind == "query"
+        or set(words(named.field.name)[:-1]) & own
+        or (set(words(named.field.name)) - {"name"}) & need.described
     ):
         return named
     return None
@@ -453,6 +459,9 @@ def _filtered(draft: Draft, scene: Scene) -> Iterator[Draft]:
         for phrase in scene.phrases(one.field):
             if draft.free(phrase) and not one.field.names:
                 yield _where(draft, one, "contains", phrase.text, (phrase,), 0.4)
+        for phrase in scene.said.classes if one.field.classifies else ():
+            if draft.free(phrase):
+                yield _where(draft, one, "contains", singular(phrase.text.lower()), (phrase,), 0.4)
 
 
 def _where(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from agent.programs.grammar.sentence import Figure, Join, Step
+from agent.programs.grammar.sentence import Calculate, Figure, Join, Ranked, Step
 from graph.identifiers import words
 from offline.sentences.drafts import Draft, Seen
 from offline.sentences.scene import Scene
@@ -37,23 +37,64 @@ def _of_one(draft: Draft, scene: Scene) -> Iterator[End]:
     last = len(draft.functions) - 1
     best = _telling(draft.seen, scene, last)
     for picked in best:
+        shown = (*picked, *_ranked_by(draft, picked))
         text = (
-            "; ".join(f"{_label(one)}: {{{one.path}}}" for one in picked)
-            if len(picked) > 1
-            else f"{{{picked[0].path}}}"
+            "; ".join(f"{_label(one)}: {{{one.path}}}" for one in shown) if len(shown) > 1 else f"{{{shown[0].path}}}"
         )
-        name = next(
-            (one for one in draft.seen if one.field.names and one.call == picked[0].call and one not in picked), None
-        )
+        label = next((one for one in _labels(draft) if one.call == picked[0].call and one not in shown), None)
+        text = f"{{{label.path}}}: {text}" if label else text
+        steps, apart = _difference(draft, scene)
         yield End(
-            draft, draft.steps, f"{{{name.path}}}: {text}" if name else text, picked, label=(name,) if name else ()
+            draft,
+            (*draft.steps, *steps),
+            f"{text}{apart}",
+            picked,
+            "difference" if apart else "",
+            label=(label,) if label else (),
         )
+
+
+def _labels(draft: Draft) -> list[Seen]:
+    """What a thing is called: by its name, else by its day."""
+    plain = [one for one in draft.seen if "[]" not in one.path and not one.field.listed]
+    named = [one for one in plain if one.field.names]
+    return named + [one for one in plain if one.field.need.kind == "date"]
+
+
+def _ranked_by(draft: Draft, picked: Sequence[Seen]) -> list[Seen]:
+    """The field by which a thing was chosen, where it is not told already."""
+    ranked = any(step.do in ("most", "least") for step in draft.steps)
+    return [
+        one for one in draft.seen if ranked and one.field in draft.decided and one.field.numeric and one not in picked
+    ][-1:]
+
+
+def _difference(draft: Draft, scene: Scene) -> tuple[tuple[Step, ...], str]:
+    """How far the one with the most is from the one with the least."""
+    last = draft.steps[-1] if draft.steps else None
+    if "difference" not in scene.said.figures or not isinstance(last, Ranked) or not draft.decided[-1].numeric:
+        return (), ""
+    other = last.model_copy(update={"do": "least" if last.do == "most" else "most", "name": draft.name("other")})
+    field = last.field if "item." in last.field or "result" in last.field else f"item.{last.field}"
+    own, others = (f"{{{_at(one.name, field, draft)}}}" for one in (last, other))
+    more, less = (own, others) if last.do == "most" else (others, own)
+    apart = Calculate(do="calculate", name=draft.name("difference"), left=more, operator="-", right=less)
+    return (other, apart), f"; difference: {{{apart.name}}}"
+
+
+def _at(name: str, field: str, draft: Draft) -> str:
+    """Where a field of an item is once the item has a name."""
+    decided = draft.decided[-1]
+    path = next(one.path for one in draft.seen if one.field is decided)
+    own = next(step.name for step in reversed(draft.steps) if isinstance(step, Ranked))
+    return path.replace(own, name, 1) if path.startswith(own) else f"{name}.{field}"
 
 
 def _counted(draft: Draft, scene: Scene) -> Iterator[End]:
     """How many values a field holds."""
     for one in draft.seen:
-        if one.field.listed and one.call == draft.last and "count" in scene.said.figures:
+        firsts = any(step.do == "first" for step in draft.steps)
+        if one.field.listed and not firsts and one.call == draft.last and "count" in scene.said.figures:
             step = Figure(do="count", name=draft.name("number"), of=one.path)
             yield End(draft, (*draft.steps, step), f"{{{step.name}}}", (one,), "sum")
 

@@ -16,6 +16,23 @@ from graph.response_fields import OutputField, output_fields
 _DEPTH = 8
 _NUMBERS = frozenset({"integer", "number"})
 _NAMES = (("name",), ("title",), ("label",), ("headline",), ("word",))
+_CLASSES = frozenset(
+    {
+        "position",
+        "type",
+        "category",
+        "kind",
+        "status",
+        "state",
+        "role",
+        "job",
+        "genre",
+        "sector",
+        "condition",
+        "class",
+        "phase",
+    }
+)
 _IDENTITY = frozenset({"id", "code", "uri", "url", "slug", "key"})
 
 
@@ -46,6 +63,11 @@ class Field:
     def identity(self) -> bool:
         """Whether it is there for machines."""
         return bool(_IDENTITY & set(words(self.name)[-1:]))
+
+    @property
+    def classifies(self) -> bool:
+        """Whether it says what kind of thing something is."""
+        return self.output.type == "string" and bool(_CLASSES & set(words(self.name)[-1:]))
 
     @property
     def names(self) -> bool:

@@ -13,6 +13,7 @@ from agent.programs.signatures import Signature
 from domain.tool import Parameter, ToolDoc
 from graph.identifiers import text_words, words
 from offline.nlp.entities import Span
+from offline.nlp.asked_words import synonyms
 from offline.sentences.fields import Field, fields_of
 from offline.sentences.said import Said
 from offline.slots.binding import assigned, default_of
@@ -131,29 +132,28 @@ def _with_phrases(
     for name, parameter in parameters.items():
         if name in given or (open_ones and name not in open_ones):
             continue
-        for phrase in phrases_for(need_of(parameter), said)[:2]:
+        for phrase in phrases_for(need_of(parameter), said, hinted=not parameter.required)[:2]:
             yield {**given, name: Given(phrase.text, (phrase,), 0.6)}
 
 
-def phrases_for(need: Need, said: Said) -> list[Span]:
-    """The phrases that a value of this kind may be, the likeliest first: it is written small, as the example is, and words beside it name the parameter."""
+def phrases_for(need: Need, said: Said, *, hinted: bool = True) -> list[Span]:
+    """The phrases that a value of this kind may be, the likeliest first: written small, as the example is. ``hinted``: only where words beside it name the parameter."""
     if need.kind not in _FREE or need.enum or need.type not in ("string", "array") or need.kind in UNTOUCHED:
         return []
     if need.example and (not need.example[:1].islower() or any(one.isdigit() for one in need.example)):
         return []
     length = len(need.example.split()) if need.example else 2
-    ranked = sorted(said.phrases, key=lambda one: -_fit(one, need, length))
-    return [one for one in ranked if _fit(one, need, length) > 0]
+    fit = [one for one in said.phrases if one.text[:1].islower() and (not hinted or _named_beside(one, need))]
+    return sorted(fit, key=lambda one: (not _named_beside(one, need), abs(len(one.text.split()) - length)))
 
 
-def _fit(phrase: Span, need: Need, length: int) -> float:
-    count = len(phrase.text.split())
-    near = {*phrase.before[-3:], *phrase.after[:1]}
+def _named_beside(phrase: Span, need: Need) -> bool:
+    """Whether words beside a phrase speak of what is needed."""
+    near = {word for word in (*phrase.before[-3:], *phrase.after[:1]) if len(word) > 3}
     spoken = set(need.words) | (need.described - _SMALL)
-    told_near = any(
-        len(word) > 3 and (word in spoken or any(word[:5] == other[:5] for other in spoken)) for word in near
+    return any(
+        word in spoken or word[:6] in {other[:6] for other in spoken} or synonyms(word) & spoken for word in near
     )
-    return 1.0 * told_near - 0.3 * abs(count - length) + (0.5 if phrase.text[:1].islower() else -0.5)
 
 
 _SMALL = frozenset({"the", "a", "of", "or", "in", "to", "for", "and", "name"})

@@ -12,11 +12,12 @@ from offline.nlp.entities import Span, spans
 from offline.nlp.gazetteer import word_set
 from offline.nlp.superlatives import Rank, ranks
 
-Figure = Literal["count", "sum", "average"]
+Figure = Literal["count", "sum", "average", "difference"]
 Test = Literal["=", ">", ">=", "<", "<=", "contains"]
 _FIGURES: tuple[tuple[Figure, re.Pattern[str]], ...] = (
     ("count", re.compile(r"\bhow many\b|\bnumber of\b|\bcount (?:of|the|how)\b|\bhow often\b|\bhow (?:large|big) is the list\b", re.I)),
     ("sum", re.compile(r"\b(?:sum|total|altogether|in all|combined|add(?:ed)? up|overall|together|in total)\b", re.I)),
+    ("difference", re.compile(r"\b(?:difference|by how (?:much|many)|how (?:much|many) more|save)\b", re.I)),
     ("average", re.compile(r"\b(?:average|mean|on average)\b", re.I)),
 )  # fmt: skip
 _MORE = re.compile(
@@ -46,12 +47,16 @@ _ASKING = (
 _MANY = re.compile(
     r"\b(?:list|all|every|each|everything|everyone|everybody|names of)\b|\b(?:who|what|which) (?:are|were)\b", re.I
 )
+_NO_VALUES = word_set("one a an both")
+_CLASSES = word_set("many which what all every each")
+"""What stands before the kind of thing that is asked for."""
+_NOT = re.compile(r"\b(?:not|never|without|except|neither|nor|excluding|other than)\b|n['’]t\b", re.I)
 _NOTABLE = re.compile(
     r"\b(?:representative|best[- ]known|most (?:important|famous|influential|notable)|signature|landmark)\b", re.I
 )
 _FILLER = word_set(
     "field area topic domain subject name named called please thing want need like know would could tell give show find list both each every all "
-    "person people one choose decide love say hear look see may can use keep let make take get have currently also present moment ask among has had hold held do done there number count many often total altogether sum combined average mean together overall "
+    "person people one choose decide love say hear look see may can use keep let make take get have currently also present moment ask among has had hold held do done there number count many often difference save total altogether sum combined average mean together overall "
     "most least more less fewest fewer highest lowest greatest smallest largest biggest best worst higher lower larger smaller after before since until over under above below"
 )
 _VALUES = frozenset(
@@ -141,6 +146,8 @@ class Said:
     phrases: tuple[Span, ...]
     today: date
     many: bool = False
+    classes: tuple[Span, ...] = ()
+    negated: bool = False
 
     def names(self, span: Span) -> bool:
         """Whether a span is more than words of the functions themselves."""
@@ -159,7 +166,11 @@ class Said:
 
 def said_in(request: str, today: date, vocabulary: frozenset[str] = frozenset()) -> Said:
     """What a request says. ``vocabulary``: the words of the offered functions, which are no names where they open it."""
-    found = [span for span in spans(request, today) if span.kind in _VALUES and not _opens(span, vocabulary)]
+    found = [
+        span
+        for span in spans(request, today)
+        if span.kind in _VALUES and not _opens(span, vocabulary) and span.text.lower() not in _NO_VALUES
+    ]
     values = tuple(_values(found))
     rest = request
     for value in values:
@@ -170,10 +181,11 @@ def said_in(request: str, today: date, vocabulary: frozenset[str] = frozenset())
     units += tuple(Unit(frozenset(), word_set(meant), 0.6) for pattern, meant in _ASKING if pattern.search(rest))
     if _FIGURES[0][1].search(rest):
         units = (*units, COUNTED)
+    phrases = tuple(_phrases(_NOTABLE.sub(_blank, rest), vocabulary))
     return Said(
         request, values, tuple(found), units, ranks(rest) + _notable(rest),
         tuple(name for name, pattern in _FIGURES if pattern.search(rest)),
-        tuple(_bounds(request, found)), tuple(_phrases(_NOTABLE.sub(_blank, rest), vocabulary)), today, bool(_MANY.search(rest)),
+        tuple(_bounds(request, found)), phrases, today, bool(_MANY.search(rest)), tuple(one for one in phrases if one.before[-1:] and one.before[-1] in _CLASSES), bool(_NOT.search(rest)),
     )  # fmt: skip
 
 

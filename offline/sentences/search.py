@@ -11,7 +11,7 @@ from offline.sentences.fields import Field
 from offline.sentences.said import COUNTED, Unit, Value
 from offline.sentences.scene import Scene
 
-MOST_DRAFTS = 400
+MOST_DRAFTS = 300
 _TOLD = 0.65
 _ENOUGH = 0.6
 
@@ -74,6 +74,8 @@ def rated(end: End, scene: Scene) -> Meant:
     """What a sentence takes up of the request, less what of it is not asked for."""
     draft, said = end.draft, scene.said
     covered = _covered(draft, tuple(one.field for one in end.answers), scene)
+    if end.figure or any(one.field.numeric for one in end.answers):
+        covered = [one if unit is not COUNTED else max(one, 0.8) for unit, one in zip(said.units, covered, strict=True)]
     explained = _taken_up(draft, scene, covered)
     answered = [_said_by(scene.of_field(one.field), scene) * (one.field not in draft.echoed) for one in end.answers]
     if end.figure == "count":
@@ -92,8 +94,18 @@ def rated(end: End, scene: Scene) -> Meant:
     if said.many and not draft.many and not any(one.field.listed for one in end.answers):
         cost += 0.5
     if _about_the_same(end):
-        told += 0.25
-    left = [one.text for one in said.values if not _taken(one, draft)]
+        told += 0.45
+    left = [one.text for one in said.values if not _taken(one, draft) and (one.weight > 1 or one.text[:1].isdigit())]
+    left += [one.text for one in said.classes if draft.free(one)] + ["not"] * said.negated
+    if (
+        end.figure != "count"
+        and not any(one.call == draft.last for one in end.answers)
+        and not any(one in draft.functions[-1].fields for one in draft.decided)
+    ):
+        cost += 0.8
+    firsts = any(step.do == "first" for step in draft.steps)
+    left += ["which of them"] * (firsts and (said.many or "count" in said.figures))
+    left += ["the difference"] * ("difference" in said.figures and end.figure != "difference")
     left += ["what there are"] * surplus
     left += ["the most or the least"] * (len(said.ranks) - len(draft.ranked)) + ["a bound"] * (
         len(said.bounds) - len(draft.bounded)
@@ -145,7 +157,7 @@ def _cost(draft: Draft, scene: Scene) -> float:
     cost = (
         draft.loss
         + 0.9 * (len(scene.said.ranks) - len(draft.ranked))
-        + sum(0.45 + 0.02 * one.place for one in draft.functions)
+        + sum(0.55 + 0.02 * one.place for one in draft.functions)
     )
     cost += 0.15 * sum(step.do in ("where", "most", "least") for step in draft.steps)
     return cost + sum(0.5 for one in draft.functions if not any(scene.of_function(one)))
