@@ -1,11 +1,12 @@
 """Programs without a model: the sentence that says what a request says, as the text of a program."""
 
 import ast
+import re
 from collections.abc import Mapping
 from datetime import date
 
 from agent.programs.grammar.compiling import compiled
-from agent.programs.grammar.sentence import Sentence
+from agent.programs.grammar.sentence import Sentence, Step
 from agent.programs.offer_text import OfferText
 from agent.programs.protocol import ProgramQuestion, WrittenProgram
 from domain.tool import ToolDoc
@@ -16,6 +17,8 @@ from offline.sentences.scene import Scene
 from offline.sentences.search import Meant, sentences
 
 _TRIED = 200
+_PATH = re.compile(r"(?<!\{)\{([^{}]+)\}")
+_ROOT = re.compile(r"[^\W\d]\w*")
 
 
 def written(question: ProgramQuestion) -> WrittenProgram:
@@ -59,10 +62,33 @@ def functions(offer: OfferText, docs: Mapping[str, ToolDoc]) -> list[Function]:
 
 
 def text_of(meant: Meant, offer: OfferText) -> str:
-    sentence = Sentence(steps=list(meant.end.steps), answered="yes", answer=meant.end.text, missing="")
-    return compiled(sentence, offer, certain=False).text
+    """The program of one sentence, or of two, one after the other."""
+    steps: list[Step] = []
+    answers: list[str] = []
+    for number, end in enumerate(meant.ends):
+        renamed = {step.name: f"{step.name}_{number + 1}" if number else step.name for step in end.steps}
+        steps += [_renamed(step, renamed) for step in end.steps]
+        answers.append(_in_path(end.text, renamed))
+    answer = "\n".join(answers)
+    return compiled(Sentence(steps=steps, answered="yes", answer=answer, missing=""), offer, certain=False).text
 
 
-def told_open(meant: Meant, said: Said) -> str:
-    """What is left of the request."""
-    return ", ".join(meant.open)
+def _renamed(step: Step, names: Mapping[str, str]) -> Step:
+    """A step under its new name, over others under theirs."""
+    fields = step.model_dump()
+    for key in ("of", "left", "right", "like", "value"):
+        if isinstance(fields.get(key), str):
+            fields[key] = _in_path(fields[key], names) if key != "of" else _root(fields[key], names)
+    for argument in fields.get("arguments", ()):
+        if isinstance(argument["value"], str):
+            argument["value"] = _in_path(argument["value"], names)
+    return type(step).model_validate({**fields, "name": names[step.name]})
+
+
+def _in_path(text: str, names: Mapping[str, str]) -> str:
+    return _PATH.sub(lambda found: f"{{{_root(found[1], names)}}}", text)
+
+
+def _root(path: str, names: Mapping[str, str]) -> str:
+    found = _ROOT.match(path)
+    return f"{names.get(found[0], found[0])}{path[found.end() :]}" if found else path

@@ -129,6 +129,7 @@ def _links(draft: Draft, function: Function, scene: Scene) -> Iterator[tuple[dic
             for one in draft.seen
             if one.call == draft.last
             and one.function
+            and one.function is not function
             and one.field.names
             and one.function.doc.toolset == function.doc.toolset
         ]
@@ -386,7 +387,7 @@ def chosen(draft: Draft, scene: Scene) -> Iterator[Draft]:
     for number, rank in enumerate(scene.said.ranks):
         if number in draft.ranked:
             continue
-        fits = [(_measures(one.field, rank.fields), one) for one in draft.seen if "[]" not in one.path]
+        fits = [(_measures(one.field, rank.fields, most=rank.most), one) for one in draft.seen if "[]" not in one.path]
         for strength, one in sorted(fits, key=lambda pair: -pair[0])[:2]:
             if strength > 0:
                 name = draft.name("best")
@@ -401,13 +402,14 @@ def chosen(draft: Draft, scene: Scene) -> Iterator[Draft]:
                 yield _single(after, name)
 
 
-def _measures(one: Field, wanted: frozenset[str]) -> float:
+def _measures(one: Field, wanted: frozenset[str], *, most: bool) -> float:
     """How well a field says how much of something a thing has."""
     if not (one.numeric or _dated(one)):
         return 0.0
     meant = wanted.union(*map(synonyms, wanted))
     strength = Unit(wanted, meant).strength(one.own, one.told)
-    return strength if strength >= _BY_NAME else 0.0
+    end = 0.1 * ("maximum" in one.own) - 0.1 * ("minimum" in one.own)
+    return strength + (end if most else -end) if strength >= _BY_NAME else 0.0
 
 
 def _dated(one: Field) -> bool:

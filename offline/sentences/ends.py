@@ -135,7 +135,7 @@ def _telling(seen: Sequence[Seen], scene: Scene, last: int) -> Iterator[tuple[Se
     rated = [
         (one, [strength * (1.0 if one.call == last else 0.9) for strength in scene.of_field(one.field)])
         for one in seen
-        if not one.field.identity or _asked_by_name(one, scene)
+        if not one.field.paging and (not one.field.identity or _asked_by_name(one, scene))
     ]
     if not rated:
         return
@@ -143,8 +143,11 @@ def _telling(seen: Sequence[Seen], scene: Scene, last: int) -> Iterator[tuple[Se
     for one, strengths in first:
         if max(strengths, default=0.0) <= 0.0:
             continue
-        picked, covered = [one], list(strengths)
-        yield (one,)
+        alike = [
+            other for other, more in rated if more == strengths and other.call == one.call and not other.field.identity
+        ]
+        picked, covered = alike[:_MOST_FIELDS] if one in alike else [one], list(strengths)
+        yield tuple(picked)
         while len(picked) < _MOST_FIELDS:
             gains = [
                 (sum(max(0.0, b - a) for a, b in zip(covered, other, strict=True)), seen_)
@@ -155,7 +158,9 @@ def _telling(seen: Sequence[Seen], scene: Scene, last: int) -> Iterator[tuple[Se
             if gain < _ASIDE:
                 break
             picked.append(more)
-            covered = [max(a, b) for a, b in zip(covered, dict((id(s), o) for s, o in rated)[id(more)], strict=True)]
+            covered = [
+                max(a, b) for a, b in zip(covered, next(other for seen_, other in rated if seen_ is more), strict=True)
+            ]
             yield tuple(picked)
     named = [one for one, _ in rated if one.field.names or one.field.path in ("", "[]")]
     if named:

@@ -16,6 +16,9 @@ from graph.response_fields import OutputField, output_fields
 _DEPTH = 8
 _NUMBERS = frozenset({"integer", "number"})
 _NAMES = (("name",), ("title",), ("label",), ("headline",), ("word",))
+_PAGING = frozenset(
+    {"count", "total", "page", "number", "result", "per", "limit", "offset", "size", "paging", "item", "hit"}
+)
 _CLASSES = frozenset(
     {
         "position",
@@ -63,6 +66,11 @@ class Field:
     def identity(self) -> bool:
         """Whether it is there for machines."""
         return bool(_IDENTITY & set(words(self.name)[-1:]))
+
+    @property
+    def paging(self) -> bool:
+        """Whether it tells of the list beside it, rather than of anything in it."""
+        return self.output.type in _NUMBERS and self.own <= _PAGING
 
     @property
     def classifies(self) -> bool:

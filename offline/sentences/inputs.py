@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 from pydantic.types import JsonValue
 
@@ -177,7 +178,7 @@ def _listed(parameters: Mapping[str, Parameter], given: Mapping[str, Given], sai
 
 def _together(found: list[Reading], request: str) -> bool:
     """Whether values stand in one enumeration."""
-    pairs = zip(found, found[1:], strict=False)
+    pairs = pairwise(found)
     return all(_JOINS.fullmatch(request[one.span.end : other.span.start]) for one, other in pairs)
 
 

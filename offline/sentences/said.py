@@ -41,12 +41,16 @@ _BEHIND = re.compile(
 _LATER = word_set("more above higher later older longer better")
 _ASKING = (
     (re.compile(r"\bwho(?:m|se)?\b", re.I), "name"),
+    (re.compile(r"\b(?:at most|upper|maximum|top)\b", re.I), "maximum"),
+    (re.compile(r"\b(?:at least|lower end|minimum)\b", re.I), "minimum"),
     (re.compile(r"\bwhere\b", re.I), "city country place location address organization"),
     (re.compile(r"\bwhen\b|\bwhat (?:day|date)\b", re.I), "date day time year"),
 )
 _MANY = re.compile(
     r"\b(?:list|all|every|each|everything|everyone|everybody|names of)\b|\b(?:who|what|which) (?:are|were)\b", re.I
 )
+_VAGUE = word_set("code number value level amount")
+"""What a request says too little by, alone."""
 _NO_VALUES = word_set("one a an both")
 _CLASSES = word_set("many which what all every each")
 """What stands before the kind of thing that is asked for."""
@@ -112,7 +116,7 @@ class Unit:
     def strength(self, own: frozenset[str], told: frozenset[str]) -> float:
         """How well names of something and its description say the same."""
         if any(match(word, self.own) for word in own):
-            return 1.0
+            return 0.7 if self.own <= _VAGUE else 1.0
         if any(match(word, self.meant) for word in own):
             return 0.8
         if any(match(word, self.own) for word in told):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from graph.identifiers import words
+from offline.nlp.clauses import clauses
 from offline.sentences.drafts import Draft, begun, called_next, chosen
 from offline.sentences.ends import End, ends
 from offline.sentences.fields import Field
@@ -12,32 +13,54 @@ from offline.sentences.said import COUNTED, Unit, Value
 from offline.sentences.scene import Scene
 
 MOST_DRAFTS = 300
-_TOLD = 0.65
-_ENOUGH = 0.6
+_TOLD = 0.75
+_ENOUGH = 0.5
+_SURE = 0.8
+_HEARD = 0.45
+_PAIRED = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Meant:
-    """A sentence with what speaks for it. ``share``: of what the request says, how much it takes up."""
+    """What is to be said: one sentence, or two about different things. ``share``: of what the request says, how much is taken up. ``told``: how surely what is
+    told is what is asked. ``left``: what the request names or orders and nothing takes up.
+    """
 
-    end: End
+    ends: tuple[End, ...]
     score: float
     share: float
-    open: tuple[str, ...]
     told: float
+    left: tuple[str, ...]
 
     @property
     def certain(self) -> bool:
         """Whether nothing that a request names or orders is left, and what is told is what was asked."""
-        return self.told >= _TOLD and self.share >= _ENOUGH and not self.open_values
-
-    open_values: tuple[str, ...] = ()
+        return self.told >= _TOLD and self.share >= _ENOUGH and not self.left
 
 
 def sentences(scene: Scene) -> list[Meant]:
-    """The sentences that can be said, the best first."""
-    found = [rated(end, scene) for draft in _drafts(scene) for end in ends(draft, scene)]
-    return sorted(found, key=lambda one: -one.score)
+    """What can be said, the best first: single sentences, and pairs of them where no single one says it all."""
+    ended = [end for draft in _drafts(scene) for end in ends(draft, scene)]
+    found = sorted((rated((end,), scene) for end in ended), key=lambda one: -one.score)
+    if any(one.certain for one in found) or len(clauses(scene.said.request)) < 2:
+        return found
+    return sorted(_pairs(found, scene), key=lambda one: -one.score) + found
+
+
+def _pairs(found: Sequence[Meant], scene: Scene) -> Iterator[Meant]:
+    """Two sentences that together say all: each about something that the other leaves."""
+    best: dict[object, Meant] = {}
+    for one in found:
+        end = one.ends[0]
+        key = (end.draft.functions, frozenset((span.start, span.end) for span in end.draft.used))
+        if one.told >= _SURE and len(best) < _PAIRED:
+            best.setdefault(key, one)
+    for number, one in enumerate(list(best.values())):
+        for other in list(best.values())[number + 1 :]:
+            if set(one.left) != set(other.left) and (one.ends[0].answers != other.ends[0].answers):
+                both = rated((*one.ends, *other.ends), scene)
+                if both.certain:
+                    yield both
 
 
 def _drafts(scene: Scene) -> Iterator[Draft]:
@@ -67,63 +90,94 @@ def _drafts(scene: Scene) -> Iterator[Draft]:
 
 def _promise(draft: Draft, scene: Scene) -> float:
     """What a draft takes up of the request, less what it costs."""
-    return _taken_up(draft, scene, _covered(draft, (), scene)) - _cost(draft, scene)
+    return (
+        _taken_up(draft, scene, _covered(draft, (), scene))
+        - _cost(draft, scene)
+        - 0.9 * (len(scene.said.ranks) - len(draft.ranked))
+    )
 
 
-def rated(end: End, scene: Scene) -> Meant:
-    """What a sentence takes up of the request, less what of it is not asked for."""
-    draft, said = end.draft, scene.said
-    covered = _covered(draft, tuple(one.field for one in end.answers), scene)
-    if end.figure or any(one.field.numeric for one in end.answers):
-        covered = [one if unit is not COUNTED else max(one, 0.8) for unit, one in zip(said.units, covered, strict=True)]
-    explained = _taken_up(draft, scene, covered)
-    answered = [_said_by(scene.of_field(one.field), scene) * (one.field not in draft.echoed) for one in end.answers]
-    if end.figure == "count":
-        answered = [_said_by(scene.of_function(draft.functions[-1]), scene)]
-    told = 0.8 * max(answered, default=0.0)
-    cost = _cost(draft, scene) + sum(0.3 for one in answered if one < 0.5) + 0.1 * max(0, len(answered) - 1)
-    if end.figure:
-        told += 0.9
-    elif "count" in said.figures and not any(one.field.numeric for one in end.answers):
-        cost += 0.8
-    surplus = "count" not in said.figures and any(
-        one.field.numeric and one.field.own & COUNTED.own for one in end.answers
+def rated(ended: tuple[End, ...], scene: Scene) -> Meant:
+    """What sentences take up of the request, less what of them is not asked for."""
+    said = scene.said
+    drafts = [end.draft for end in ended]
+    rows = [_covered_by(end, scene) for end in ended]
+    covered = [max(column) for column in zip(*rows, strict=True)]
+    used = [span for draft in drafts for span in draft.used]
+    told = [_told(end, scene) for end in ended]
+    values = sum(one.weight for one in said.values if any(one.holds(span) for span in used))
+    explained = values + sum(one * unit.weight for one, unit in zip(covered, said.units, strict=True))
+    ranked = frozenset[int]().union(*(draft.ranked for draft in drafts))
+    explained += 1.2 * len(ranked) + sum(len(draft.bounded) for draft in drafts)
+    cost = 0.9 * (len(said.ranks) - len(ranked)) + sum(
+        _cost(draft, scene) + _surplus(end, scene) for draft, end in zip(drafts, ended, strict=True)
     )
-    if surplus:
-        cost += 0.6
-    if said.many and not draft.many and not any(one.field.listed for one in end.answers):
-        cost += 0.5
-    if _about_the_same(end):
-        told += 0.45
-    left = [one.text for one in said.values if not _taken(one, draft) and (one.weight > 1 or one.text[:1].isdigit())]
-    left += [one.text for one in said.classes if draft.free(one)] + ["not"] * said.negated
-    if (
-        end.figure != "count"
-        and not any(one.call == draft.last for one in end.answers)
-        and not any(one in draft.functions[-1].fields for one in draft.decided)
-    ):
-        cost += 0.8
-    firsts = any(step.do == "first" for step in draft.steps)
-    left += ["which of them"] * (firsts and (said.many or "count" in said.figures))
-    left += ["the difference"] * ("difference" in said.figures and end.figure != "difference")
-    left += ["what there are"] * surplus
-    left += ["the most or the least"] * (len(said.ranks) - len(draft.ranked)) + ["a bound"] * (
-        len(said.bounds) - len(draft.bounded)
-    )
+    left = [
+        one.text
+        for one in said.values
+        if (one.weight > 1 or one.text[:1].isdigit()) and not any(one.holds(span) for span in used)
+    ]
+    left += ["the most or the least"] * (len(said.ranks) - len(ranked))
+    left += [one.span.text for one in said.bounds if not any(one.span.overlaps(span) for span in used)]
+    left += [one.text for one in said.classes if not any(one.overlaps(span) for span in used)] + ["not"] * said.negated
+    left += ["the difference"] * ("difference" in said.figures and all(end.figure != "difference" for end in ended))
+    left += ["which of them"] * any(_arbitrary(end, scene) for end in ended)
+    left += ["what there are"] * any(_numbers_unasked(end, scene) for end in ended)
     left += [
         word(unit)
         for unit, one, sayable in zip(said.units, covered, scene.sayable, strict=True)
         if not one and sayable and unit.own
     ]
-    open_ones = [word(unit) for unit, one in zip(said.units, covered, strict=True) if not one]
-    return Meant(
-        end,
-        explained + told - cost,
-        explained / max(said.total, 1.0),
-        tuple(open_ones),
-        max(answered, default=0.0),
-        tuple(left),
+    score = explained + 0.8 * sum(told) + sum(0.45 for end in ended if _about_the_same(end)) - cost
+    return Meant(ended, score, explained / max(said.total, 1.0), min(told), tuple(left))
+
+
+def _told(end: End, scene: Scene) -> float:
+    """How well what is told says something that is asked."""
+    if end.figure == "count":
+        return _said_by(scene.of_function(end.draft.functions[-1]), scene)
+    return max(
+        (_said_by(scene.of_field(one.field), scene) * (one.field not in end.draft.echoed) for one in end.answers),
+        default=0.0,
     )
+
+
+def _covered_by(end: End, scene: Scene) -> list[float]:
+    covered = _covered(end.draft, tuple(one.field for one in end.answers), scene)
+    if end.figure or any(one.field.numeric for one in end.answers):
+        covered = [
+            one if unit is not COUNTED else max(one, 0.8) for unit, one in zip(scene.said.units, covered, strict=True)
+        ]
+    return covered
+
+
+def _arbitrary(end: End, scene: Scene) -> bool:
+    """Whether the first of several is told, or is gone on with though many are asked for."""
+    firsts = [at for at, step in enumerate(end.draft.steps) if step.do == "first"]
+    several = scene.said.many or "count" in scene.said.figures
+    return bool(firsts) and (several or not any(step.do == "call" for step in end.draft.steps[firsts[-1] :]))
+
+
+def _numbers_unasked(end: End, scene: Scene) -> bool:
+    """Whether it tells how many there are, which nobody asked."""
+    return "count" not in scene.said.figures and any(
+        one.field.numeric and one.field.own & COUNTED.own for one in end.answers
+    )
+
+
+def _surplus(end: End, scene: Scene) -> float:
+    """What of a sentence's end is not asked for."""
+    said, draft = scene.said, end.draft
+    strengths = [_said_by(scene.of_field(one.field), scene) * (one.field not in draft.echoed) for one in end.answers]
+    cost = sum(0.3 for one in strengths if one < 0.5) + 0.1 * max(0, len(strengths) - 1) - 0.9 * bool(end.figure)
+    if not end.figure and "count" in said.figures and not any(one.field.numeric for one in end.answers):
+        cost += 0.8
+    if _numbers_unasked(end, scene):
+        cost += 0.6
+    if said.many and not draft.many and not any(one.field.listed for one in end.answers):
+        cost += 0.5
+    idle = end.figure != "count" and not any(one.call == draft.last for one in end.answers)
+    return cost + 0.8 * (idle and not any(one in draft.functions[-1].fields for one in draft.decided))
 
 
 def _about_the_same(end: End) -> bool:
@@ -134,6 +188,7 @@ def _about_the_same(end: End) -> bool:
 
 
 def word(unit: Unit) -> str:
+    """A word that asks for something, as it can be shown."""
     return min(unit.own or unit.meant)
 
 
