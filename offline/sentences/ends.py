@@ -135,7 +135,7 @@ def _telling(seen: Sequence[Seen], scene: Scene, last: int) -> Iterator[tuple[Se
     rated = [
         (one, [strength * (1.0 if one.call == last else 0.9) for strength in scene.of_field(one.field)])
         for one in seen
-        if not one.field.paging and (not one.field.identity or _asked_by_name(one, scene))
+        if not one.field.paging and (not one.field.machine or _asked_by_name(one, scene))
     ]
     if not rated:
         return
@@ -168,8 +168,9 @@ def _telling(seen: Sequence[Seen], scene: Scene, last: int) -> Iterator[tuple[Se
 
 
 def _asked_by_name(one: Seen, scene: Scene) -> bool:
-    own = frozenset(words(one.field.name))
-    return any(unit.own & own for unit in scene.said.units)
+    """Whether the request asks for an id, by that word."""
+    form = frozenset(words(one.field.name)[-1:])
+    return any(unit.own & form for unit in scene.said.units)
 
 
 def _label(one: Seen) -> str:

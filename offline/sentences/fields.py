@@ -16,6 +16,7 @@ from graph.response_fields import OutputField, output_fields
 _DEPTH = 8
 _NUMBERS = frozenset({"integer", "number"})
 _NAMES = (("name",), ("title",), ("label",), ("headline",), ("word",))
+_MACHINE = frozenset({"id", "key", "slug", "uri"})
 _PAGING = frozenset(
     {"count", "total", "page", "number", "result", "per", "limit", "offset", "size", "paging", "item", "hit"}
 )
@@ -63,8 +64,13 @@ class Field:
         return self.output.type in _NUMBERS and not self.listed and not _IDENTITY & set(words(self.name)[-1:])
 
     @property
+    def machine(self) -> bool:
+        """Whether it is there for machines alone."""
+        return bool(_MACHINE & set(words(self.name)[-1:]))
+
+    @property
     def identity(self) -> bool:
-        """Whether it is there for machines."""
+        """Whether it identifies something."""
         return bool(_IDENTITY & set(words(self.name)[-1:]))
 
     @property

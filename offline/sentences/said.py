@@ -51,10 +51,16 @@ _MANY = re.compile(
 )
 _VAGUE = word_set("code number value level amount")
 """What a request says too little by, alone."""
+_OBJECTS = word_set(
+    "the a an me us my our whichever which what it them this that these those one all each every of with at in on to for"
+)
 _NO_VALUES = word_set("one a an both")
 _CLASSES = word_set("many which what all every each")
 """What stands before the kind of thing that is asked for."""
-_NOT = re.compile(r"\b(?:not|never|without|except|neither|nor|excluding|other than)\b|n['’]t\b", re.I)
+_NOT = re.compile(
+    r"\b(?:not|never|without|except|neither|nor|excluding|other than)\b|\b(?:is|are|was|were|has|have|does)n['’]t\b",
+    re.I,
+)
 _NOTABLE = re.compile(
     r"\b(?:representative|best[- ]known|most (?:important|famous|influential|notable)|signature|landmark)\b", re.I
 )
@@ -173,7 +179,7 @@ def said_in(request: str, today: date, vocabulary: frozenset[str] = frozenset())
     found = [
         span
         for span in spans(request, today)
-        if span.kind in _VALUES and not _opens(span, vocabulary) and span.text.lower() not in _NO_VALUES
+        if span.kind in _VALUES and not _opens(span, request, vocabulary) and span.text.lower() not in _NO_VALUES
     ]
     values = tuple(_values(found))
     rest = request
@@ -200,8 +206,15 @@ def _notable(rest: str) -> tuple[Rank, ...]:
     )
 
 
-def _opens(span: Span, vocabulary: frozenset[str]) -> bool:
-    return span.start == 0 and span.kind == "name" and " " not in span.text and set(words(span.text)) <= vocabulary
+def _opens(span: Span, request: str, vocabulary: frozenset[str]) -> bool:
+    """Whether a word has its capital from the beginning of a sentence."""
+    if (
+        span.kind != "name"
+        or " " in span.text
+        or request[: span.start].rstrip()[-1:] not in ("", ".", "!", "?", ":", ";")
+    ):
+        return False
+    return set(words(span.text)) <= vocabulary or bool(span.after[:1] and span.after[0] in _OBJECTS)
 
 
 def _blank(found: re.Match[str]) -> str:

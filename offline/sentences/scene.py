@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import cached_property
 
-from agent.parameters.needs import Need
+from agent.parameters.needs import Need, need_of
 from domain.tool import Parameter
 from graph.coupling import couplings, output_fields
 from graph.identifiers import text_words, words
@@ -61,6 +61,15 @@ class Scene:
         rows = [self.of_function(one) for one in self.functions]
         rows += [self.of_field(field) for one in self.functions for field in one.fields]
         return tuple(any(row[at] >= _BY_NAME for row in rows) for at in range(len(self.said.units)))
+
+    @cached_property
+    def convertible(self) -> tuple[Span, ...]:
+        """Units of the request that a function converts to: they are more than words."""
+        needs = [need_of(one) for function in self.functions for one in function.doc.parameters]
+        read = [
+            one.span for need in needs if need.kind == "unit" for one in told(need, self.said.request, self.said.today)
+        ]
+        return tuple(dict.fromkeys(read))
 
     def _strength(self, key: object, own: frozenset[str], told_: frozenset[str]) -> tuple[float, ...]:
         if key not in self._strengths:

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
+from agent.programs.grammar.sentence import Listed
 from graph.identifiers import words
 from offline.nlp.clauses import clauses
 from offline.sentences.drafts import Draft, begun, called_next, chosen
 from offline.sentences.ends import End, ends
 from offline.sentences.fields import Field
-from offline.sentences.said import COUNTED, Unit, Value
+from offline.sentences.said import COUNTED, Said, Unit, Value
 from offline.sentences.scene import Scene
 
 MOST_DRAFTS = 300
@@ -113,10 +114,10 @@ def rated(ended: tuple[End, ...], scene: Scene) -> Meant:
         _cost(draft, scene) + _surplus(end, scene) for draft, end in zip(drafts, ended, strict=True)
     )
     left = [
-        one.text
-        for one in said.values
-        if (one.weight > 1 or one.text[:1].isdigit()) and not any(one.holds(span) for span in used)
+        one.text for one in said.values if not any(one.holds(span) for span in used) and not _counts(one, ended, said)
     ]
+    left += [span.text for span in scene.convertible if not any(span.overlaps(other) for other in used)]
+    left += ["which of its fields"] * any(_vague(end, scene) for end in ended)
     left += ["the most or the least"] * (len(said.ranks) - len(ranked))
     left += [one.span.text for one in said.bounds if not any(one.span.overlaps(span) for span in used)]
     left += [one.text for one in said.classes if not any(one.overlaps(span) for span in used)] + ["not"] * said.negated
@@ -130,6 +131,31 @@ def rated(ended: tuple[End, ...], scene: Scene) -> Meant:
     ]
     score = explained + 0.8 * sum(told) + sum(0.45 for end in ended if _about_the_same(end)) - cost
     return Meant(ended, score, explained / max(said.total, 1.0), min(told), tuple(left))
+
+
+def _counts(value: Value, ended: Sequence[End], said: Said) -> bool:
+    """Whether a number only says how many things a request names."""
+    numbers = [float(one.value) for one in said.spans if one.kind == "number" and value.holds(one)]
+    listed = [len(step.values) for end in ended for step in end.steps if isinstance(step, Listed)]
+    return bool(numbers) and numbers[0] in (*listed, len(ended))
+
+
+def _vague(end: End, scene: Scene) -> bool:
+    """Whether another field answers a *where* or *when* as well, and is not told."""
+    answers = [one.field for one in end.answers]
+    for at, unit in enumerate(scene.said.units):
+        if unit.own or "name" in unit.meant or not any(scene.of_field(one)[at] for one in answers):
+            continue
+        functions = [one.function for one in end.answers if one.function and scene.of_field(one.field)[at]]
+        fit = [
+            one
+            for function in functions
+            for one in function.fields
+            if scene.of_field(one)[at] >= _SURE and not one.machine
+        ]
+        if any(one not in answers for one in fit) and not any(max(scene.of_field(one)) >= 1 for one in answers):
+            return True
+    return False
 
 
 def _told(end: End, scene: Scene) -> float:
