@@ -94,9 +94,7 @@ def asked_pairs(text: str) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
     text = _RESERVE.sub("reserve", re.sub(r"(?<=\be)-(?=mail)|(?<=\bco)-(?=\w)", "", text.lower()))
     for token in _TOKEN.findall(text):
         if token not in _STOP and (len(token) > 1 or token.isdigit()):
-            own = frozenset(
-                (*(words(token) if token != "long" else (token,)), *([compact(token)] if "." in token else ()))
-            )
+            own = frozenset((*_base(token), *([compact(token)] if "." in token else ())))
             meant = [name for pattern, names in _STANDS_FOR if pattern.search(token) for name in names.split()]
             groups[token] = own, own | {*meant, *(other for word in own for other in synonyms(word))}
     for pattern, names in _PHRASES:
@@ -104,6 +102,11 @@ def asked_pairs(text: str) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
             meant_by_all = frozenset(names.split())
             groups[pattern.pattern] = meant_by_all, meant_by_all
     return tuple(groups.values())
+
+
+def _base(text: str) -> tuple[str, ...]:
+    """The words of one token; in prose *long* is no longitude."""
+    return words(text) if text != "long" else (text,)
 
 
 def compact(name: str) -> str:

@@ -12,7 +12,7 @@ from agent.programs.protocol import ProgramQuestion, WrittenProgram
 from domain.tool import ToolDoc
 from offline.change_words import may_call
 from offline.sentences.inputs import Function
-from offline.sentences.said import Said, said_in
+from offline.sentences.said import said_in
 from offline.sentences.scene import Scene
 from offline.sentences.search import Meant, sentences
 

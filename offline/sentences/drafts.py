@@ -161,7 +161,7 @@ def _called(
     name = draft.name(function.name)
     arguments = _arguments(given, {key: f"{{{one.path}}}" for key, one in linked.items()})
     after = _with_call(
-        draft, function, Call(do="call", name=name, function=function.name, arguments=arguments), given, linked, loss
+        draft, function, Call(do="call", name=name, function=function.name, arguments=arguments), given, loss
     )
     naming = tuple(
         (parameter, str(given[key].value))
@@ -180,7 +180,7 @@ def _each(
     name = draft.name(f"each_{function.name}")
     arguments = _arguments(given, {key: f"{{{one.path}}}" for key, one in linked.items()})
     step = ForEach(do="for_each", name=name, of=draft.many, function=function.name, arguments=arguments)
-    after = _with_call(draft, function, step, given, linked, loss)
+    after = _with_call(draft, function, step, given, loss)
     searched = any(words(key)[-1:] == ("name",) for key in linked)
     yield from _paired(after, function, name, searched=searched)
 
@@ -200,7 +200,7 @@ def _over_values(function: Function, way: Inputs) -> Iterator[Draft]:
     step = ForEach(
         do="for_each", name=name, of="values", function=function.name, arguments=_arguments(way.given, {key: "{item}"})
     )
-    after = _with_call(each, function, step, way.given, {}, 0.0)
+    after = _with_call(each, function, step, way.given, 0.0)
     after = replace(after, asked=(*after.asked, (function, key)))
     items = tuple(Seen(one, f"item.{one.path}", function, 0) for one in function.fields if one.path.count("[]") == 1)
     named = names_item(
@@ -229,9 +229,7 @@ def _plain(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
-def _with_call(
-    draft: Draft, function: Function, step: Step, given: Mapping[str, Given], linked: Mapping[str, Seen], loss: float
-) -> Draft:
+def _with_call(draft: Draft, function: Function, step: Step, given: Mapping[str, Given], loss: float) -> Draft:
     spans = tuple(span for one in given.values() for span in one.spans)
     asked = tuple((function, key) for key, one in given.items() if one.spans)
     weak = sum(0.6 * (1 - one.likeness) for one in given.values() if one.spans)

@@ -37,7 +37,7 @@ def _of_one(draft: Draft, scene: Scene) -> Iterator[End]:
     last = len(draft.functions) - 1
     best = _telling(draft.seen, scene, last)
     for picked in best:
-        shown = (*picked, *_ranked_by(draft, picked))
+        shown = [*picked, *_ranked_by(draft, picked)]
         text = (
             "; ".join(f"{_label(one)}: {{{one.path}}}" for one in shown) if len(shown) > 1 else f"{{{shown[0].path}}}"
         )

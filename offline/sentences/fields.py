@@ -1,13 +1,13 @@
 """The fields of what a function answers, with the words that a request may use for them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from pydantic.types import JsonValue
 
 from agent.parameters.needs import Need, need_of
+from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc
 from graph.identifiers import text_words, words
 from graph.lenient_json import read_value
@@ -99,7 +99,7 @@ def _need(field: Field) -> Need:
     kind = field.output.type if field.output.type not in (None, "array", "object") else "string"
     return need_of(
         Parameter(
-            name=field.name if not words(field.name)[-1:] == ("name",) or len(words(field.name)) > 1 else "name",
+            name=field.name if words(field.name)[-1:] != ("name",) or len(words(field.name)) > 1 else "name",
             type=kind or "string",
             description=" ".join(sorted(field.told)),
             required=True,
@@ -112,7 +112,6 @@ def fields_of(doc: ToolDoc) -> tuple[Field, ...]:
     """The fields of a tool's response, in order."""
     return _fields(
         doc.learnt_response or doc.response_schema or "",
-        "" if doc.learnt_response else doc.example_response or "",
         _Outputs(output_fields(doc)),
         (words(doc.api) or ("value",))[-1],
     )
@@ -128,7 +127,7 @@ class _Outputs(tuple[OutputField, ...]):
 
 
 @lru_cache(maxsize=2048)
-def _fields(schema: str, example: str, outputs: "_Outputs", alias: str) -> tuple[Field, ...]:
+def _fields(schema: str, outputs: "_Outputs", alias: str) -> tuple[Field, ...]:
     descriptions = dict(_descriptions(read_value(schema)))
     found: list[Field] = []
     for output in outputs:
@@ -145,20 +144,27 @@ def _descriptions(schema: JsonValue) -> Iterator[tuple[str, str]]:
         yield from _described(schema, schema, "", 0)
 
 
-def _described(node: Any, root: Mapping[str, Any], path: str, depth: int) -> Iterator[tuple[str, str]]:
+def _described(node: JsonValue, root: JsonObject, path: str, depth: int) -> Iterator[tuple[str, str]]:
+    """The descriptions in a schema, by the paths of what they describe."""
     if not isinstance(node, dict) or depth > _DEPTH:
         return
-    reference = node.get("$ref")
-    if isinstance(reference, str) and reference.startswith("#/"):
-        target: Any = root
-        for step in reference[2:].split("/"):
-            target = target.get(step) if isinstance(target, dict) else None
-        yield from _described(target, root, path, depth + 1)
-    if isinstance(node.get("description"), str):
-        yield path, node["description"]
-    for part in (one for key in ("anyOf", "allOf", "oneOf") for one in node.get(key) or () if isinstance(one, dict)):
-        yield from _described(part, root, path, depth + 1)
+    yield from _described(_referred(node.get("$ref"), root), root, path, depth + 1)
+    description = node.get("description")
+    if isinstance(description, str):
+        yield path, description
+    for key in ("anyOf", "allOf", "oneOf"):
+        parts = node.get(key)
+        for part in parts if isinstance(parts, list) else ():
+            yield from _described(part, root, path, depth + 1)
     yield from _described(node.get("items"), root, f"{path}[]", depth + 1)
     properties = node.get("properties")
     for name, one in properties.items() if isinstance(properties, dict) else ():
         yield from _described(one, root, f"{path}.{name}" if path else name, depth + 1)
+
+
+def _referred(reference: JsonValue, root: JsonObject) -> JsonValue:
+    """What a reference within the schema leads to."""
+    target: JsonValue = root if isinstance(reference, str) and reference.startswith("#/") else None
+    for step in reference[2:].split("/") if isinstance(reference, str) else ():
+        target = target.get(step) if isinstance(target, dict) else None
+    return target

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
@@ -13,8 +13,8 @@ from agent.parameters.needs import Need, need_of
 from agent.programs.signatures import Signature
 from domain.tool import Parameter, ToolDoc
 from graph.identifiers import text_words, words
-from offline.nlp.entities import Span
 from offline.nlp.asked_words import synonyms
+from offline.nlp.entities import Span
 from offline.sentences.fields import Field, fields_of
 from offline.sentences.said import Said
 from offline.slots.binding import assigned, default_of
@@ -96,7 +96,7 @@ def inputs(function: Function, said: Said, linked: frozenset[str] = frozenset())
                 given[name] = Given(own.value, (own.span,), likeness)
     open_ones = [name for name, one in parameters.items() if one.required and name not in given]
     for way in _with_phrases(parameters, given, open_ones, said):
-        if (whole := _with_defaults(function, parameters, way, said)) is not None:
+        if (whole := _with_defaults(function, parameters, way)) is not None:
             yield Inputs(whole)
             yield from _listed(parameters, whole, said)
 
@@ -112,7 +112,7 @@ def _written_alike(text: str, example: str) -> float:
 
 
 def _with_defaults(
-    function: Function, parameters: Mapping[str, Parameter], given: Mapping[str, Given], said: Said
+    function: Function, parameters: Mapping[str, Parameter], given: Mapping[str, Given]
 ) -> dict[str, Given] | None:
     """With the defaults of what is required; None where something stays open."""
     whole = dict(given)

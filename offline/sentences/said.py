@@ -247,10 +247,11 @@ def _bounds(request: str, found: list[Span]) -> Iterator[Bound]:
             continue
         before, after = request[: span.start], _BEHIND.match(request, span.end)
         if after:
-            yield Bound(">=" if after[1].lower() in _LATER else "<=", span)
+            later: Test = ">=" if after[1].lower() in _LATER else "<="
+            yield Bound(later, span)
             continue
         tests: tuple[tuple[Test, re.Pattern[str]], ...] = (("<=", _MOST), (">=", _LEAST), (">", _MORE), ("<", _LESS))
-        test = next((name for name, pattern in tests if pattern.search(before)), None)
+        test: Test | None = next((name for name, pattern in tests if pattern.search(before)), None)
         if test is not None:
             yield Bound(test, span)
 
