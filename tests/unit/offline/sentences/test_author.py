@@ -42,7 +42,7 @@ def test_a_field_of_a_thing_that_is_named() -> None:
     ("request_", "step"),
     [
         ('Which voyage of the ship "Queen Maud" had the most passengers?', "max("),
-        ('List the voyages of the ship "Queen Maud" after 2015.', "> 2015"),
+        ('List the ports of all voyages of the ship "Queen Maud" after 2015.', "> 2015"),
         ('How many voyages has the ship "Queen Maud" made?', "len("),
     ],
 )
