@@ -4,14 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from agent.parameters.needs import need_of
-from agent.programs.grammar.sentence import Argument, Call, First, ForEach, Listed, Pick, Ranked, Step, Value, Where
+from agent.programs.grammar.sentence import Argument, Call, First, ForEach, Listed, Pick, Step, Value
 from domain.tool import Parameter
-from graph.identifiers import singular, words
-from offline.nlp.asked_words import match, synonyms
+from graph.identifiers import words
 from offline.nlp.entities import Span
 from offline.sentences.fields import Field
 from offline.sentences.inputs import Function, Given, Inputs
-from offline.sentences.said import Said, Unit
 from offline.sentences.scene import Scene
 
 MOST_CALLS = 3
@@ -297,13 +295,13 @@ def _one_of(listed: Draft, before: tuple[Seen, ...]) -> Iterator[Draft]:
         if field is not None:
             name = listed.name("found")
             step = Pick(do="pick", name=name, of=listed.many, field=field.path, like=_plain(text))
-            yield _single(
+            yield single(
                 replace(listed, steps=(*listed.steps, step), echoed=(*listed.echoed, field.field)), name, before
             )
             return
     name = listed.name("first")
     step = First(do="first", name=name, of=listed.many)
-    yield _single(replace(listed, steps=(*listed.steps, step), loss=listed.loss + 0.3), name, before)
+    yield single(replace(listed, steps=(*listed.steps, step), loss=listed.loss + 0.3), name, before)
 
 
 def names_item(parameter: Parameter, listed: Draft) -> Seen | None:
@@ -334,7 +332,7 @@ def names_item(parameter: Parameter, listed: Draft) -> Seen | None:
     return None
 
 
-def _single(draft: Draft, name: str, before: tuple[Seen, ...] = ()) -> Draft:
+def single(draft: Draft, name: str, before: tuple[Seen, ...] = ()) -> Draft:
     """A draft whose list has become one thing of this name."""
     own = tuple(replace(one, path=_rooted(one.path, name, paired=draft.paired)) for one in draft.seen)
     return replace(draft, many="", paired=False, seen=(*before, *own), naming=())
@@ -371,107 +369,3 @@ def _paired(draft: Draft, function: Function, name: str, *, searched: bool) -> I
             Seen(one, f"item.{within}" if (within := _within(one, place)) else "item", function, call) for one in fields
         )
         yield replace(draft, many=of, paired=False, seen=items, naming=())
-
-
-# -- what is done with lists
-
-
-def chosen(draft: Draft, scene: Scene) -> Iterator[Draft]:
-    """A list cut to what the request says of it: tests first, then the one with the most or the least."""
-    if not draft.many or draft.hits:
-        return
-    yield from _bounded(draft, scene.said)
-    yield from _filtered(draft, scene)
-    for number, rank in enumerate(scene.said.ranks):
-        if number in draft.ranked:
-            continue
-        fits = [(_measures(one.field, rank.fields, most=rank.most), one) for one in draft.seen if "[]" not in one.path]
-        for strength, one in sorted(fits, key=lambda pair: -pair[0])[:2]:
-            if strength > 0:
-                name = draft.name("best")
-                step = Ranked(do="most" if rank.most else "least", name=name, of=draft.many, field=one.path, how_many=1)
-                after = replace(
-                    draft,
-                    steps=(*draft.steps, step),
-                    ranked=draft.ranked | {number},
-                    decided=(*draft.decided, one.field),
-                    loss=draft.loss + 0.5 * (1 - strength),
-                )
-                yield _single(after, name)
-
-
-def _measures(one: Field, wanted: frozenset[str], *, most: bool) -> float:
-    """How well a field says how much of something a thing has."""
-    if not (one.numeric or _dated(one)):
-        return 0.0
-    meant = wanted.union(*map(synonyms, wanted))
-    strength = Unit(wanted, meant).strength(one.own, one.told)
-    end = 0.1 * ("maximum" in one.own) - 0.1 * ("minimum" in one.own)
-    return strength + (end if most else -end) if strength >= _BY_NAME else 0.0
-
-
-def _dated(one: Field) -> bool:
-    return one.output.type == "string" and one.need.kind in ("date", "time", "year")
-
-
-def _bounded(draft: Draft, said: Said) -> Iterator[Draft]:
-    for number, bound in enumerate(said.bounds):
-        if number in draft.bounded or not draft.free(bound.span):
-            continue
-        near = frozenset((*bound.span.before, *bound.span.after, bound.span.unit))
-        for one in draft.seen:
-            fits = _bound_fits(one.field, bound.span, near) if "[]" not in one.path else 0.0
-            if fits > 0:
-                yield _where(
-                    draft, one, bound.test, _bound_value(one.field, bound.span), (bound.span,), 0.5 * (1 - fits), number
-                )
-
-
-def _bound_fits(one: Field, span: Span, near: frozenset[str]) -> float:
-    year = one.need.kind == "year" or "year" in one.own
-    if span.kind == "number":
-        is_year = len(span.value) == 4 and span.value[:2] in ("18", "19", "20") and not span.unit
-        if is_year:
-            return 1.0 if year else 0.6 if _dated(one) else 0.0
-        if not one.numeric:
-            return 0.0
-        return 1.0 if match(" ".join(one.own), near) else 0.7 if match(" ".join(one.told), near) else 0.2
-    return 0.9 if _dated(one) and one.need.kind == span.kind else 0.0
-
-
-def _bound_value(one: Field, span: Span) -> Value:
-    if span.kind == "number" and one.numeric:
-        number = float(span.value)
-        return int(number) if number.is_integer() else number
-    return span.value
-
-
-def _filtered(draft: Draft, scene: Scene) -> Iterator[Draft]:
-    """Items whose fields say what the request says: a name, a kind, words."""
-    for one in draft.seen:
-        if one.field.identity or one.field.numeric or one.field.output.type != "string" or one.path.count("[]"):
-            continue
-        for reading in scene.readings(one.field):
-            if reading.score >= _FILTERS and draft.free(reading.span):
-                yield _where(
-                    draft, one, "contains", str(reading.value), (reading.span,), 0.2 + 0.5 * (1 - reading.score)
-                )
-        for phrase in scene.phrases(one.field):
-            if draft.free(phrase) and not one.field.names:
-                yield _where(draft, one, "contains", phrase.text, (phrase,), 0.4)
-        for phrase in scene.said.classes if one.field.classifies else ():
-            if draft.free(phrase):
-                yield _where(draft, one, "contains", singular(phrase.text.lower()), (phrase,), 0.4)
-
-
-def _where(
-    draft: Draft, one: Seen, test: str, value: Value, spans: tuple[Span, ...], loss: float, bound: int = -1
-) -> Draft:
-    name = draft.name("fitting")
-    step = Where.model_validate(
-        {"do": "where", "name": name, "of": draft.many, "field": one.path, "test": test, "value": value}
-    )
-    return replace(
-        draft, many=name, steps=(*draft.steps, step), used=(*draft.used, *spans), decided=(*draft.decided, one.field), loss=draft.loss + loss,
-        bounded=draft.bounded | ({bound} if bound >= 0 else frozenset()),
-    )  # fmt: skip

@@ -7,7 +7,8 @@ from heapq import heappop, heappush
 from agent.programs.grammar.sentence import Listed
 from graph.identifiers import words
 from offline.nlp.clauses import clauses
-from offline.sentences.drafts import Draft, begun, called_next, chosen
+from offline.sentences.choosing import chosen
+from offline.sentences.drafts import Draft, begun, called_next
 from offline.sentences.ends import End, ends
 from offline.sentences.fields import Field
 from offline.sentences.said import COUNTED, Said, Unit, Value
