@@ -1,5 +1,6 @@
 """The policy that needs no model: deterministic, explained, the fallback and the baseline that a model must beat."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -32,6 +33,7 @@ from offline.field_selection import telling_fields
 from offline.follow_up import followed, narrowed_to
 from offline.memory_vote import Missing, adoptable, remembered
 from offline.repeated_calls import Call, Prefix, calls, fresh, once_more
+from offline.sentences.author import written
 from offline.slots.binding import WHOLE, bind, fillable, may_mean_another
 from offline.solution_fill import fill
 from offline.template_answer import compose
@@ -54,7 +56,7 @@ class OfflinePolicy:
     """Made for one run, of which it keeps what it worked out, apart for each subtask: these may run side by side."""
 
     name = "offline"
-    writes = False
+    writes = True
 
     def __init__(self, parameters: ChoiceParameters | None = None) -> None:
         self.cost = Cost()
@@ -132,10 +134,10 @@ class OfflinePolicy:
         return ChosenSolution(place, reason=f"it serves what is asked, with a likeness of {nearest:.2f}")
 
     async def write(self, question: ProgramQuestion) -> WrittenProgram:
-        """The program of the solution that was chosen, with this request's values; else no text: it plans by the walk."""
+        """The program of the solution that was chosen, with this request's values; else the sentence of the grammar that says what the request says, compiled (:mod:`offline.sentences`); where none does, no text: the walk plans."""
         if text := after_solution(question):
             return WrittenProgram(text)
-        return WrittenProgram("", "the policy offline writes no programs")
+        return await asyncio.to_thread(written, question)
 
     async def phrase(self, request: str, answer: str) -> str:  # noqa: ARG002  the protocol's
         """The answer as it stands."""

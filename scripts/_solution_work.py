@@ -11,8 +11,8 @@ from orjson import JSONDecodeError, loads
 from agent.plans.checked_plan import CheckedPlan, checked
 from agent.programs.names import FOUND, tool_names
 from agent.programs.reading import bound_names, calls
-from agent.solutions.for_people import solution_of
 from agent.solutions.drift import drifted
+from agent.solutions.for_people import solution_of
 from domain.errors import UsageError
 from domain.model import JsonObject
 from domain.solution import Solution

@@ -89,6 +89,7 @@ class Asked:
             unknown=functions.unknown,
             answers=tuple(answers),
             known=self.known,
+            docs=functions.docs,
         )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from pydantic.types import JsonValue
@@ -11,6 +11,7 @@ from agent.programs.known import NOTHING, Known
 from agent.programs.offer_text import OfferText
 from domain.event import QuestionAnswered
 from domain.model import JsonObject
+from domain.tool import ToolDoc
 
 ProgramForm = Literal["code", "grammar"]
 """What an author writes: Python, or sentences of the grammar, which compile into it."""
@@ -44,6 +45,7 @@ class ProgramQuestion:
     ``earlier``: what is shown of the results of earlier requests, which the program finds as ``earlier``; empty where there are none. ``attempts``: the oldest first.
     ``unknown``: functions whose response has no known structure, so that a look is called for. ``answers``: what the user was asked and said.
     ``known``: how such requests were served.
+    ``docs``: the documents of the offered functions, by their names.
     """
 
     request: str
@@ -54,6 +56,7 @@ class ProgramQuestion:
     unknown: tuple[str, ...] = ()
     answers: tuple[QuestionAnswered, ...] = ()
     known: Known = NOTHING
+    docs: Mapping[str, ToolDoc] = field(default_factory=dict[str, ToolDoc])
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,10 +91,10 @@ def asked_groups(text: str) -> tuple[frozenset[str], ...]:
 def asked_pairs(text: str) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
     """Each telling word of a text as its own words, and these with the names that they may stand for."""
     groups: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
-    text = _RESERVE.sub("reserve", re.sub(r"(?<=\be)-(?=mail)", "", text.lower()))
+    text = _RESERVE.sub("reserve", re.sub(r"(?<=\be)-(?=mail)|(?<=\bco)-(?=\w)", "", text.lower()))
     for token in _TOKEN.findall(text):
         if token not in _STOP and (len(token) > 1 or token.isdigit()):
-            own = frozenset((*words(token), *([compact(token)] if "." in token else ())))
+            own = frozenset((*_base(token), *([compact(token)] if "." in token else ())))
             meant = [name for pattern, names in _STANDS_FOR if pattern.search(token) for name in names.split()]
             groups[token] = own, own | {*meant, *(other for word in own for other in synonyms(word))}
     for pattern, names in _PHRASES:
@@ -102,6 +102,11 @@ def asked_pairs(text: str) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
             meant_by_all = frozenset(names.split())
             groups[pattern.pattern] = meant_by_all, meant_by_all
     return tuple(groups.values())
+
+
+def _base(text: str) -> tuple[str, ...]:
+    """The words of one token; in prose *long* is no longitude."""
+    return words(text) if text != "long" else (text,)
 
 
 def compact(name: str) -> str:
@@ -148,7 +153,9 @@ _GROUPS = word_sets(
     "coordinate latitude longitude gps; nearest closest near nearby; place city town location village; region state province; "
     "museum gallery exhibition; ticket admission entry; event concert festival; concert gig show; library loan copy borrow; plant flower tree; "
     "animal species; doctor physician medicine; car vehicle automobile; picture image photo; birthday birth born; "
-    "birthplace birth born hometown; lyrics text words; owner holder; abstract summary description; citation cited; publisher press published; "
+    "birthplace birth born hometown; lyrics text words; owner holder; abstract summary summarise summarize description; citation cited; publisher press published; "
+    "seat sit seating capacity; interest work study specialise; coauthor collaborator collaboration colleague; gender sex male female; biography bio introduction profile; work paper publication; "
+    "position role rank job title post; education educational degree study studied graduate; interest research field topic; "
     "page pages; release released premiere; director directed; actor cast starring"
 )
 

@@ -41,6 +41,7 @@ _MOST: Mapping[str, tuple[frozenset[str], bool]] = {
         ("strong", "strength magnitude power", True), ("big large", _SIZE, True), ("small", _SIZE, False),
         ("good", "rating score rank", True), ("bad", "rating score rank", False), ("cit", "citation", True), ("rat", "rating score", True),
         ("popular", "popularity rating votes count citation", True),
+
     )
     for word in adjectives.split()
 }  # fmt: skip
@@ -93,9 +94,16 @@ def ranks(request: str) -> tuple[Rank, ...]:
         head, _, tail = token.partition("-")
         if tail in ("rated", "ranked"):
             found.append(Rank(frozenset({"rating", "score"}), head not in _LOW))
+        elif token in _COUNTED and at and tokens[at - 1] == "at":
+            continue
         elif token in _COUNTED:
-            if following:
-                fields, most = _measured(following[0]) or (frozenset(words(following[0])), True)
+            if at and (behind := _measured(tokens[at - 1])):
+                found.append(Rank(behind[0], behind[1] == (token not in _FEW)))
+            elif following:
+                fields, most = _measured(following[0]) or (
+                    frozenset(base for word in following[:2] for base in words(word)),
+                    True,
+                )
                 found.append(Rank(fields, most == (token not in _FEW)))
         elif token in _HIGH and following:
             nouns = frozenset(base for word in following[:2] for base in words(word))

@@ -1,7 +1,7 @@
 """The offline arguments: values out of the request, earlier results and defaults. What is not found is missing, never invented."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from pydantic.types import JsonValue
@@ -17,7 +17,7 @@ from domain.tool import Parameter, ToolDoc
 from offline.nlp.entities import Span
 from offline.nlp.gazetteer import word_set
 from offline.request_match import left_to_defaults
-from offline.slots.candidates import asker_decides, told
+from offline.slots.candidates import STRONG, asker_decides, told
 from offline.slots.candidates import today as current_day
 from offline.slots.response_binding import fed, feeding
 
@@ -36,7 +36,7 @@ _PLACES = word_set("city town destination place country address")
 
 
 @dataclass(frozen=True, slots=True)
-class _Choice:
+class Choice:
     """A possible value for one parameter, with its origin; ``span`` where it comes from the request."""
 
     parameter: Parameter
@@ -116,6 +116,32 @@ def may_mean_another(tool: ToolDoc, parameter: str) -> bool:
     return any(need_of(own).kind in kinds for own in tool.parameters if own.name == parameter)
 
 
+def assigned(tool: ToolDoc, request: str, today: date, optional: float = STRONG) -> dict[str, Choice]:
+    """What a call of the tool would take out of the request alone, by parameter. ``optional``: how well it must fit one that may be left out."""
+    needs = {parameter.name: need_of(parameter) for parameter in tool.parameters}
+    sure = {name: replace(need, required=True) for name, need in needs.items()}
+    choices = [
+        Choice(
+            parameter,
+            item.score,
+            item.value,
+            Binding(parameter=parameter.name, origin="request", reference=item.span.text),
+            item.span,
+        )
+        for parameter in tool.parameters
+        for item in told(sure[parameter.name], request, today)
+        if parameter.required or (item.score >= optional and needs[parameter.name].kind not in UNTOUCHED)
+    ]
+    ordered = sorted(choices, key=lambda c: (-c.score, not c.parameter.required, c.span.start if c.span else 0))
+    return _assign(ordered, needs)
+
+
+def default_of(parameter: Parameter, tool: ToolDoc) -> JsonValue:
+    """What a required parameter gets where nothing is said: its default, or its only allowed value; None where it has neither."""
+    found = _fallback(parameter, tool, "")
+    return None if found is None else found.value
+
+
 def uses(tool: ToolDoc, request: str) -> tuple[Span, ...]:
     """The spans of a request that a call of the tool would take its values from."""
     needs = {parameter.name: need_of(parameter) for parameter in tool.parameters}
@@ -123,8 +149,8 @@ def uses(tool: ToolDoc, request: str) -> tuple[Span, ...]:
     return tuple(choice.span for choice in _assign(choices, needs).values() if choice.span)
 
 
-def _choices(question: ArgumentsQuestion, needs: Mapping[str, Need], today: date, avoid: Avoid) -> list[_Choice]:
-    choices: list[_Choice] = []
+def _choices(question: ArgumentsQuestion, needs: Mapping[str, Need], today: date, avoid: Avoid) -> list[Choice]:
+    choices: list[Choice] = []
     avoided = {name for name, _ in avoid}
     for parameter in question.tool.parameters:
         need = needs[parameter.name]
@@ -134,16 +160,16 @@ def _choices(question: ArgumentsQuestion, needs: Mapping[str, Need], today: date
             if (parameter.name, str(item.value)) in avoid:
                 continue
             binding = Binding(parameter=parameter.name, origin="request", reference=item.span.text)
-            choices.append(_Choice(parameter, item.score, item.value, binding, item.span))
+            choices.append(Choice(parameter, item.score, item.value, binding, item.span))
         if parameter.required and not decided:
             for value in fed(parameter, need, question.tool, question.request, question.earlier):
                 binding = Binding(parameter=parameter.name, origin="step", reference=value.reference)
-                choices.append(_Choice(parameter, value.score, value.value, binding))
+                choices.append(Choice(parameter, value.score, value.value, binding))
     return sorted(choices, key=lambda c: (-c.score, not c.parameter.required, c.span.start if c.span else 0))
 
 
-def _assign(choices: Sequence[_Choice], needs: Mapping[str, Need]) -> dict[str, _Choice]:
-    bound: dict[str, _Choice] = {}
+def _assign(choices: Sequence[Choice], needs: Mapping[str, Need]) -> dict[str, Choice]:
+    bound: dict[str, Choice] = {}
     used: list[tuple[Span, Need]] = []
     for again in (False, True):
         for choice in choices:
@@ -160,7 +186,7 @@ def _assign(choices: Sequence[_Choice], needs: Mapping[str, Need]) -> dict[str, 
     return bound
 
 
-def _same_end(choice: _Choice, needs: Mapping[str, Need], bound: Mapping[str, _Choice]) -> bool:
+def _same_end(choice: Choice, needs: Mapping[str, Need], bound: Mapping[str, Choice]) -> bool:
     """Whether the value is bound to the other end already: nothing is converted from a unit into the same one."""
     need = needs[choice.parameter.name]
     return bool(need.role) and any(
@@ -178,7 +204,7 @@ def _taken(span: Span, need: Need, used: Sequence[tuple[Span, Need]]) -> bool:
     )
 
 
-def _fallback(parameter: Parameter, tool: ToolDoc, request: str) -> _Choice | None:
+def _fallback(parameter: Parameter, tool: ToolDoc, request: str) -> Choice | None:
     """A required parameter's default, its only allowed value, or, for a free query in words, the request itself.
 
     Catalogues often put an example where the default belongs, hence the origin ``default`` in the provenance. For the same
@@ -188,10 +214,10 @@ def _fallback(parameter: Parameter, tool: ToolDoc, request: str) -> _Choice | No
         return None
     if tool.safe and parameter.default is not None and parameter.default != "":
         binding = Binding(parameter=parameter.name, origin="default", reference="the document's default")
-        return _Choice(parameter, 0.0, parameter.default, binding)
+        return Choice(parameter, 0.0, parameter.default, binding)
     if len(parameter.enum) == 1:
         binding = Binding(parameter=parameter.name, origin="default", reference="the only allowed value")
-        return _Choice(parameter, 0.0, parameter.enum[0], binding)
+        return Choice(parameter, 0.0, parameter.enum[0], binding)
     if (
         parameter.type == "string"
         and not parameter.enum
@@ -201,5 +227,5 @@ def _fallback(parameter: Parameter, tool: ToolDoc, request: str) -> _Choice | No
         and not need_of(parameter).described & _PLACES
     ):
         binding = Binding(parameter=parameter.name, origin="request", reference=WHOLE)
-        return _Choice(parameter, 0.0, request.strip(), binding)
+        return Choice(parameter, 0.0, request.strip(), binding)
     return None

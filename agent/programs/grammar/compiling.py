@@ -23,11 +23,12 @@ class Compiled:
     complaints: tuple[str, ...] = ()
 
 
-def compiled(sentence: Sentence, offer: OfferText, given: Collection[str] = ()) -> Compiled:
+def compiled(sentence: Sentence, offer: OfferText, given: Collection[str] = (), *, certain: bool = True) -> Compiled:
     """The program of a sentence over the functions of an offer. ``given``: names that hold earlier results already.
 
     A step that needs something which may not be there (the first of an empty list, a field that is null) guards all that follow it: where
-    it is not, the program answers *no*.
+    it is not, the program answers *no*. Where it is not ``certain`` that the sentence is what was asked, it breaks off instead, as it does where its
+    answer comes out empty: its author may have another.
     """
     scope = Scope({one.name: one for one in offer.signatures}, given)
     complaints: list[str] = []
@@ -40,10 +41,10 @@ def compiled(sentence: Sentence, offer: OfferText, given: Collection[str] = ()) 
         if isinstance(step, Look) and number < len(sentence.steps):
             complaints.append(f"step {number} ({step.name}): a look is the last step")
     if not (sentence.steps and isinstance(sentence.steps[-1], Look)):
-        complaints += _end(sentence, scope)
+        complaints += _end(sentence, scope) if certain else _end_if_found(sentence, scope)
     if complaints:
         return Compiled("", tuple(complaints[:_MOST_TOLD]))
-    return Compiled(_whole(sentence, scope))
+    return Compiled(_whole(sentence, scope) if certain else _guarded(sentence, scope))
 
 
 def _end(sentence: Sentence, scope: Scope) -> list[str]:
@@ -59,6 +60,25 @@ def _end(sentence: Sentence, scope: Scope) -> list[str]:
     told = f"{{'answered': {sentence.answered!r}, 'answer': {answer.text}, 'missing': {missing.text}}}"
     scope.line(f"{_RESULT} = {told}" if scope.depth else told)
     return []
+
+
+def _end_if_found(sentence: Sentence, scope: Scope) -> list[str]:
+    """Hold the answer, for the end to see whether there is one; what is wrong with it."""
+    try:
+        answer = value(sentence.answer, scope.find)
+    except InvalidDecisionError as error:
+        return [f"answer: {error}"]
+    scope.need(answer.needs)
+    scope.line(f"{_RESULT} = {answer.text}")
+    return []
+
+
+def _guarded(sentence: Sentence, scope: Scope) -> str:
+    told = f"{{'answered': {sentence.answered!r}, 'answer': {_RESULT}, 'missing': {sentence.missing!r}}}"
+    before = ["import asyncio"] if scope.at_once else []
+    before += [f"{_RESULT} = None"] if scope.depth else []
+    after = [f"if not {_RESULT}:", f"    raise ValueError({_otherwise(sentence)!r})", told]
+    return "\n".join((*before, *scope.lines, *after)) + "\n"
 
 
 def _whole(sentence: Sentence, scope: Scope) -> str:

@@ -49,6 +49,14 @@ class ForEach(Model):
     arguments: list[Argument]
 
 
+class Listed(Model):
+    """Values as a list, to go through with ``for_each``: two names that are compared, say."""
+
+    do: Literal["list"]
+    name: str
+    values: list[str | int | FiniteFloat]
+
+
 class FieldOf(Model):
     """What lies at a path gets a name."""
 
@@ -144,7 +152,7 @@ class Look(Model):
     of: str
 
 
-Step = Call | ForEach | FieldOf | First | Pick | Where | Ranked | Figure | Calculate | Compare | Join | Look
+Step = Call | ForEach | Listed | FieldOf | First | Pick | Where | Ranked | Figure | Calculate | Compare | Join | Look
 
 
 class Sentence(Model):

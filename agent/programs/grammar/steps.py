@@ -16,6 +16,7 @@ from agent.programs.grammar.sentence import (
     First,
     ForEach,
     Join,
+    Listed,
     Look,
     Pick,
     Ranked,
@@ -65,6 +66,16 @@ def _for_each(step: ForEach, scope: Scope) -> None:
     results = f"await asyncio.gather(*[{function.name}({made}) for {_ITEM} in {source}])"
     pair = Known(pair=(items.known.item, Known(function.returns)))
     scope.hold(step.name, f"list(zip({source}, {results}))", list_of(pair))
+
+
+@written.register
+def _listed(step: Listed, scope: Scope) -> None:
+    found = [value(given, scope.find) for given in step.values]
+    if not found:
+        raise InvalidDecisionError("a list needs one value at least")
+    scope.need(need for one in found for need in one.needs)
+    alike = len({one.known for one in found if not one.known.pair}) == 1
+    scope.hold(step.name, f"[{', '.join(one.text for one in found)}]", list_of(found[0].known if alike else Known()))
 
 
 @written.register

@@ -46,7 +46,7 @@ async def test_a_reply_that_was_cut_off_is_not_asked_for_again() -> None:
 async def test_who_writes() -> None:
     assert LlmPolicy(Told()).writes
     assert not LlmPolicy(Told(), writes=False).writes
-    assert not OfflinePolicy().writes
+    assert OfflinePolicy().writes
     assert (await OfflinePolicy().write(QUESTION)).why
     assert Delegating(LlmPolicy(Told())).writes
     assert FallbackPolicy(LlmPolicy(Told()), OfflinePolicy(), Breaker()).writes

@@ -1,0 +1,94 @@
+"""Programs without a model: the sentence that says what a request says, as the text of a program."""
+
+import ast
+import re
+from collections.abc import Mapping
+from datetime import date
+
+from agent.programs.grammar.compiling import compiled
+from agent.programs.grammar.sentence import Sentence, Step
+from agent.programs.offer_text import OfferText
+from agent.programs.protocol import ProgramQuestion, WrittenProgram
+from domain.tool import ToolDoc
+from offline.change_words import may_call
+from offline.sentences.inputs import Function
+from offline.sentences.said import said_in
+from offline.sentences.scene import Scene
+from offline.sentences.search import Meant, sentences
+
+_TRIED = 200
+_PATH = re.compile(r"(?<!\{)\{([^{}]+)\}")
+_ROOT = re.compile(r"[^\W\d]\w*")
+
+
+def written(question: ProgramQuestion) -> WrittenProgram:
+    """A program, or nothing where no sentence says enough of what the request says. Where one came to nothing, the next best is tried."""
+    if (
+        question.earlier
+        or question.answers
+        or len(question.attempts) > 1
+        or any(one.stands or one.changed for one in question.attempts)
+    ):
+        return WrittenProgram("", "sentences are about what was not looked at yet")
+    if any(not one.safe and may_call(one, question.request) for one in question.docs.values()):
+        return WrittenProgram("", "it may order a change, which no sentence makes")
+    tried = {_begins(one.text) for one in question.attempts}
+    for meant in candidates(question)[:_TRIED]:
+        if not meant.certain:
+            continue
+        text = text_of(meant, question.offer)
+        if text and _begins(text) not in tried:
+            return WrittenProgram(text)
+    return WrittenProgram("", "no sentence over the offered functions says what the request says")
+
+
+def _begins(text: str) -> str:
+    """The first call of a program: where one came to nothing, so will all that begin with it."""
+    calls = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Await))
+    return next((ast.unparse(one) for one in calls), "")
+
+
+def candidates(question: ProgramQuestion) -> list[Meant]:
+    """The sentences, the best first."""
+    offered = functions(question.offer, question.docs)
+    vocabulary = frozenset(word for one in offered for word in one.vocabulary)
+    return sentences(Scene(said_in(question.request, date.fromisoformat(question.today), vocabulary), offered))
+
+
+def functions(offer: OfferText, docs: Mapping[str, ToolDoc]) -> list[Function]:
+    """The functions that only read, in the order of the offer."""
+    known = [(place, one) for place, one in enumerate(offer.signatures) if one.name in docs]
+    return [Function(one, docs[one.name], place) for place, one in known if docs[one.name].safe]
+
+
+def text_of(meant: Meant, offer: OfferText) -> str:
+    """The program of one sentence, or of two, one after the other."""
+    steps: list[Step] = []
+    answers: list[str] = []
+    for number, end in enumerate(meant.ends):
+        renamed = {step.name: f"{step.name}_{number + 1}" if number else step.name for step in end.steps}
+        steps += [_renamed(step, renamed) for step in end.steps]
+        answers.append(_in_path(end.text, renamed))
+    answer = "\n".join(answers)
+    return compiled(Sentence(steps=steps, answered="yes", answer=answer, missing=""), offer, certain=False).text
+
+
+def _renamed(step: Step, names: Mapping[str, str]) -> Step:
+    """A step under its new name, over others under theirs."""
+    fields = step.model_dump()
+    for key in ("of", "left", "right", "like", "value"):
+        if isinstance(fields.get(key), str):
+            fields[key] = _in_path(fields[key], names) if key != "of" else _root(fields[key], names)
+    for argument in fields.get("arguments", ()):
+        if isinstance(argument["value"], str):
+            argument["value"] = _in_path(argument["value"], names)
+    return type(step).model_validate({**fields, "name": names[step.name]})
+
+
+def _in_path(text: str, names: Mapping[str, str]) -> str:
+    return _PATH.sub(lambda found: f"{{{_root(found[1], names)}}}", text)
+
+
+def _root(path: str, names: Mapping[str, str]) -> str:
+    found = _ROOT.match(path)
+    return f"{names.get(found[0], found[0])}{path[found.end() :]}" if found else path

@@ -1,0 +1,117 @@
+"""What is done with the list at hand: tests of its items, and the one with the most or the least."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from agent.programs.grammar.sentence import Ranked, Value, Where
+from graph.identifiers import singular
+from offline.nlp.asked_words import match, synonyms
+from offline.nlp.entities import Span
+from offline.sentences.drafts import Draft, Seen, single
+from offline.sentences.fields import Field
+from offline.sentences.said import Said, Unit
+from offline.sentences.scene import Scene
+
+_BY_NAME = 0.8
+_FILTERS = 0.5
+
+
+def chosen(draft: Draft, scene: Scene) -> Iterator[Draft]:
+    """A list cut to what the request says of it: tests first, then the one with the most or the least."""
+    if not draft.many or draft.hits:
+        return
+    yield from _bounded(draft, scene.said)
+    yield from _filtered(draft, scene)
+    for number, rank in enumerate(scene.said.ranks):
+        if number in draft.ranked:
+            continue
+        fits = [(_measures(one.field, rank.fields, most=rank.most), one) for one in draft.seen if "[]" not in one.path]
+        for strength, one in sorted(fits, key=lambda pair: -pair[0])[:2]:
+            if strength > 0:
+                name = draft.name("best")
+                step = Ranked(do="most" if rank.most else "least", name=name, of=draft.many, field=one.path, how_many=1)
+                after = replace(
+                    draft,
+                    steps=(*draft.steps, step),
+                    ranked=draft.ranked | {number},
+                    decided=(*draft.decided, one.field),
+                    loss=draft.loss + 0.5 * (1 - strength),
+                )
+                yield single(after, name)
+
+
+def _measures(one: Field, wanted: frozenset[str], *, most: bool) -> float:
+    """How well a field says how much of something a thing has."""
+    if not (one.numeric or _dated(one)):
+        return 0.0
+    meant = wanted.union(*map(synonyms, wanted))
+    strength = Unit(wanted, meant).strength(one.own, one.told)
+    end = 0.1 * ("maximum" in one.own) - 0.1 * ("minimum" in one.own)
+    return strength + (end if most else -end) if strength >= _BY_NAME else 0.0
+
+
+def _dated(one: Field) -> bool:
+    return one.output.type == "string" and one.need.kind in ("date", "time", "year")
+
+
+def _bounded(draft: Draft, said: Said) -> Iterator[Draft]:
+    for number, bound in enumerate(said.bounds):
+        if number in draft.bounded or not draft.free(bound.span):
+            continue
+        near = frozenset((*bound.span.before, *bound.span.after, bound.span.unit))
+        for one in draft.seen:
+            fits = _bound_fits(one.field, bound.span, near) if "[]" not in one.path else 0.0
+            if fits > 0:
+                yield _where(
+                    draft, one, bound.test, _bound_value(one.field, bound.span), (bound.span,), 0.5 * (1 - fits), number
+                )
+
+
+def _bound_fits(one: Field, span: Span, near: frozenset[str]) -> float:
+    year = one.need.kind == "year" or "year" in one.own
+    if span.kind == "number":
+        is_year = len(span.value) == 4 and span.value[:2] in ("18", "19", "20") and not span.unit
+        if is_year:
+            return 1.0 if year else 0.6 if _dated(one) else 0.0
+        if not one.numeric:
+            return 0.0
+        return 1.0 if match(" ".join(one.own), near) else 0.7 if match(" ".join(one.told), near) else 0.2
+    return 0.9 if _dated(one) and one.need.kind == span.kind else 0.0
+
+
+def _bound_value(one: Field, span: Span) -> Value:
+    if span.kind == "number" and one.numeric:
+        number = float(span.value)
+        return int(number) if number.is_integer() else number
+    return span.value
+
+
+def _filtered(draft: Draft, scene: Scene) -> Iterator[Draft]:
+    """Items whose fields say what the request says: a name, a kind, words."""
+    for one in draft.seen:
+        if one.field.identity or one.field.numeric or one.field.output.type != "string" or one.path.count("[]"):
+            continue
+        for reading in scene.readings(one.field):
+            if reading.score >= _FILTERS and draft.free(reading.span):
+                yield _where(
+                    draft, one, "contains", str(reading.value), (reading.span,), 0.2 + 0.5 * (1 - reading.score)
+                )
+        for phrase in scene.phrases(one.field):
+            if draft.free(phrase) and not one.field.names:
+                yield _where(draft, one, "contains", phrase.text, (phrase,), 0.4)
+        for phrase in scene.said.classes if one.field.classifies else ():
+            if draft.free(phrase):
+                yield _where(draft, one, "contains", singular(phrase.text.lower()), (phrase,), 0.4)
+
+
+def _where(
+    draft: Draft, one: Seen, test: str, value: Value, spans: tuple[Span, ...], loss: float, bound: int = -1
+) -> Draft:
+    name = draft.name("fitting")
+    step = Where.model_validate(
+        {"do": "where", "name": name, "of": draft.many, "field": one.path, "test": test, "value": value}
+    )
+    return replace(
+        draft, many=name, steps=(*draft.steps, step), used=(*draft.used, *spans), decided=(*draft.decided, one.field), loss=draft.loss + loss,
+        bounded=draft.bounded | ({bound} if bound >= 0 else frozenset()),
+    )  # fmt: skip

@@ -1,0 +1,170 @@
+"""The fields of what a function answers, with the words that a request may use for them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from pydantic.types import JsonValue
+
+from agent.parameters.needs import Need, need_of
+from domain.model import JsonObject
+from domain.tool import Parameter, ToolDoc
+from graph.identifiers import text_words, words
+from graph.lenient_json import read_value
+from graph.response_fields import OutputField, output_fields
+
+_DEPTH = 8
+_NUMBERS = frozenset({"integer", "number"})
+_NAMES = (("name",), ("title",), ("label",), ("headline",), ("word",))
+_MACHINE = frozenset({"id", "key", "slug", "uri"})
+_PAGING = frozenset(
+    {"count", "total", "page", "number", "result", "per", "limit", "offset", "size", "paging", "item", "hit"}
+)
+_CLASSES = frozenset(
+    {
+        "position",
+        "type",
+        "category",
+        "kind",
+        "status",
+        "state",
+        "role",
+        "job",
+        "genre",
+        "sector",
+        "condition",
+        "class",
+        "phase",
+    }
+)
+_IDENTITY = frozenset({"id", "code", "uri", "url", "slug", "key"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Field:
+    """A value in a response. ``path``: from the response, ``[]`` for each item of a list, one of plain values included: ``items[].tags``.
+
+    ``own``: the words of its name and of what holds it; ``told``: those of its description.
+    """
+
+    path: str
+    own: frozenset[str]
+    told: frozenset[str]
+    output: OutputField
+    listed: bool = False
+    alias: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its own; of a bare value what its tool is called after."""
+        return self.output.name or self.alias
+
+    @property
+    def numeric(self) -> bool:
+        return self.output.type in _NUMBERS and not self.listed and not _IDENTITY & set(words(self.name)[-1:])
+
+    @property
+    def machine(self) -> bool:
+        """Whether it is there for machines alone."""
+        return bool(_MACHINE & set(words(self.name)[-1:]))
+
+    @property
+    def identity(self) -> bool:
+        """Whether it identifies something."""
+        return bool(_IDENTITY & set(words(self.name)[-1:]))
+
+    @property
+    def paging(self) -> bool:
+        """Whether it tells of the list beside it, rather than of anything in it."""
+        return self.output.type in _NUMBERS and self.own <= _PAGING
+
+    @property
+    def classifies(self) -> bool:
+        """Whether it says what kind of thing something is."""
+        return self.output.type == "string" and bool(_CLASSES & set(words(self.name)[-1:]))
+
+    @property
+    def names(self) -> bool:
+        """Whether it is what its holder is called."""
+        return words(self.name)[-1:] in _NAMES and not self.listed
+
+    @property
+    def need(self) -> Need:
+        """What a value of it looks like, as of a parameter."""
+        return _need(self)
+
+
+@lru_cache(maxsize=8192)
+def _need(field: Field) -> Need:
+    kind = field.output.type if field.output.type not in (None, "array", "object") else "string"
+    return need_of(
+        Parameter(
+            name=field.name if words(field.name)[-1:] != ("name",) or len(words(field.name)) > 1 else "name",
+            type=kind or "string",
+            description=" ".join(sorted(field.told)),
+            required=True,
+            example=field.output.example if isinstance(field.output.example, (str, int, float)) else None,
+        )
+    )
+
+
+def fields_of(doc: ToolDoc) -> tuple[Field, ...]:
+    """The fields of a tool's response, in order."""
+    return _fields(
+        doc.learnt_response or doc.response_schema or "",
+        _Outputs(output_fields(doc)),
+        (words(doc.api) or ("value",))[-1],
+    )
+
+
+class _Outputs(tuple[OutputField, ...]):
+    """Told by the texts that they are read from, beside which they stand."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        return len(self)
+
+
+@lru_cache(maxsize=2048)
+def _fields(schema: str, outputs: "_Outputs", alias: str) -> tuple[Field, ...]:
+    descriptions = dict(_descriptions(read_value(schema)))
+    found: list[Field] = []
+    for output in outputs:
+        path, listed = output.path, output.path.endswith("[]")
+        path = path[:-2] if listed else path
+        holder = frozenset(output.holder)
+        told = text_words(descriptions.get(output.path, "") + " " + descriptions.get(path, ""))
+        found.append(Field(path, frozenset(words(output.name)) | holder, told, output, listed, alias))
+    return tuple(found)
+
+
+def _descriptions(schema: JsonValue) -> Iterator[tuple[str, str]]:
+    if isinstance(schema, dict):
+        yield from _described(schema, schema, "", 0)
+
+
+def _described(node: JsonValue, root: JsonObject, path: str, depth: int) -> Iterator[tuple[str, str]]:
+    """The descriptions in a schema, by the paths of what they describe."""
+    if not isinstance(node, dict) or depth > _DEPTH:
+        return
+    yield from _described(_referred(node.get("$ref"), root), root, path, depth + 1)
+    description = node.get("description")
+    if isinstance(description, str):
+        yield path, description
+    for key in ("anyOf", "allOf", "oneOf"):
+        parts = node.get(key)
+        for part in parts if isinstance(parts, list) else ():
+            yield from _described(part, root, path, depth + 1)
+    yield from _described(node.get("items"), root, f"{path}[]", depth + 1)
+    properties = node.get("properties")
+    for name, one in properties.items() if isinstance(properties, dict) else ():
+        yield from _described(one, root, f"{path}.{name}" if path else name, depth + 1)
+
+
+def _referred(reference: JsonValue, root: JsonObject) -> JsonValue:
+    """What a reference within the schema leads to."""
+    target: JsonValue = root if isinstance(reference, str) and reference.startswith("#/") else None
+    for step in reference[2:].split("/") if isinstance(reference, str) else ():
+        target = target.get(step) if isinstance(target, dict) else None
+    return target

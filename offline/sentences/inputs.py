@@ -1,0 +1,188 @@
+"""What a function of an offer can be called with, out of the request alone."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+from pydantic.types import JsonValue
+
+from agent.parameters.kinds import UNTOUCHED
+from agent.parameters.needs import Need, need_of
+from agent.programs.signatures import Signature
+from domain.tool import Parameter, ToolDoc
+from graph.identifiers import text_words, words
+from offline.nlp.asked_words import synonyms
+from offline.nlp.entities import Span
+from offline.sentences.fields import Field, fields_of
+from offline.sentences.said import Said
+from offline.slots.binding import assigned, default_of
+from offline.slots.candidates import Reading, told
+
+_FREE = frozenset({"query", "text", "entity", "person", "organization", "place", "symbol"})
+_OPTIONAL = 0.6
+_ALIKE = 0.5
+_NAMING = frozenset({"query", "entity", "person", "place", "organization", "symbol", "country"})
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A function of the offer, with its document. ``place``: in the offer, from 0."""
+
+    signature: Signature
+    doc: ToolDoc
+    place: int
+
+    @property
+    def name(self) -> str:
+        return self.signature.name
+
+    @cached_property
+    def own(self) -> frozenset[str]:
+        """The words of its name."""
+        return frozenset(words(self.doc.api)) | frozenset(words(self.doc.toolset))
+
+    @cached_property
+    def told(self) -> frozenset[str]:
+        """Those of its description."""
+        return text_words(self.doc.description)
+
+    @property
+    def vocabulary(self) -> frozenset[str]:
+        """The words of its name and of its fields' names."""
+        return self.own.union(self.told, *(one.own | one.told for one in self.fields))
+
+    @cached_property
+    def fields(self) -> tuple[Field, ...]:
+        """Of what it answers."""
+        return fields_of(self.doc)
+
+    @cached_property
+    def parameters(self) -> dict[str, Parameter]:
+        """By the names that the function has for them."""
+        known = {one.name: one for one in self.doc.parameters}
+        return {name: known[own] for name, own in self.signature.arguments.items() if own in known}
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a parameter gets out of the request. ``likeness``: how well it fits."""
+
+    value: JsonValue
+    spans: tuple[Span, ...] = ()
+    likeness: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """``given``: by the function's names. ``listed``: the parameter that one call for each of several values is made with, and those."""
+
+    given: Mapping[str, Given]
+    listed: tuple[str, tuple[Reading, ...]] | None = None
+
+
+def inputs(function: Function, said: Said, linked: frozenset[str] = frozenset()) -> Iterator[Inputs]:
+    """The ways to fill what a function needs beside what is ``linked`` to earlier results; none where something is left."""
+    parameters = {name: one for name, one in function.parameters.items() if name not in linked}
+    doc = replace_parameters(function.doc, tuple(parameters.values()))
+    found = assigned(doc, said.request, said.today, _OPTIONAL)
+    given: dict[str, Given] = {}
+    for name, parameter in parameters.items():
+        own = found.get(parameter.name)
+        if own is not None and own.span is not None and said.names(own.span):
+            likeness = own.score * _written_alike(own.span.text, need_of(parameter).example)
+            if parameter.required or likeness >= _ALIKE:
+                given[name] = Given(own.value, (own.span,), likeness)
+    open_ones = [name for name, one in parameters.items() if one.required and name not in given]
+    for way in _with_phrases(parameters, given, open_ones, said):
+        if (whole := _with_defaults(function, parameters, way)) is not None:
+            yield Inputs(whole)
+            yield from _listed(parameters, whole, said)
+
+
+def replace_parameters(doc: ToolDoc, parameters: tuple[Parameter, ...]) -> ToolDoc:
+    """The same document with these parameters alone."""
+    return doc if len(parameters) == len(doc.parameters) else doc.model_copy(update={"parameters": parameters})
+
+
+def _written_alike(text: str, example: str) -> float:
+    """Less than 1 where an example is written small and the text is not."""
+    return 0.4 if example[:1].islower() and text[:1].isupper() and not text.isupper() else 1.0
+
+
+def _with_defaults(
+    function: Function, parameters: Mapping[str, Parameter], given: Mapping[str, Given]
+) -> dict[str, Given] | None:
+    """With the defaults of what is required; None where something stays open."""
+    whole = dict(given)
+    for name, parameter in parameters.items():
+        if parameter.required and name not in whole:
+            default = default_of(parameter, function.doc)
+            if default is None:
+                return None
+            whole[name] = Given(default)
+    return whole
+
+
+def _with_phrases(
+    parameters: Mapping[str, Parameter], given: Mapping[str, Given], open_ones: list[str], said: Said
+) -> Iterator[dict[str, Given]]:
+    """As it is, and with a phrase for one parameter that takes what users say."""
+    yield dict(given)
+    for name, parameter in parameters.items():
+        if name in given or (open_ones and name not in open_ones):
+            continue
+        for phrase in phrases_for(need_of(parameter), said, hinted=not parameter.required)[:2]:
+            yield {**given, name: Given(phrase.text, (phrase,), 0.6)}
+
+
+def phrases_for(need: Need, said: Said, *, hinted: bool = True) -> list[Span]:
+    """The phrases that a value of this kind may be, the likeliest first: written small, as the example is. ``hinted``: only where words beside it name the parameter."""
+    if need.kind not in _FREE or need.enum or need.type not in ("string", "array") or need.kind in UNTOUCHED:
+        return []
+    if need.example and (not need.example[:1].islower() or any(one.isdigit() for one in need.example)):
+        return []
+    length = len(need.example.split()) if need.example else 2
+    fit = [one for one in said.phrases if one.text[:1].islower() and (not hinted or _named_beside(one, need))]
+    return sorted(fit, key=lambda one: (not _named_beside(one, need), abs(len(one.text.split()) - length)))
+
+
+def _named_beside(phrase: Span, need: Need) -> bool:
+    """Whether words beside a phrase speak of what is needed."""
+    near = {word for word in (*phrase.before[-3:], *phrase.after[:1]) if len(word) > 3}
+    spoken = set(need.words) | (need.described - _SMALL)
+    return any(
+        word in spoken or word[:6] in {other[:6] for other in spoken} or synonyms(word) & spoken for word in near
+    )
+
+
+_SMALL = frozenset({"the", "a", "of", "or", "in", "to", "for", "and", "name"})
+
+
+def _listed(parameters: Mapping[str, Parameter], given: Mapping[str, Given], said: Said) -> Iterator[Inputs]:
+    """One call for each of several values of the request that fit the same parameter."""
+    for name, one in given.items():
+        if not one.spans or one.likeness <= 0:
+            continue
+        need = need_of(parameters[name])
+        taken = [span for other, more in given.items() if other != name for span in more.spans]
+        found: list[Reading] = []
+        for reading in sorted(told(need, said.request, said.today), key=lambda own: own.span.start):
+            clear = not any(reading.span.overlaps(other) for other in (*taken, *(own.span for own in found)))
+            if clear and reading.score >= max(0.5, one.likeness - 0.35) and reading.span.kind == one.spans[0].kind:
+                found.append(reading)
+        if len(found) > 1 and _together(found, said.request):
+            yield Inputs({key: own for key, own in given.items() if key != name}, (name, tuple(found)))
+
+
+def _together(found: list[Reading], request: str) -> bool:
+    """Whether values stand in one enumeration."""
+    pairs = pairwise(found)
+    return all(_JOINS.fullmatch(request[one.span.end : other.span.start]) for one, other in pairs)
+
+
+_JOINS = re.compile(
+    r"[\s,;\"'”’“‘]*(?:(?:and|or|vs\.?|versus|than|with|to|&|/|,)[\s\"'“‘,]*)(?:(?:else|also|in|at|of|by|from|for|on|the|another)\s+){0,3}[\"'“‘]?",
+    re.I,
+)

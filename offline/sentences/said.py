@@ -1,0 +1,272 @@
+"""What a request says: values, words that ask for something, and what is to be done with what is found."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Literal
+
+from graph.identifiers import words
+from offline.nlp.asked_words import asked_pairs, match, synonyms
+from offline.nlp.entities import Span, spans
+from offline.nlp.gazetteer import word_set
+from offline.nlp.superlatives import Rank, ranks
+
+Figure = Literal["count", "sum", "average", "difference"]
+Test = Literal["=", ">", ">=", "<", "<=", "contains"]
+_FIGURES: tuple[tuple[Figure, re.Pattern[str]], ...] = (
+    ("count", re.compile(r"\bhow many\b|\bnumber of\b|\bcount (?:of|the|how)\b|\bhow often\b|\bhow (?:large|big) is the list\b", re.I)),
+    ("sum", re.compile(r"\b(?:sum|total|altogether|in all|combined|add(?:ed)? up|overall|together|in total)\b", re.I)),
+    ("difference", re.compile(r"\b(?:difference|by how (?:much|many)|how (?:much|many) more|save)\b", re.I)),
+    ("average", re.compile(r"\b(?:average|mean|on average)\b", re.I)),
+)  # fmt: skip
+_MORE = re.compile(
+    r"(?:\b(?:over|above|more than|longer than|higher than|better than|older than|larger than|greater than|later than|after|exceed\w*)|>)\s*(?:the\s+)?(?:year\s+)?$",
+    re.I,
+)
+_LEAST = re.compile(
+    r"(?:\b(?:at least|no less than|minimum of|from|since|starting)|>=)\s*(?:the\s+)?(?:year\s+)?$", re.I
+)
+_LESS = re.compile(
+    r"(?:\b(?:under|below|less than|fewer than|shorter than|lower than|cheaper than|earlier than|before|younger than|smaller than)|<)\s*(?:the\s+)?(?:year\s+)?$",
+    re.I,
+)
+_MOST = re.compile(
+    r"(?:\b(?:at most|up to|no more than|maximum of|until|not over)|<=)\s*(?:the\s+)?(?:year\s+)?$", re.I
+)
+_BEHIND = re.compile(
+    r"\s*(?:\w+\s+)?(?:or|and)\s+(more|above|higher|later|older|longer|better|less|below|earlier|fewer|lower|shorter|younger|cheaper)\b",
+    re.I,
+)
+_LATER = word_set("more above higher later older longer better")
+_ASKING = (
+    (re.compile(r"\bwho(?:m|se)?\b", re.I), "name"),
+    (re.compile(r"\b(?:at most|upper|maximum|top)\b", re.I), "maximum"),
+    (re.compile(r"\b(?:at least|lower end|minimum)\b", re.I), "minimum"),
+    (re.compile(r"\bwhere\b", re.I), "city country place location address organization"),
+    (re.compile(r"\bwhen\b|\bwhat (?:day|date)\b", re.I), "date day time year"),
+)
+_MANY = re.compile(
+    r"\b(?:list|all|every|each|everything|everyone|everybody|names of)\b|\b(?:who|what|which) (?:are|were)\b", re.I
+)
+_VAGUE = word_set("code number value level amount")
+"""What a request says too little by, alone."""
+_OBJECTS = word_set(
+    "the a an me us my our whichever which what it them this that these those one all each every of with at in on to for"
+)
+_NO_VALUES = word_set("one a an both")
+_CLASSES = word_set("many which what all every each")
+"""What stands before the kind of thing that is asked for."""
+_NOT = re.compile(
+    r"\b(?:not|never|without|except|neither|nor|excluding|other than)\b|\b(?:is|are|was|were|has|have|does)n['’]t\b",
+    re.I,
+)
+_NOTABLE = re.compile(
+    r"\b(?:representative|best[- ]known|most (?:important|famous|influential|notable)|signature|landmark)\b", re.I
+)
+_FILLER = word_set(
+    "field area topic domain subject name named called please thing want need like know would could tell give show find list both each every all "
+    "person people one choose decide love say hear look see may can use keep let make take get have currently also present moment ask among has had hold held do done there number count many often difference save total altogether sum combined average mean together overall "
+    "most least more less fewest fewer highest lowest greatest smallest largest biggest best worst higher lower larger smaller after before since until over under above below"
+)
+_VALUES = frozenset(
+    {
+        "name",
+        "quoted",
+        "code",
+        "email",
+        "url",
+        "domain",
+        "ip",
+        "phone",
+        "date",
+        "time",
+        "number",
+        "coordinates",
+        "currency",
+        "country",
+        "language",
+    }
+)
+_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+_LONGEST = 4
+_SMALL = word_set(
+    "a an the of in on at to for from by with and or is are was were be been do does did has have had i me my we our you your it its this that these "
+    "those what which who whom whose when where why how there their his her them he she they not no if so as than then into about among between "
+    "please tell give show find list name many much all any some more most less least per will would can could should may might"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A part of the request that names something: readings of it lie between ``start`` and ``end``."""
+
+    start: int
+    end: int
+    text: str
+    weight: float
+
+    def holds(self, span: Span) -> bool:
+        return span.start < self.end and self.start < span.end
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Something asked for in a word or an idiom. ``own``: what it says; ``meant``: what it may stand for. ``again``: it is said twice."""
+
+    own: frozenset[str]
+    meant: frozenset[str]
+    weight: float = 1.0
+    again: bool = False
+
+    def strength(self, own: frozenset[str], told: frozenset[str]) -> float:
+        """How well names of something and its description say the same."""
+        if any(match(word, self.own) for word in own):
+            return 0.7 if self.own <= _VAGUE else 1.0
+        if any(match(word, self.meant) for word in own):
+            return 0.8
+        if any(match(word, self.own) for word in told):
+            return 0.7
+        return 0.5 if any(match(word, self.meant) for word in told) else 0.0
+
+
+COUNTED = Unit(word_set("number count total amount"), word_set("number count total amount"), 0.7)
+"""How many there are: told by a field, or counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A test against a number or a day of the request."""
+
+    test: Test
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A request as the author sees it. ``phrases``: words in a row that may be a value, though nothing marks them as one."""
+
+    request: str
+    values: tuple[Value, ...]
+    spans: tuple[Span, ...]
+    units: tuple[Unit, ...]
+    ranks: tuple[Rank, ...]
+    figures: tuple[Figure, ...]
+    bounds: tuple[Bound, ...]
+    phrases: tuple[Span, ...]
+    today: date
+    many: bool = False
+    classes: tuple[Span, ...] = ()
+    negated: bool = False
+
+    def names(self, span: Span) -> bool:
+        """Whether a span is more than words of the functions themselves."""
+        return span.kind not in _VALUES or any(one.holds(span) for one in self.values)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether a word stands in it twice: the colleagues of the colleagues."""
+        return any(one.again for one in self.units)
+
+    @property
+    def total(self) -> float:
+        """The weight of all that it says."""
+        return sum(one.weight for one in (*self.values, *self.units)) + len(self.ranks) + len(self.bounds)
+
+
+def said_in(request: str, today: date, vocabulary: frozenset[str] = frozenset()) -> Said:
+    """What a request says. ``vocabulary``: the words of the offered functions, which are no names where they open it."""
+    found = [
+        span
+        for span in spans(request, today)
+        if span.kind in _VALUES and not _opens(span, request, vocabulary) and span.text.lower() not in _NO_VALUES
+    ]
+    values = tuple(_values(found))
+    rest = request
+    for value in values:
+        rest = rest[: value.start] + " " * (value.end - value.start) + rest[value.end :]
+    units = tuple(Unit(own, meant) for own, meant in asked_pairs(_NOTABLE.sub(" ", rest)) if not own <= _FILLER)
+    spoken = [word for token in _WORD.findall(rest) for word in words(token)]
+    units += tuple(replace(one, again=True) for one in units if one.own and max(map(spoken.count, one.own)) > 1)
+    units += tuple(Unit(frozenset(), word_set(meant), 0.6) for pattern, meant in _ASKING if pattern.search(rest))
+    if _FIGURES[0][1].search(rest):
+        units = (*units, COUNTED)
+    phrases = tuple(_phrases(_NOTABLE.sub(_blank, rest), vocabulary))
+    return Said(
+        request, values, tuple(found), units, ranks(rest) + _notable(rest),
+        tuple(name for name, pattern in _FIGURES if pattern.search(rest)),
+        tuple(_bounds(request, found)), phrases, today, bool(_MANY.search(rest)), tuple(one for one in phrases if one.before[-1:] and one.before[-1] in _CLASSES), bool(_NOT.search(rest)),
+    )  # fmt: skip
+
+
+def _notable(rest: str) -> tuple[Rank, ...]:
+    """A work that stands for its author is the one that is best known."""
+    return tuple(
+        Rank(frozenset(word_set("citation popularity rating votes score")), True) for _ in _NOTABLE.finditer(rest)
+    )
+
+
+def _opens(span: Span, request: str, vocabulary: frozenset[str]) -> bool:
+    """Whether a word has its capital from the beginning of a sentence."""
+    if (
+        span.kind != "name"
+        or " " in span.text
+        or request[: span.start].rstrip()[-1:] not in ("", ".", "!", "?", ":", ";")
+    ):
+        return False
+    return set(words(span.text)) <= vocabulary or bool(span.after[:1] and span.after[0] in _OBJECTS)
+
+
+def _blank(found: re.Match[str]) -> str:
+    return "\n" * len(found[0])
+
+
+def _spoken(text: str, vocabulary: frozenset[str]) -> bool:
+    """Whether a word is one that the functions themselves use, or another word for one."""
+    return any({word, *synonyms(word)} & vocabulary or match(word, vocabulary) for word in words(text))
+
+
+def _values(found: list[Span]) -> Iterator[Value]:
+    """Spans that overlap are readings of one value."""
+    groups: list[list[Span]] = []
+    for span in sorted(found, key=lambda one: (one.start, -one.end)):
+        if groups and span.start < max(one.end for one in groups[-1]):
+            groups[-1].append(span)
+        else:
+            groups.append([span])
+    for group in groups:
+        start, end = min(one.start for one in group), max(one.end for one in group)
+        whole = next(one for one in group if one.end - one.start == max(other.end - other.start for other in group))
+        strong = any(one.kind not in ("unit", "number", "language") for one in group)
+        yield Value(start, end, whole.text, 2.0 if strong else 1.0)
+
+
+def _bounds(request: str, found: list[Span]) -> Iterator[Bound]:
+    for span in found:
+        if span.kind not in ("number", "date", "time"):
+            continue
+        before, after = request[: span.start], _BEHIND.match(request, span.end)
+        if after:
+            later: Test = ">=" if after[1].lower() in _LATER else "<="
+            yield Bound(later, span)
+            continue
+        tests: tuple[tuple[Test, re.Pattern[str]], ...] = (("<=", _MOST), (">=", _LEAST), (">", _MORE), ("<", _LESS))
+        test: Test | None = next((name for name, pattern in tests if pattern.search(before)), None)
+        if test is not None:
+            yield Bound(test, span)
+
+
+def _phrases(rest: str, vocabulary: frozenset[str]) -> Iterator[Span]:
+    """Runs of words that the functions do not use themselves."""
+    run: list[re.Match[str]] = []
+    for token in [*_WORD.finditer(rest), None]:
+        plain = token is not None and token[0].lower() not in _SMALL | _FILLER and not _spoken(token[0], vocabulary)
+        if token is not None and plain and (not run or rest[run[-1].end() : token.start()] in (" ", "-")):
+            run.append(token)
+            continue
+        if 0 < len(run) <= _LONGEST:
+            start, end = run[0].start(), run[-1].end()
+            before = tuple(word for one in _WORD.findall(rest[:start])[-4:] for word in words(one))
+            after = tuple(word for one in _WORD.findall(rest[end:])[:3] for word in words(one))
+            yield Span("phrase", rest[start:end], rest[start:end], start, end, before, after)
+        run = [token] if token is not None and plain else []

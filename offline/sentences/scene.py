@@ -1,0 +1,91 @@
+"""A request and the functions that are offered for it, with what was worked out about them."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from agent.parameters.needs import Need, need_of
+from domain.tool import Parameter
+from graph.coupling import couplings, output_fields
+from graph.identifiers import text_words, words
+from offline.nlp.entities import Span
+from offline.sentences.fields import Field
+from offline.sentences.inputs import Function, Inputs, inputs, phrases_for
+from offline.sentences.said import Said
+from offline.slots.candidates import Reading, told
+
+_BY_NAME = 0.8
+
+
+class Scene:
+    """Made for one request. What is asked again for every draft is kept."""
+
+    def __init__(self, said: Said, functions: Sequence[Function]) -> None:
+        self.said = said
+        self.functions = functions
+        self._inputs: dict[tuple[str, frozenset[str]], list[Inputs]] = {}
+        self._links: dict[tuple[str, str, str], dict[str, float]] = {}
+        self._strengths: dict[object, tuple[float, ...]] = {}
+        self._readings: dict[Field, list[Reading]] = {}
+        self._phrases: dict[Field, list[Span]] = {}
+
+    def inputs(self, function: Function, linked: frozenset[str] = frozenset()) -> list[Inputs]:
+        """The ways to fill what a function needs beside what is linked."""
+        key = function.name, linked
+        if key not in self._inputs:
+            self._inputs[key] = list(inputs(function, self.said, linked))
+        return self._inputs[key]
+
+    def link(self, source: Function, field: Field, target: Function, parameter: Parameter) -> float:
+        """How well a field of what one answers fits a parameter of another."""
+        key = source.name, target.name, parameter.name
+        if key not in self._links:
+            found = couplings(output_fields(source.doc), source.doc, parameter, target.doc, echoes=False)
+            self._links[key] = {one.field.path: one.score for one in found}
+        return self._links[key].get(field.output.path, 0.0)
+
+    def of_field(self, field: Field) -> tuple[float, ...]:
+        """How well a field says each of the words that ask for something."""
+        return self._strength(field, field.own, field.told)
+
+    def of_function(self, function: Function) -> tuple[float, ...]:
+        return self._strength(function, function.own, function.told)
+
+    def of_parameter(self, function: Function, name: str) -> tuple[float, ...]:
+        parameter = function.parameters[name]
+        key = function.name, name
+        return self._strength(key, frozenset(words(parameter.name)), text_words(parameter.description))
+
+    @cached_property
+    def sayable(self) -> tuple[bool, ...]:
+        """Which of the words that ask for something a function or a field goes by."""
+        rows = [self.of_function(one) for one in self.functions]
+        rows += [self.of_field(field) for one in self.functions for field in one.fields]
+        return tuple(any(row[at] >= _BY_NAME for row in rows) for at in range(len(self.said.units)))
+
+    @cached_property
+    def convertible(self) -> tuple[Span, ...]:
+        """Units of the request that a function converts to: they are more than words."""
+        needs = [need_of(one) for function in self.functions for one in function.doc.parameters]
+        read = [
+            one.span for need in needs if need.kind == "unit" for one in told(need, self.said.request, self.said.today)
+        ]
+        return tuple(dict.fromkeys(read))
+
+    def _strength(self, key: object, own: frozenset[str], told_: frozenset[str]) -> tuple[float, ...]:
+        if key not in self._strengths:
+            self._strengths[key] = tuple(unit.strength(own, told_) for unit in self.said.units)
+        return self._strengths[key]
+
+    def readings(self, field: Field) -> list[Reading]:
+        """Values of the request that a field may hold."""
+        if field not in self._readings:
+            self._readings[field] = list(told(field.need, self.said.request, self.said.today)[:2])
+        return self._readings[field]
+
+    def phrases(self, field: Field) -> list[Span]:
+        if field not in self._phrases:
+            self._phrases[field] = phrases_for(self.need(field), self.said)[:2]
+        return self._phrases[field]
+
+    def need(self, field: Field) -> Need:
+        return field.need

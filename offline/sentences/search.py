@@ -1,0 +1,268 @@
+"""Which sentence over the offered functions says what a request says."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+
+from agent.programs.grammar.sentence import Listed
+from graph.identifiers import words
+from offline.nlp.clauses import clauses
+from offline.sentences.choosing import chosen
+from offline.sentences.drafts import Draft, begun, called_next
+from offline.sentences.ends import End, ends
+from offline.sentences.fields import Field
+from offline.sentences.said import COUNTED, Said, Unit, Value
+from offline.sentences.scene import Scene
+
+MOST_DRAFTS = 300
+_TOLD = 0.75
+_ENOUGH = 0.5
+_SURE = 0.8
+_HEARD = 0.45
+_PAIRED = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """What is to be said: one sentence, or two about different things. ``share``: of what the request says, how much is taken up. ``told``: how surely what is
+    told is what is asked. ``left``: what the request names or orders and nothing takes up.
+    """
+
+    ends: tuple[End, ...]
+    score: float
+    share: float
+    told: float
+    left: tuple[str, ...]
+
+    @property
+    def certain(self) -> bool:
+        """Whether nothing that a request names or orders is left, and what is told is what was asked."""
+        return self.told >= _TOLD and self.share >= _ENOUGH and not self.left
+
+
+def sentences(scene: Scene) -> list[Meant]:
+    """What can be said, the best first: single sentences, and pairs of them where no single one says it all."""
+    ended = [end for draft in _drafts(scene) for end in ends(draft, scene)]
+    found = sorted((rated((end,), scene) for end in ended), key=lambda one: -one.score)
+    if any(one.certain for one in found) or len(clauses(scene.said.request)) < 2:
+        return found
+    return sorted(_pairs(found, scene), key=lambda one: -one.score) + found
+
+
+def _pairs(found: Sequence[Meant], scene: Scene) -> Iterator[Meant]:
+    """Two sentences that together say all: each about something that the other leaves."""
+    best: dict[object, Meant] = {}
+    for one in found:
+        end = one.ends[0]
+        key = (end.draft.functions, frozenset((span.start, span.end) for span in end.draft.used))
+        if one.told >= _SURE and len(best) < _PAIRED:
+            best.setdefault(key, one)
+    for number, one in enumerate(list(best.values())):
+        for other in list(best.values())[number + 1 :]:
+            if set(one.left) != set(other.left) and (one.ends[0].answers != other.ends[0].answers):
+                both = rated((*one.ends, *other.ends), scene)
+                if both.certain:
+                    yield both
+
+
+def _drafts(scene: Scene) -> Iterator[Draft]:
+    """Drafts, those that take up most of the request first."""
+    left: list[tuple[float, int, Draft]] = []
+    made = 0
+
+    def put(draft: Draft) -> None:
+        nonlocal made
+        made += 1
+        heappush(left, (-_promise(draft, scene), made, draft))
+
+    for function in scene.functions:
+        for draft in begun(function, scene):
+            put(draft)
+    for _ in range(MOST_DRAFTS):
+        if not left:
+            return
+        draft = heappop(left)[2]
+        yield draft
+        for more in chosen(draft, scene):
+            put(more)
+        for function in scene.functions:
+            for more in called_next(draft, function, scene):
+                put(more)
+
+
+def _promise(draft: Draft, scene: Scene) -> float:
+    """What a draft takes up of the request, less what it costs."""
+    return (
+        _taken_up(draft, scene, _covered(draft, (), scene))
+        - _cost(draft, scene)
+        - 0.9 * (len(scene.said.ranks) - len(draft.ranked))
+    )
+
+
+def rated(ended: tuple[End, ...], scene: Scene) -> Meant:
+    """What sentences take up of the request, less what of them is not asked for."""
+    said = scene.said
+    drafts = [end.draft for end in ended]
+    rows = [_covered_by(end, scene) for end in ended]
+    covered = [max(column) for column in zip(*rows, strict=True)]
+    used = [span for draft in drafts for span in draft.used]
+    told = [_told(end, scene) for end in ended]
+    values = sum(one.weight for one in said.values if any(one.holds(span) for span in used))
+    explained = values + sum(one * unit.weight for one, unit in zip(covered, said.units, strict=True))
+    ranked = frozenset[int]().union(*(draft.ranked for draft in drafts))
+    explained += 1.2 * len(ranked) + sum(len(draft.bounded) for draft in drafts)
+    cost = 0.9 * (len(said.ranks) - len(ranked)) + sum(
+        _cost(draft, scene) + _surplus(end, scene) for draft, end in zip(drafts, ended, strict=True)
+    )
+    left = [
+        one.text for one in said.values if not any(one.holds(span) for span in used) and not _counts(one, ended, said)
+    ]
+    left += [span.text for span in scene.convertible if not any(span.overlaps(other) for other in used)]
+    left += ["which of its fields"] * any(_vague(end, scene) for end in ended)
+    left += ["the most or the least"] * (len(said.ranks) - len(ranked))
+    left += [one.span.text for one in said.bounds if not any(one.span.overlaps(span) for span in used)]
+    left += [one.text for one in said.classes if not any(one.overlaps(span) for span in used)] + ["not"] * said.negated
+    left += ["the difference"] * ("difference" in said.figures and all(end.figure != "difference" for end in ended))
+    left += ["which of them"] * any(_arbitrary(end, scene) for end in ended)
+    left += ["what there are"] * any(_numbers_unasked(end, scene) for end in ended)
+    left += [
+        word(unit)
+        for unit, one, sayable in zip(said.units, covered, scene.sayable, strict=True)
+        if not one and sayable and unit.own
+    ]
+    score = explained + 0.8 * sum(told) + sum(0.45 for end in ended if _about_the_same(end)) - cost
+    return Meant(ended, score, explained / max(said.total, 1.0), min(told), tuple(left))
+
+
+def _counts(value: Value, ended: Sequence[End], said: Said) -> bool:
+    """Whether a number only says how many things a request names."""
+    numbers = [float(one.value) for one in said.spans if one.kind == "number" and value.holds(one)]
+    listed = [len(step.values) for end in ended for step in end.steps if isinstance(step, Listed)]
+    return bool(numbers) and numbers[0] in (*listed, len(ended))
+
+
+def _vague(end: End, scene: Scene) -> bool:
+    """Whether another field answers a *where* or *when* as well, and is not told."""
+    answers = [one.field for one in end.answers]
+    for at, unit in enumerate(scene.said.units):
+        if unit.own or "name" in unit.meant or not any(scene.of_field(one)[at] for one in answers):
+            continue
+        functions = [one.function for one in end.answers if one.function and scene.of_field(one.field)[at]]
+        fit = [
+            one
+            for function in functions
+            for one in function.fields
+            if scene.of_field(one)[at] >= _SURE and not one.machine
+        ]
+        if any(one not in answers for one in fit) and not any(max(scene.of_field(one)) >= 1 for one in answers):
+            return True
+    return False
+
+
+def _told(end: End, scene: Scene) -> float:
+    """How well what is told says something that is asked."""
+    if end.figure == "count":
+        return _said_by(scene.of_function(end.draft.functions[-1]), scene)
+    return max(
+        (_said_by(scene.of_field(one.field), scene) * (one.field not in end.draft.echoed) for one in end.answers),
+        default=0.0,
+    )
+
+
+def _covered_by(end: End, scene: Scene) -> list[float]:
+    covered = _covered(end.draft, tuple(one.field for one in end.answers), scene)
+    if end.figure or any(one.field.numeric for one in end.answers):
+        covered = [
+            one if unit is not COUNTED else max(one, 0.8) for unit, one in zip(scene.said.units, covered, strict=True)
+        ]
+    return covered
+
+
+def _arbitrary(end: End, scene: Scene) -> bool:
+    """Whether the first of several is told, or is gone on with though many are asked for."""
+    firsts = [at for at, step in enumerate(end.draft.steps) if step.do == "first"]
+    several = scene.said.many or "count" in scene.said.figures
+    return bool(firsts) and (several or not any(step.do == "call" for step in end.draft.steps[firsts[-1] :]))
+
+
+def _numbers_unasked(end: End, scene: Scene) -> bool:
+    """Whether it tells how many there are, which nobody asked."""
+    return "count" not in scene.said.figures and any(
+        one.field.numeric and one.field.own & COUNTED.own for one in end.answers
+    )
+
+
+def _surplus(end: End, scene: Scene) -> float:
+    """What of a sentence's end is not asked for."""
+    said, draft = scene.said, end.draft
+    strengths = [_said_by(scene.of_field(one.field), scene) * (one.field not in draft.echoed) for one in end.answers]
+    cost = sum(0.3 for one in strengths if one < 0.5) + 0.1 * max(0, len(strengths) - 1) - 0.9 * bool(end.figure)
+    if not end.figure and "count" in said.figures and not any(one.field.numeric for one in end.answers):
+        cost += 0.8
+    if _numbers_unasked(end, scene):
+        cost += 0.6
+    if said.many and not draft.many and not any(one.field.listed for one in end.answers):
+        cost += 0.5
+    idle = end.figure != "count" and not any(one.call == draft.last for one in end.answers)
+    return cost + 0.8 * (idle and not any(one in draft.functions[-1].fields for one in draft.decided))
+
+
+def _about_the_same(end: End) -> bool:
+    """Whether what answers is told of a thing of the kind that the request names."""
+    kinds = {field.need.kind for field in end.draft.echoed}
+    functions = [one.function for one in end.answers if one.function]
+    return any(field.names and field.need.kind in kinds for one in functions for field in one.fields)
+
+
+def word(unit: Unit) -> str:
+    """A word that asks for something, as it can be shown."""
+    return min(unit.own or unit.meant)
+
+
+def _said_by(strengths: Sequence[float], scene: Scene) -> float:
+    """How well the best of the words that name something is said; that there are many is no name."""
+    return max((one for one, unit in zip(strengths, scene.said.units, strict=True) if unit is not COUNTED), default=0.0)
+
+
+def _taken(value: Value, draft: Draft) -> bool:
+    return any(value.holds(span) for span in draft.used)
+
+
+def _taken_up(draft: Draft, scene: Scene, covered: Sequence[float]) -> float:
+    said = scene.said
+    values = sum(one.weight for one in said.values if _taken(one, draft))
+    units = sum(one * unit.weight for one, unit in zip(covered, said.units, strict=True))
+    return values + units + 1.2 * len(draft.ranked) + len(draft.bounded)
+
+
+def _cost(draft: Draft, scene: Scene) -> float:
+    cost = (
+        draft.loss
+        + 0.9 * (len(scene.said.ranks) - len(draft.ranked))
+        + sum(0.55 + 0.02 * one.place for one in draft.functions)
+    )
+    cost += 0.15 * sum(step.do in ("where", "most", "least") for step in draft.steps)
+    return cost + sum(0.5 for one in draft.functions if not any(scene.of_function(one)))
+
+
+def _covered(draft: Draft, answers: Sequence[Field], scene: Scene) -> list[float]:
+    """How well anything in a sentence says what each word of the request says."""
+    rows = [scene.of_field(one) for one in answers]
+    rows += [tuple(0.9 * one for one in scene.of_field(field)) for field in draft.decided]
+    rows += [tuple(0.8 * one for one in scene.of_function(function)) for function in draft.functions]
+    rows += [tuple(0.8 * one for one in scene.of_parameter(*asked)) for asked in draft.asked]
+    rows += [
+        tuple(float(unit.own <= frozenset(words(span.text))) for unit in scene.said.units)
+        for span in draft.used
+        if span.kind in ("phrase", "unit")
+    ]
+    if not rows:
+        return [0.0] * len(scene.said.units)
+    twice = [
+        sum(strength > 0 for strength in column) > 1
+        for column in zip(*map(scene.of_function, draft.functions), strict=True)
+    ]
+    once = [max(column) for column in zip(*rows, strict=True)]
+    return [
+        one if not unit.again or more else 0.0 for unit, one, more in zip(scene.said.units, once, twice, strict=True)
+    ]

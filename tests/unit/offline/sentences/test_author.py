@@ -1,0 +1,61 @@
+"""Programs without a model: what a request says, as a sentence over the offered functions."""
+
+import json
+
+import pytest
+
+from agent.programs.offered import functions
+from agent.programs.protocol import ProgramQuestion
+from domain.tool import Parameter, ToolDoc, tool_id
+from offline.sentences.author import written
+
+
+def _tool(
+    api: str, parameters: tuple[Parameter, ...], response: object, description: str, method: str = "GET"
+) -> ToolDoc:
+    return ToolDoc(
+        id=tool_id("Harbour", "Berths", api), category="Harbour", toolset="Berths", api=api, function=api, method=method,
+        description=description, parameters=parameters, example_response=json.dumps(response),
+    )  # fmt: skip
+
+
+SHIP = Parameter(name="ship_id", required=True, description="Identifier of the ship.", example="sh_1")
+TOOLS = (
+    _tool("searchShips", (Parameter(name="name", required=True, description="Name of the ship.", example="Mary Rose"),),
+          [{"ship_id": "sh_1", "name": "Mary Rose", "length": 32}], "Search ships by name."),
+    _tool("getShipVoyages", (SHIP,), [{"port": "Bergen", "year": 2019, "passengers": 120}], "The voyages of a ship."),
+)  # fmt: skip
+
+
+def _text(request: str, *more: ToolDoc) -> str:
+    offer = functions((*TOOLS, *more), 2_000)
+    return written(ProgramQuestion(request=request, offer=offer.text, today="2026-05-04", docs=offer.docs)).text
+
+
+def test_a_field_of_a_thing_that_is_named() -> None:
+    text = _text('What is the length of the ship "Queen Maud"?')
+    assert "searchShips(name='Queen Maud')" in text
+    assert "['length']" in text
+
+
+@pytest.mark.parametrize(
+    ("request_", "step"),
+    [
+        ('Which voyage of the ship "Queen Maud" had the most passengers?', "max("),
+        ('List the ports of all voyages of the ship "Queen Maud" after 2015.', "> 2015"),
+        ('How many voyages has the ship "Queen Maud" made?', "len("),
+    ],
+)
+def test_lists_are_cut_and_counted_as_the_request_says(request_: str, step: str) -> None:
+    text = _text(request_)
+    assert "getShipVoyages(" in text
+    assert step in text
+
+
+def test_nothing_is_written_where_a_name_is_left() -> None:
+    assert _text('What is the length of the ship "Queen Maud" in the museum of "Old Tarnholm"?') == ""
+
+
+def test_nothing_is_written_where_a_change_is_ordered() -> None:
+    cancel = _tool("cancelVoyage", (SHIP,), {"ok": True}, "Cancels a voyage of a ship.", "DELETE")
+    assert _text('Cancel the voyage of the ship "Queen Maud".', cancel) == ""
