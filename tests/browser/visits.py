@@ -136,12 +136,25 @@ def pops(page: Page, label: str, inside: str) -> None:
 def story(page: Page, title: str | re.Pattern[str]) -> Locator:
     """Unfold what has this title, and what it then holds."""
     head = page.get_by_text(title, exact=True) if isinstance(title, str) else page.get_by_text(title)
-    head.click()
+    unfolded(page, head)
     return page.get_by_test_id("stExpander").filter(has=head).last
+
+
+def unfolded(page: Page, head: Locator) -> None:
+    """Click on it until it is open: a page that is drawn anew meanwhile folds it up again."""
+    expect(head).to_have_count(1)
+    is_open = page.locator("details[open] > summary").filter(has=head)
+    for _ in range(8):
+        if not is_open.count():
+            head.click()
+        with suppress(AssertionError):
+            expect(is_open).to_have_count(1, timeout=PATIENCE / 8)
+            page.wait_for_timeout(300)  # what draws the page anew does so at once
+            if is_open.count():
+                return
+    raise AssertionError(f"{head} stays folded up")
 
 
 def unfolds(page: Page, title: str) -> None:
     """Open what is folded up, once the page has drawn it anew and not the old one beside it."""
-    folded = page.get_by_text(title, exact=True)
-    expect(folded).to_have_count(1)
-    folded.click()
+    unfolded(page, page.get_by_text(title, exact=True))
