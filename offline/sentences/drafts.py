@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import cast
 
 from agent.parameters.needs import need_of
 from agent.programs.grammar.sentence import Argument, Call, First, ForEach, Listed, Pick, Step, Value
@@ -218,9 +219,9 @@ def _written(value: object) -> Value:
         return _plain(value)
     if isinstance(value, (bool, int, float)):
         return value
-    return (
-        [one if isinstance(one, (int, float)) else str(one) for one in value] if isinstance(value, list) else str(value)
-    )
+    if isinstance(value, list):
+        return [one if isinstance(one, (int, float)) else str(one) for one in cast("list[object]", value)]
+    return str(value)
 
 
 def _plain(text: str) -> str:

@@ -106,6 +106,7 @@ NAMED_ONLY = {
     "retriever.backends.qdrant_collections": "models of Qdrant's requests",
     "retriever.backends.qdrant_failures": "errors of the client",
     "retriever.backends.qdrant_memories": "models of Qdrant's requests",
+    "retriever.backends.qdrant_memory_points": "models of Qdrant's requests",
     "retriever.backends.qdrant_patterns": "models of Qdrant's requests",
     "retriever.backends.qdrant_side_collections": "models of Qdrant's requests",
     "ui.account": "types and errors; the client is given",

@@ -60,8 +60,6 @@ LIST_SAME = (
     "lines = []\nfor i, pub in enumerate(pubs):\n    title = pub['title']\n    lines += [title]\n'; '.join(lines)",
     "people = await searchPerson(name=name, organization=organization)\npubs = await getPersonPubs(person_id=people[0]['person_id'])\n"
     "titles = list(map(lambda pub: pub['title'], pubs or []))\n{'answered': 'yes' if titles else 'no', 'answer': titles}",
-)
-LIST_SAME += (
     "people = await searchPerson(name=name, organization=organization)\npubs = await getPersonPubs(person_id=people[0]['person_id'])\n"
     "found = [p['title'] for p in pubs]\nsaid = [str(x) for x in found] if isinstance(found, list) else [str(found)]\n'; '.join(sorted(set(said)))",
 )
@@ -93,8 +91,6 @@ FILTER_SAME = (
     "found = await asyncio.gather(*(topics_of(c) for c in co))\nout = []\nfor i in range(len(co)):\n    if 'game theory' in found[i]:\n        out.append(co[i]['name'])\nout",
     "people = await searchPerson(name='Dagny Abernathy')\nco = await getCoauthors(person_id=people[0]['person_id'])\nby_name = {}\n"
     "for c in co:\n    by_name[c['name']] = await getPersonInterest(person_id=c['id'])\n[n for n, topics in by_name.items() if 'game theory' in topics]",
-)
-FILTER_SAME += (
     "import asyncio\nco = await getCoauthors(person_id=(await searchPerson(name='Dagny Abernathy'))[0]['person_id'])\n"
     "pairs = list(zip(co, await asyncio.gather(*[getPersonInterest(person_id=one['id']) for one in co])))\n"
     "fitting = [pair for pair in pairs if len(pair[1]) > 0 and 'game theory' in pair[1]]\n'; '.join([f\"{pair[0]['name']}\" for pair in fitting])",
