@@ -132,18 +132,18 @@ def learnt(
 ) -> Iterator[Solution]:
     """The solutions that a run's programs are, with inputs in place of what their requests say; not those that took one that was there already.
 
-    Only what answered all of its request, and stands alone; nothing that holds a value of this one run (:mod:`agent.solutions.own_values`).
+    Only what answered all of its request, stands alone and asks its user by itself whatever there is to ask; nothing that holds a value of this one run (:mod:`agent.solutions.own_values`).
     """
     there = {one.subtask for one in taken(records) if one.ended is not None and one.ended.verdict == "yes"}
-    seen = [record.event.shown for record in records if isinstance(record.event, ProgramLooked)]
+    seen = list(_seen(records))
     for one in transcript.walked:
         request = one.description or transcript.request
         program = _program(one) if one.number not in there and transcript.served(one) and one.answered else None
-        if program is None or one.given:
+        if program is None or one.given or _after_an_answer(one):
             continue
         answers = [result.response for result in one.steps.values()]
         plan, pattern = _with_inputs(program, request, docs)
-        of_one_run = own_values(plan.program, request, docs, [*seen, *answers] if program.tainted else seen)
+        of_one_run = own_values(plan.program, request, docs, seen, answers if program.tainted else ())
         if not of_one_run and not words_of_answers(plan.program, request, answers):
             yield Solution(
                 id="",
@@ -155,6 +155,23 @@ def learnt(
                 runs=(records[0].run,),
                 at=datetime.now(UTC),
             )
+
+
+def _seen(records: Sequence[EventRecord]) -> Iterator[str]:
+    """What authors of programs were shown of what happened."""
+    for record in records:
+        match record.event:
+            case ProgramLooked(shown=text) | ProgramFailed(error=text):
+                yield text
+            case _:
+                continue
+
+
+def _after_an_answer(subtask: SubtaskTranscript) -> bool:
+    """Whether its program was written after its user had answered something in words of their own: it asks no more, and what it holds is for this user."""
+    last = subtask.programs.last
+    cells = {str(number) for number in last.cells} if last is not None else set[str]()
+    return any(one.answer and one.site.partition(":")[0] not in cells for one in subtask.questions)
 
 
 def path_of(program: Program) -> tuple[ToolId, ...]:
