@@ -183,16 +183,20 @@ async def _kept(
     served = {one.solution for one in told if one.good}
     asked = [one for one in taken(records) if one.told.how == "asked" and one.told.solution in served]
     there = await library.get(one.told.solution for one in asked)
-    docs = await store.get_tools({result.tool for result in transcript.steps.values()})
+    may_call = {tool for kept in there.values() for tool in kept.plan.program.tools.values()}
+    docs = await store.get_tools({result.tool for result in transcript.steps.values()} | may_call)
+    changing = {one for one in may_call if one not in docs or not docs[one].safe}
     requests = [transcript.subtasks[one.subtask].description or transcript.request for one in asked]
     reworded = [
-        worded_anew(one, there[one.told.solution], request, library.owner)
+        worded_anew(
+            one, kept, request, library.owner, changes=not changing.isdisjoint(kept.plan.program.tools.values())
+        )
         for one, request in zip(asked, requests, strict=True)
-        if one.told.solution in there
+        if (kept := there.get(one.told.solution)) is not None
     ]
     new = [one for one in reworded if one is not None] + list(learnt(records, transcript, docs, library.owner))
-    kept = await library.add(new) if new else []
-    return learned.model_copy(update={"solutions": tuple(dict.fromkeys(kept)), "solved": tuple(told)})
+    ids = await library.add(new) if new else []
+    return learned.model_copy(update={"solutions": tuple(dict.fromkeys(ids)), "solved": tuple(told)})
 
 
 def _told(batch: LiveBatch) -> WeightsLearned:

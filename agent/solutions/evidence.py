@@ -73,11 +73,12 @@ def without(solution: Solution, run: str) -> Solution:
 
 
 def own_copy(shared: Solution, name: str, owner: str) -> Solution:
-    """A shared solution as an owner's own, of which nothing is known yet."""
+    """A shared solution as an owner's own, of which nothing is known yet. Its text is still another's."""
+    program = shared.plan.program.model_copy(update={"tainted": True})
     blank = Solution(
         id=name,
         owner=owner,
-        plan=shared.plan,
+        plan=shared.plan.model_copy(update={"program": program}),
         patterns=shared.patterns,
         path=shared.path,
         origin=shared.origin,

@@ -106,8 +106,11 @@ def judged(records: Sequence[EventRecord], transcript: Transcript) -> Iterator[t
                 yield one.told.solution, False
 
 
-def worded_anew(one: TakenSolution, kept: Solution, request: str, owner: str) -> Solution | None:
-    """An owner's solution with the further patterns that a run of it has shown: its request's own, and what the model that was asked said of them."""
+def worded_anew(one: TakenSolution, kept: Solution, request: str, owner: str, *, changes: bool) -> Solution | None:
+    """An owner's solution with the further patterns that a run of it has shown: its request's own, and what the model that was asked said of them.
+
+    ``changes``: it may change something; then the text of one that all share is another's here, too.
+    """
     inputs = one.told.values
     said = {name: words_of(value, request) for name, value in inputs.items()}
     own = spoken(request, [Words(words, name) for name, words in said.items()]) if all(said.values()) else ""
@@ -115,7 +118,11 @@ def worded_anew(one: TakenSolution, kept: Solution, request: str, owner: str) ->
     patterns = [text for text in (own, *one.told.wordings) if is_pattern(text, needed)]
     new = tuple(text for text in dict.fromkeys(patterns) if text not in kept.patterns)
     blank: dict[str, object] = {"good": 0, "bad": 0, "wrong": (), "runs": (), "verdicts": {}}
-    return kept.model_copy(update={**blank, "owner": owner, "patterns": new}) if new else None
+    program = kept.plan.program
+    if changes and kept.owner != owner:
+        program = program.model_copy(update={"tainted": True})
+    plan = kept.plan.model_copy(update={"program": program})
+    return kept.model_copy(update={**blank, "owner": owner, "patterns": new, "plan": plan}) if new else None
 
 
 def is_pattern(text: str, needed: Sequence[str]) -> bool:

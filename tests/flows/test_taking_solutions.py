@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import pytest
 from pydantic.types import JsonValue
 
 from agent.conversation import earlier_run
@@ -227,6 +228,23 @@ async def test_a_text_whose_author_had_seen_responses_stays_tainted_and_is_shown
         await made.ask("Which books are there?")
     assert [one.program.tainted for one in (e.event for e in records) if isinstance(one, ProgramStarted)] == [True]
     assert "delete_book(title=title)" not in made.made.server.requests[-1].prompt
+
+
+@pytest.mark.parametrize(("whose", "asked_whatever_was_said"), [("", True), ("ann", False)])
+async def test_what_another_wrote_brings_no_leave_for_its_changes(
+    tmp_path: Path, whose: str, asked_whatever_was_said: bool
+) -> None:
+    kept = solution("t", [REMOVE], 'gone = await delete_book(title=title)\nf"{gone[\'deleted\']} removed"',
+                    'Delete the book "{title}".', inputs={"title": {"type": "string"}})  # fmt: skip
+    async with towns(tmp_path, NO_PROGRAM, fill=[filled(True, "Please remove the book “{title}”", title="Emma")]) as made:
+        store, index = MemorySolutions(), MemoryPatterns()
+        await SolutionLibrary(store, index, WordEmbedder(), whose, made.made.deps.store).add([kept])
+        own = SolutionLibrary(store, index, WordEmbedder(), "ann", made.made.deps.store)
+        made.made.deps = replace(made.made.deps, solutions=own)
+        first = await made.ask('Please delete the book "Emma".')
+        second = await made.ask('Please remove the book "Dune"')
+    programs = [one.event.program for one in (*first, *second) if isinstance(one.event, ProgramStarted)]
+    assert [one.tainted for one in programs] == [asked_whatever_was_said] * 2
 
 
 async def test_without_its_library_a_run_goes_on(tmp_path: Path) -> None:

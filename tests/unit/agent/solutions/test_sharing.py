@@ -78,7 +78,7 @@ async def test_what_one_owner_asks_it_for_is_asked_of_no_other() -> None:
     """Each of its words is in the documents, and the program does something else."""
     shelf = Shelf()
     for owner in OWNERS:
-        more = ("Which organization has the name {name}?",) if owner == "eve" else ()
+        more = ("Where they work: {name}",) if owner == "eve" else ()
         await shelf.served(owner, solution(COUNT, MANY, *more))
     assert [one.patterns for one in await shelf.shared()] == [(MANY,)]
 
