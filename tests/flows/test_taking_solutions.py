@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic.types import JsonValue
 
-from agent.conversation import earlier_run
+from agent.conversation import EarlierRun, earlier_run
 from agent.execution.approvers import DenyChanges
 from agent.execution.executor import CallResult
 from agent.solutions.library import SolutionLibrary
@@ -236,7 +236,9 @@ async def test_what_another_wrote_brings_no_leave_for_its_changes(
 ) -> None:
     kept = solution("t", [REMOVE], 'gone = await delete_book(title=title)\nf"{gone[\'deleted\']} removed"',
                     'Delete the book "{title}".', inputs={"title": {"type": "string"}})  # fmt: skip
-    async with towns(tmp_path, NO_PROGRAM, fill=[filled(True, "Please remove the book “{title}”", title="Emma")]) as made:
+    async with towns(
+        tmp_path, NO_PROGRAM, fill=[filled(True, "Please remove the book “{title}”", title="Emma")]
+    ) as made:
         store, index = MemorySolutions(), MemoryPatterns()
         await SolutionLibrary(store, index, WordEmbedder(), whose, made.made.deps.store).add([kept])
         own = SolutionLibrary(store, index, WordEmbedder(), "ann", made.made.deps.store)
@@ -263,3 +265,10 @@ async def test_a_follow_up_takes_only_what_names_its_values(tmp_path: Path) -> N
         made.made.deps = replace(made.made.deps, solutions=Shelf([(whole, 0.9)]))
         records = await made.made.told("How many are there?", earlier=[earlier_run(first)])
     assert not taken(records)
+
+
+async def test_what_goes_on_from_a_request_for_which_nothing_was_found_is_asked_by_nobody_else(tmp_path: Path) -> None:
+    async with towns(tmp_path, WRITTEN) as made:
+        before = [EarlierRun("a run", "How many people live in that town?", ())]
+        records = [one async for one in run_and_learn("And in Paris?", made.made.deps, name="r", earlier=before)]
+    assert (last(records).outcome, learned(records).solutions) == ("answered", ())
