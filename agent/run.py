@@ -26,6 +26,7 @@ from agent.policy.subtasks import Subtask, whole
 from agent.program_answer import based_on, said
 from agent.programs import text_names
 from agent.programs.earlier import EARLIER
+from agent.programs.verdict import WRONG, is_wrong
 from agent.request_reader import Review
 from agent.resume import Past, SplittingAsBefore, called
 from agent.run_context import RunDeps, Shared
@@ -108,6 +109,7 @@ class _Run:
         self._deps = shared.deps
         self._turns: dict[int, SubtaskRun] = {}
         self._answer = ""
+        self._withheld = False
         self._given: dict[int, tuple[ToolDoc, StepResult]] = {}
         self._graph = ReadOnce(shared.deps.store)
 
@@ -198,10 +200,11 @@ class _Run:
         async with closing(self._answers(turns)) as told:
             async for event in told:
                 yield event
-        missing = [turn for turn in turns if turn.outcome != "answered"]
+        outcomes: list[Outcome] = [self._outcome(turn) for turn in turns]
+        missing = [turn for turn, outcome in zip(turns, outcomes, strict=True) if outcome != "answered"]
         for turn in missing if len(turns) > 1 else []:
             yield self._said(f'Not answered: "{clean(turn.subtask.name)}": {clean(turn.why_not, 300)}\n')
-        last = self._finished(outcome_of([turn.outcome for turn in turns]))
+        last = self._finished(outcome_of(outcomes))
         yield last.model_copy(update={"unanswered": tuple(turn.subtask.number for turn in missing)})
 
     async def _answers(self, turns: Sequence[SubtaskRun]) -> AsyncIterator[Event]:
@@ -219,11 +222,24 @@ class _Run:
             if failures := "".join(turn.failure_message() for turn in walked):
                 yield self._said(failures)
             return
+        made = any(not tool.safe and result.status == "ok" for tool, result in steps)
+        held = "" if self._deps.wrong_answers and not made else None
         async with closing(self._deps.policy.answer(self._asked(), steps)) as pieces:
             async for piece in pieces:
                 for notice in told_notices(self._deps.policy):
                     yield notice
-                yield self._said(piece)
+                if held is None:
+                    yield self._said(piece)
+                else:
+                    held += piece
+        if held is not None:
+            self._withheld = is_wrong(self._answer + held, self._deps.wrong_answers)
+            yield self._said(f"This could not be answered: {WRONG}.\n" if self._withheld else held)
+
+    def _outcome(self, turn: SubtaskRun) -> Outcome:
+        """What became of a part of the request; of one whose answer is not given again, nothing."""
+        walked = not turn.progress.by_program or turn.progress.unspoken
+        return "gave_up" if self._withheld and walked else turn.outcome
 
     async def _told_by_program(self, turn: SubtaskRun) -> str:
         """What a program answers, in the policy's words where that is asked for; why it does not, where it came to no end."""

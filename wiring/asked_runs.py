@@ -1,6 +1,8 @@
 """What was asked on the command line of late: enough of each run that its answer can be judged afterwards. A server keeps all of its runs in rows."""
 
 import asyncio
+import fcntl
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from domain.model import Model
 from domain.verdict import Verdict
 from wiring.container import Container
 
+_log = logging.getLogger(__name__)
 _KEPT = 200
 """The latest so many runs."""
 
@@ -25,9 +28,12 @@ class AskedRun(Model):
 
 
 async def keep_run(container: Container, records: Sequence[EventRecord]) -> str:
-    """Note a run that has ended, and what it went by; its id."""
+    """Note a run that has ended, and what it went by, as far as the store can be written; its id."""
     run = AskedRun(judged=judged_of(records, container.settings.owner))
-    await asyncio.to_thread(_put, container.folder.asked, run)
+    try:
+        await asyncio.to_thread(_put, container.folder.asked, run)
+    except OSError as error:  # its answer was given all the same
+        _log.warning("this run cannot be judged later: %s", error)
     return run.judged.run
 
 
@@ -35,7 +41,9 @@ async def wrong_answers(container: Container, request: str) -> frozenset[str]:
     """Answers to this request of which it was said that they are wrong."""
     known = await asyncio.to_thread(_read, container.folder.asked)
     wrong = [one.judged for one in known if one.verdict == "wrong"]
-    return frozenset(one.answer for one in wrong if same_words(one.request, request))
+    return frozenset(
+        answer for one in wrong if same_words(one.request, request) for answer in (one.answers or (one.answer,))
+    )
 
 
 async def judge_run(container: Container, run: str, verdict: Verdict | None) -> AskedRun:
@@ -66,7 +74,15 @@ def _read(file: Path) -> list[AskedRun]:
 
 
 def _put(file: Path, run: AskedRun) -> None:
-    """In the place of what was known of it. Written whole beside the file first, so that one that is cut short leaves it as it was."""
+    """In the place of what was known of it, one process after the other. Written whole beside the file first, so that one that is cut short leaves it
+    as it was.
+    """
+    with file.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _replace(file, run)
+
+
+def _replace(file: Path, run: AskedRun) -> None:
     others = [one for one in _read(file) if one.judged.run != run.judged.run]
     kept = [*others, run][-_KEPT:]
     beside = file.with_suffix(".new")

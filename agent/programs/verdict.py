@@ -24,6 +24,7 @@ from domain.tool import ToolDoc, ToolId
 _RANK: dict[Answered, int] = {"no": 0, "partly": 1, "yes": 2}
 LONGEST = 16_000
 """Characters of an answer that are told."""
+WRONG = "you said that this answer is wrong, and nothing else was found"
 _NAMED = 3
 _NONE = "NoneType"
 _NOTHING = frozenset({"", "none", "null", "nan", "undefined", "unknown", "n/a", "[]", "{}", "()", "''", '""'})
@@ -47,8 +48,8 @@ class Ran:
 
     ``text``: of all its cells. ``calls``: its own, in order; ``before``: those of earlier texts for the same request. ``given``: whether it
     goes by results that it was given. ``unreached``: changing tools that its text calls and that were not called. ``review``: of its calls
-    against the request. ``wrong``: answers to it that its user has said are wrong, as they were told: what they are based on may
-    stand below them.
+    against the request. ``wrong``: answers to it that its user has said are wrong, by themselves or as they were told: then what they are based on
+    stands below them.
     """
 
     text: str
@@ -164,6 +165,8 @@ def is_nothing(value: JsonValue) -> bool:
 
 def judged(claim: Claim, ran: Ran) -> Verdict:
     """What a claim comes to. Code takes away from it only, and never makes more of it than it says."""
+    if is_wrong(claim.answer, ran.wrong) and not _ends_in_change(ran):
+        return Verdict(claim, "no", WRONG)
     if claim.answered == "no":
         return Verdict(claim, "no")
     hollow = _hollow(claim, ran)
@@ -180,6 +183,12 @@ def judged(claim: Claim, ran: Ran) -> Verdict:
         return Verdict(claim, "partly" if of_use else "no", f"not all of its changes were made: {_named(lost)}")
     lacking = _lacking(claim, ran)
     return Verdict(claim, "partly", lacking) if lacking and claim.answered == "yes" else Verdict(claim, claim.answered)
+
+
+def is_wrong(answer: str, wrong: Collection[str]) -> bool:
+    """Whether an answer is one of these, by itself or with a last line that says what it is based on."""
+    own = answer.strip()
+    return bool(own) and any(own in (one.strip(), one.strip().rpartition("\nBased on:")[0].strip()) for one in wrong)
 
 
 def unreached(text: str, docs: Mapping[str, ToolDoc], called: Collection[str]) -> list[str]:
@@ -205,8 +214,6 @@ def _hollow(claim: Claim, ran: Ran) -> str:
     """Why there is nothing behind a claim; empty where there is."""
     if claim.empty and not _ends_in_change(ran):
         return "its answer is empty"
-    if any(f"{one.rstrip()}\n".startswith(f"{claim.answer}\n") for one in ran.wrong) and not _ends_in_change(ran):
-        return "you said that this answer is wrong, and nothing else was found"
     if not ran.given and not any(result.status == "ok" for _, result in (*ran.calls, *ran.before)):
         return "no call that succeeded stands behind its answer"
     return ""

@@ -32,16 +32,14 @@ class SaidValue:
 
 def aligned(request: str, pattern: str) -> dict[str, SaidValue] | None:
     """What stands where the inputs are; None where request and pattern differ in anything else, or it can be seen in more than one way."""
-    if len(request) > _LONGEST:
+    parts = _parts(pattern)
+    if len(request) > _LONGEST or parts is None:
         return None
-    forms = _forms(pattern)
-    if forms is None:
-        return None
-    near, far = (form.fullmatch(request) or form.fullmatch(_begun_otherwise(request)) for form in forms)
-    if near is None or far is None or near.regs != far.regs:
+    spans = _laid_over(request, parts) or _laid_over(_begun_otherwise(request), parts)
+    if spans is None:
         return None
     quotes = [(hit.span(), hit.span(hit.lastindex or 0)) for hit in QUOTED.finditer(request)]
-    found = {name: _said(request, near.span(name), quotes) for name in near.groupdict()}
+    found = {name: _said(request, span, quotes) for name, span in spans.items() if name}
     known = {name: value for name, value in found.items() if value is not None}
     return known if len(known) == len(found) else None
 
@@ -95,36 +93,92 @@ def _said(
     return SaidValue(request[inner[0] : inner[1]], quoted=True)
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of a pattern: an input, by its ``name``, or texts one of which has to stand there."""
+
+    name: str = ""
+    options: tuple[re.Pattern[str], ...] = ()
+
+
+_STRIPPED = " .,;:!?¡¿。，、；：！？…"
+_NO_MARK = re.compile(f"[^{MARKS}]")
+
+
 @lru_cache(maxsize=4096)
-def _forms(pattern: str) -> tuple[re.Pattern[str], re.Pattern[str]] | None:
-    """The pattern with its values as short as they can be, and as long; None where it is no pattern that can be compared."""
+def _parts(pattern: str) -> tuple[_Part, ...] | None:
+    """None where it is no pattern that can be compared."""
     names = inputs_of(pattern)
     if len(pattern) > _LONGEST or len(names) > _MOST_INPUTS or len(set(names)) < len(names):
         return None
-    text = "".join(_parts(pattern.strip(_STRIPPED)))
-    return re.compile(text.replace(_VALUE, "?"), re.DOTALL), re.compile(text.replace(_VALUE, ""), re.DOTALL)
-
-
-_VALUE = "\x00"
-_STRIPPED = " .,;:!?¡¿。，、；：！？…"
-
-
-def _parts(pattern: str) -> Iterator[str]:
-    """Regular expressions of its parts, those of values with a mark where they are as short, or as long, as they can be."""
-    yield f"[{MARKS}]*"
-    at, loose = 0, False
-    for hit in _HOLE.finditer(pattern):
-        yield from _literal(pattern[at : hit.start()], loose=loose or _may_be_empty(hit[1]))
+    text = pattern.strip(_STRIPPED)
+    found: list[_Part] = []
+    at, loose, before = 0, False, f"[{MARKS}]*"
+    for hit in _HOLE.finditer(text):
+        own = "".join(_literal(text[at : hit.start()], loose=loose or _may_be_empty(hit[1])))
+        found.append(_Part(options=(re.compile(before + own),)))
         if hit[1].isidentifier():
-            yield rf"(?P<{hit[1]}>[^{MARKS}](?:.{{0,{_VALUE_LENGTH}}}{_VALUE}[^{MARKS}])?{_VALUE})"
-        elif "|" in hit[1]:
-            options = ("".join(_literal(option.strip(), loose=False)) for option in hit[1].split("|"))
-            yield f"(?:{'|'.join(options)})"
+            found.append(_Part(hit[1]))
         else:
-            yield from _literal(hit[1], loose=False)
-        at, loose = hit.end(), _may_be_empty(hit[1])
-    yield from _literal(pattern[at:], loose=loose)
-    yield f"[{MARKS}]*"
+            options = ("".join(_literal(option.strip(), loose=False)) for option in hit[1].split("|"))
+            found.append(_Part(options=tuple(map(re.compile, dict.fromkeys(options)))))
+        at, loose, before = hit.end(), _may_be_empty(hit[1]), ""
+    rest = "".join(_literal(text[at:], loose=loose))
+    return (*found, _Part(options=(re.compile(f"{before}{rest}[{MARKS}]*"),)))
+
+
+def _laid_over(request: str, parts: Sequence[_Part]) -> dict[str, tuple[int, int]] | None:
+    """Where each input stands; None where the parts do not make up the whole request, or an input may stand in two places.
+
+    Where a part may begin is a number with a bit for each place, so that its work does not grow with the ways in which parts could be put together.
+    """
+    begins = sum(1 << hit.start() for hit in _NO_MARK.finditer(request))
+    reached, steps = [1], list[dict[int, int]]()
+    for part in parts:
+        steps.append({} if part.name else {place: _ends(request, part, place) for place in _bits(reached[-1])})
+        after = 0
+        for ends in steps[-1].values():
+            after |= ends
+        reached.append(_spread((reached[-1] & begins) << 1) & (begins << 1) if part.name else after)
+    left = [reached[-1] & (1 << len(request))]
+    for part, step, before in zip(reversed(parts), reversed(steps), reversed(reached[:-1]), strict=True):
+        if part.name:
+            left.append(_spread(left[-1] >> 1, back=True) & before & begins)
+        else:
+            left.append(sum(1 << place for place, ends in step.items() if ends & left[-1]))
+    left.reverse()
+    if not left[0] or any(
+        part.name and (_several(left[at]) or _several(left[at + 1])) for at, part in enumerate(parts)
+    ):
+        return None
+    places = [one.bit_length() - 1 for one in left]
+    return {part.name: (places[at], places[at + 1]) for at, part in enumerate(parts)}
+
+
+def _ends(request: str, part: _Part, place: int) -> int:
+    hits = (option.match(request, place) for option in part.options)
+    return sum({1 << hit.end() for hit in hits if hit is not None})
+
+
+def _spread(places: int, *, back: bool = False) -> int:
+    """These places and those behind them, as far as a value may be long."""
+    width = 1
+    while width < _VALUE_LENGTH + 2:
+        step = min(width, _VALUE_LENGTH + 2 - width)
+        places |= places >> step if back else places << step
+        width += step
+    return places
+
+
+def _bits(places: int) -> Iterator[int]:
+    while places:
+        lowest = places & -places
+        yield lowest.bit_length() - 1
+        places ^= lowest
+
+
+def _several(places: int) -> bool:
+    return bool(places & (places - 1))
 
 
 def _may_be_empty(hole: str) -> bool:

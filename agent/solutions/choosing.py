@@ -52,6 +52,9 @@ async def choose(asked: Asked, offered: Sequence[ToolDoc], deps: RunDeps, eviden
         await evidence.read(ids)
         tools = [evidence.doc(tool) for tool in ids if evidence.has(tool)]
         known = known_program(solution, told.pattern, {name: tool.id for name, tool in tool_names(tools)})
+        if deps.solutions is not None and solution.owner != deps.solutions.owner:
+            # Another's text, which may be run as it stands: it brings no leave for its changes.
+            known = replace(known, tainted=known.tainted or not all(tool.safe for tool in tools))
         return Chosen(told, replace(asked, known=Known((known,), chosen=True), thrice=True), tools)
     if isinstance(told, NoSolution) and told.shown:
         return Chosen(told, replace(asked, known=Known(path=told.path), thrice=True), offered)

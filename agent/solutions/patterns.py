@@ -2,10 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 
 from agent.memory.similarity import pattern
-from agent.plans.request_template import named_in
 from domain.model import JsonObject
 
 _NAMED = re.compile(r"\{(\w+)\}")
@@ -26,30 +24,30 @@ def _kind(schema: JsonObject) -> str:
     return "<number>" if schema.get("type") in ("integer", "number") else "<name>"
 
 
-def said_in(text: str, request: str) -> dict[str, str] | None:
-    """The words of a request that stand where a pattern has its inputs; None where it is worded otherwise, or an input had two values.
+def says(text: str, request: str) -> bool:
+    """Whether a request has all words of a pattern around its inputs, and something in the place of each.
 
     Case, spaces and marks at the end do not count.
     """
-    names = named_in(text)
-    hit = _reader(text, tuple(names)).fullmatch(" ".join(request.split()).rstrip(_END))
-    return hit.groupdict() if hit else None
+    first, *others = _NAMED.split(_plain(text))[::2]
+    asked = _plain(request)
+    if not others:
+        return asked == first
+    at = len(first)
+    if not asked.startswith(first):
+        return False
+    for part in others[:-1]:
+        found = asked.find(part, at + 1)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return asked.endswith(others[-1]) and at < len(asked) - len(others[-1])
 
 
-@lru_cache(maxsize=4096)
-def _reader(text: str, names: tuple[str, ...]) -> re.Pattern[str]:
-    parts = _NAMED.split(" ".join(text.split()).rstrip(_END))
-    seen: set[str] = set()
-    made: list[str] = []
-    for at, part in enumerate(parts):
-        if at % 2 and part in names:
-            made.append(f"(?P={part})" if part in seen else rf"(?P<{part}>\S(?:.*?\S)??)")
-            seen.add(part)
-        else:
-            made.append(re.escape(f"{{{part}}}" if at % 2 else part))
-    return re.compile("".join(made), re.IGNORECASE | re.DOTALL)
+def _plain(text: str) -> str:
+    return " ".join(text.split()).rstrip(_END).casefold()
 
 
 def worded(text: str, request: str, inputs: Mapping[str, JsonObject]) -> str:
     """A request without its values, for a comparison with a pattern: by the pattern where it is worded like that, else by their looks."""
-    return as_asked(text, inputs) if said_in(text, request) is not None else pattern(request)
+    return as_asked(text, inputs) if says(text, request) else pattern(request)

@@ -15,7 +15,7 @@ from domain.program import ProgramPlan
 from domain.taken import NoSolution, SolutionTaken
 from tests.flows.program_world import OffersAs, World, code, end, the, world
 from tests.flows.shelf import Shelf, solution
-from tests.flows.small_world import BOOKS, FORECAST, FOUND, GEOCODE, NEW_WEATHER, ScriptedExecutor, down, ok
+from tests.flows.small_world import BOOKS, FORECAST, FOUND, GEOCODE, NEW_WEATHER, REMOVE, ScriptedExecutor, down, ok
 from tests.models.brain import Line
 from tests.models.openai_replies import Refuses
 
@@ -183,6 +183,21 @@ async def test_what_is_written_after_a_tainted_solution_is_tainted(tmp_path: Pat
     (started,) = the(records, ProgramStarted)
     assert isinstance(started, ProgramStarted)
     assert started.program.tainted
+
+
+@pytest.mark.parametrize(("owner", "tainted"), [("ann", True), ("", False)])
+async def test_what_is_written_after_anothers_change_brings_no_leave(tmp_path: Path, owner: str, tainted: bool) -> None:
+    removes = solution(
+        "removes", (GEOCODE, REMOVE), f'{PLACE}\nawait delete_book(title=title)', "Forecast for {title}",
+        inputs={"title": {"type": "string"}},
+    )  # fmt: skip
+    shelf = Shelf([(AUTHORS, 0.4), (removes, 0.6)], owner=owner)
+    text = code(PLACE, '{"answered": "yes", "answer": f"{place[\'latitude\']}"}')
+    async with choosing(tmp_path, calls(), text, shelf=shelf) as (made, _):
+        records = await made.told(WEATHER)
+    (started, *_) = the(records, ProgramStarted)
+    assert isinstance(started, ProgramStarted)
+    assert started.program.tainted is tainted
 
 
 async def test_a_choice_that_cannot_be_used_is_told_back_once_and_then_there_is_none(tmp_path: Path) -> None:
