@@ -33,6 +33,7 @@ from agent.scheduler import Turns, closing, side_by_side
 from agent.step_numbers import counted_through, given_to, renumbered
 from agent.subtask import SubtaskRun
 from agent.text import clean
+from agent.wrong_answers import AGAIN, said_again
 from domain.errors import FootpathError, PassingError
 from domain.event import AnswerDelta, Event, EventRecord, Outcome, RunFinished, RunStarted
 from domain.plan import StepResult
@@ -108,6 +109,7 @@ class _Run:
         self._deps = shared.deps
         self._turns: dict[int, SubtaskRun] = {}
         self._answer = ""
+        self._repeats: Sequence[SubtaskRun] = ()
         self._given: dict[int, tuple[ToolDoc, StepResult]] = {}
         self._graph = ReadOnce(shared.deps.store)
 
@@ -198,10 +200,11 @@ class _Run:
         async with closing(self._answers(turns)) as told:
             async for event in told:
                 yield event
-        missing = [turn for turn in turns if turn.outcome != "answered"]
+        outcomes: list[Outcome] = ["gave_up" if turn in self._repeats else turn.outcome for turn in turns]
+        missing = [turn for turn, outcome in zip(turns, outcomes, strict=True) if outcome != "answered"]
         for turn in missing if len(turns) > 1 else []:
             yield self._said(f'Not answered: "{clean(turn.subtask.name)}": {clean(turn.why_not, 300)}\n')
-        last = self._finished(outcome_of([turn.outcome for turn in turns]))
+        last = self._finished(outcome_of(outcomes))
         yield last.model_copy(update={"unanswered": tuple(turn.subtask.number for turn in missing)})
 
     async def _answers(self, turns: Sequence[SubtaskRun]) -> AsyncIterator[Event]:
@@ -219,11 +222,28 @@ class _Run:
             if failures := "".join(turn.failure_message() for turn in walked):
                 yield self._said(failures)
             return
-        async with closing(self._deps.policy.answer(self._asked(), steps)) as pieces:
+        async with closing(self._answered(walked, steps)) as pieces:
             async for piece in pieces:
                 for notice in told_notices(self._deps.policy):
                     yield notice
                 yield self._said(piece)
+
+    async def _answered(self, walked: Sequence[SubtaskRun], steps: Results) -> AsyncIterator[str]:
+        """The policy's answer in pieces; where its user has said that this one is wrong, that in its place."""
+        wrong = self._deps.wrong_answers
+        held: list[str] = []
+        async with closing(self._deps.policy.answer(self._asked(), steps)) as pieces:
+            async for piece in pieces:
+                if wrong:
+                    held.append(piece)
+                else:
+                    yield piece
+        changed_something = any(not tool.safe and result.status != "failed" for tool, result in steps)
+        if held and not changed_something and said_again("".join(held), wrong, self._asked()):
+            self._repeats = walked
+            held = [f"This could not be answered: {AGAIN}.\n"]
+        for piece in held:
+            yield piece
 
     async def _told_by_program(self, turn: SubtaskRun) -> str:
         """What a program answers, in the policy's words where that is asked for; why it does not, where it came to no end."""

@@ -85,6 +85,7 @@ class Asked:
             offer=functions.text,
             today=self.today,
             earlier=self.earlier.text,
+            goes_on=bool(self.earlier.values),
             attempts=tuple(attempts),
             unknown=functions.unknown,
             answers=tuple(answers),

@@ -42,7 +42,7 @@ class Attempt:
 class ProgramQuestion:
     """What the author of a program sees. ``offer``: the functions it may call. ``today``: the date, as ``2026-11-23``.
 
-    ``earlier``: what is shown of the results of earlier requests, which the program finds as ``earlier``; empty where there are none. ``attempts``: the oldest first.
+    ``earlier``: what is shown of the results of earlier requests, which the program finds as ``earlier``; empty where there are none. ``goes_on``: whether it finds any there. ``attempts``: the oldest first.
     ``unknown``: functions whose response has no known structure, so that a look is called for. ``answers``: what the user was asked and said.
     ``known``: how such requests were served.
     ``docs``: the documents of the offered functions, by their names.
@@ -52,6 +52,7 @@ class ProgramQuestion:
     offer: OfferText
     today: str
     earlier: str = ""
+    goes_on: bool = False
     attempts: tuple[Attempt, ...] = ()
     unknown: tuple[str, ...] = ()
     answers: tuple[QuestionAnswered, ...] = ()

@@ -16,6 +16,7 @@ from agent.programs import text_names
 from agent.programs.protocol import Broken
 from agent.request_reader import Review
 from agent.text import clean, shown
+from agent.wrong_answers import AGAIN, said_again
 from domain.event import ProgramEnded, QuestionAnswered
 from domain.plan import StepResult
 from domain.program import Answered
@@ -47,8 +48,7 @@ class Ran:
 
     ``text``: of all its cells. ``calls``: its own, in order; ``before``: those of earlier texts for the same request. ``given``: whether it
     goes by results that it was given. ``unreached``: changing tools that its text calls and that were not called. ``review``: of its calls
-    against the request. ``wrong``: answers to it that its user has said are wrong, as they were told: what they are based on may
-    stand below them.
+    against the ``request``. ``wrong``: answers to it that its user has said are wrong, as they were told.
     """
 
     text: str
@@ -57,6 +57,7 @@ class Ran:
     given: bool = False
     unreached: Sequence[str] = ()
     review: Review = field(default_factory=Review)
+    request: str = ""
     wrong: Collection[str] = ()
 
 
@@ -205,8 +206,8 @@ def _hollow(claim: Claim, ran: Ran) -> str:
     """Why there is nothing behind a claim; empty where there is."""
     if claim.empty and not _ends_in_change(ran):
         return "its answer is empty"
-    if any(f"{one.rstrip()}\n".startswith(f"{claim.answer}\n") for one in ran.wrong) and not _ends_in_change(ran):
-        return "you said that this answer is wrong, and nothing else was found"
+    if said_again(claim.answer, ran.wrong, ran.request) and not _ends_in_change(ran):
+        return AGAIN
     if not ran.given and not any(result.status == "ok" for _, result in (*ran.calls, *ran.before)):
         return "no call that succeeded stands behind its answer"
     return ""

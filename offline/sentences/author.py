@@ -24,12 +24,12 @@ _ROOT = re.compile(r"[^\W\d]\w*")
 def written(question: ProgramQuestion) -> WrittenProgram:
     """A program, or nothing where no sentence says enough of what the request says. Where one came to nothing, the next best is tried."""
     if (
-        question.earlier
+        question.goes_on
         or question.answers
         or len(question.attempts) > 1
         or any(one.stands or one.changed for one in question.attempts)
     ):
-        return WrittenProgram("", "sentences are about what was not looked at yet")
+        return WrittenProgram("", "rules write no program that goes on from what was found before")
     if any(not one.safe and may_call(one, question.request) for one in question.docs.values()):
         return WrittenProgram("", "it may order a change, which no sentence makes")
     tried = {_begins(one.text) for one in question.attempts}
