@@ -84,7 +84,7 @@ class ByProgram:
         given = replace(
             self._asked,
             given=as_text(took.plan, tools) if took.plan is not None else "pass",
-            of_strangers=took.plan is not None and took.plan.program.tainted,
+            of_strangers=took.of_strangers,
             wider=False,
         )
         serving = self._serving(given, replace(self._deps, offer_tokens=_WHOLE))

@@ -26,6 +26,7 @@ from agent.policy.subtasks import Subtask, whole
 from agent.program_answer import based_on, said
 from agent.programs import text_names
 from agent.programs.earlier import EARLIER
+from agent.programs.verdict import WRONG
 from agent.request_reader import Review
 from agent.resume import Past, SplittingAsBefore, called
 from agent.run_context import RunDeps, Shared
@@ -33,7 +34,7 @@ from agent.scheduler import Turns, closing, side_by_side
 from agent.step_numbers import counted_through, given_to, renumbered
 from agent.subtask import SubtaskRun
 from agent.text import clean
-from agent.wrong_answers import AGAIN, said_again
+from agent.wrong_answers import said_again
 from domain.errors import FootpathError, PassingError
 from domain.event import AnswerDelta, Event, EventRecord, Outcome, RunFinished, RunStarted
 from domain.plan import StepResult
@@ -109,7 +110,7 @@ class _Run:
         self._deps = shared.deps
         self._turns: dict[int, SubtaskRun] = {}
         self._answer = ""
-        self._repeats: Sequence[SubtaskRun] = ()
+        self._withheld = False
         self._given: dict[int, tuple[ToolDoc, StepResult]] = {}
         self._graph = ReadOnce(shared.deps.store)
 
@@ -200,7 +201,7 @@ class _Run:
         async with closing(self._answers(turns)) as told:
             async for event in told:
                 yield event
-        outcomes: list[Outcome] = ["gave_up" if turn in self._repeats else turn.outcome for turn in turns]
+        outcomes: list[Outcome] = [self._outcome(turn) for turn in turns]
         missing = [turn for turn, outcome in zip(turns, outcomes, strict=True) if outcome != "answered"]
         for turn in missing if len(turns) > 1 else []:
             yield self._said(f'Not answered: "{clean(turn.subtask.name)}": {clean(turn.why_not, 300)}\n')
@@ -222,28 +223,25 @@ class _Run:
             if failures := "".join(turn.failure_message() for turn in walked):
                 yield self._said(failures)
             return
-        async with closing(self._answered(walked, steps)) as pieces:
+        made = any(not tool.safe and result.status == "ok" for tool, result in steps)
+        held = "" if self._deps.wrong_answers and not made else None
+        async with closing(self._deps.policy.answer(self._asked(), steps)) as pieces:
             async for piece in pieces:
                 for notice in told_notices(self._deps.policy):
                     yield notice
-                yield self._said(piece)
-
-    async def _answered(self, walked: Sequence[SubtaskRun], steps: Results) -> AsyncIterator[str]:
-        """The policy's answer in pieces; where its user has said that this one is wrong, that in its place."""
-        wrong = self._deps.wrong_answers
-        held: list[str] = []
-        async with closing(self._deps.policy.answer(self._asked(), steps)) as pieces:
-            async for piece in pieces:
-                if wrong:
-                    held.append(piece)
+                if held is None:
+                    yield self._said(piece)
                 else:
-                    yield piece
-        changed_something = any(not tool.safe and result.status != "failed" for tool, result in steps)
-        if held and not changed_something and said_again("".join(held), wrong, self._asked()):
-            self._repeats = walked
-            held = [f"This could not be answered: {AGAIN}.\n"]
-        for piece in held:
-            yield piece
+                    held += piece
+        if held is not None:
+            wrong, asked = self._deps.wrong_answers, self._asked()
+            self._withheld = said_again(self._answer + held, wrong, asked) or said_again(held, wrong, asked)
+            yield self._said(f"This could not be answered: {WRONG}.\n" if self._withheld else held)
+
+    def _outcome(self, turn: SubtaskRun) -> Outcome:
+        """What became of a part of the request; of one whose answer is not given again, nothing."""
+        walked = not turn.progress.by_program or turn.progress.unspoken
+        return "gave_up" if self._withheld and walked else turn.outcome
 
     async def _told_by_program(self, turn: SubtaskRun) -> str:
         """What a program answers, in the policy's words where that is asked for; why it does not, where it came to no end."""

@@ -276,7 +276,8 @@ class SubtaskRun(SubtaskOutcome):
         found = self._earlier_results.inputs(text_names.used(plan.program.text) - {*plan.inputs})
         names: JsonObject = {"today": self._today, EARLIER: [], **found}
         parts = self._opened, self._deps.sandbox, self.evidence, self._calling, self.progress, self._past
-        async with closing(Carrying(plan, names, *parts).events(self._deps.choices)) as events:
+        carrying = Carrying(plan, names, *parts, wrong=self._deps.wrong_answers)
+        async with closing(carrying.events(self._deps.choices)) as events:
             async for event in events:
                 yield self._references.told(event)
 

@@ -3,8 +3,6 @@
 import re
 from collections.abc import Collection, Iterator
 
-AGAIN = "you said that this answer is wrong, and nothing else was found"
-
 _SOURCES = re.compile(r"\[\d+\]|^Based on: .*$", re.MULTILINE)
 _LABEL = re.compile(r"^[-\s]*(?:[^\W\d_][\w ]{0,40}: )?")
 """What a value is called, in front of it."""
@@ -14,7 +12,7 @@ _WORD = re.compile(r"\w+(?:[.,:/-]\w+)*")
 def said_again(answer: str, wrong: Collection[str], request: str) -> bool:
     """Whether an answer to a request is one of those that are wrong. Only figures and names are compared, in their order, where both have any that the request has not."""
     own, told = _words(answer), _telling(answer, request)
-    return any(own == _words(one) or (told and told == _telling(one, request)) for one in wrong if _words(one))
+    return any(own == _words(one) or (bool(told) and told == _telling(one, request)) for one in wrong if _words(one))
 
 
 def _words(answer: str) -> list[str]:

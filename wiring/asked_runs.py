@@ -35,7 +35,9 @@ async def wrong_answers(container: Container, request: str) -> frozenset[str]:
     """Answers to this request of which it was said that they are wrong."""
     known = await asyncio.to_thread(_read, container.folder.asked)
     wrong = [one.judged for one in known if one.verdict == "wrong"]
-    return frozenset(one.answer for one in wrong if same_words(one.request, request))
+    return frozenset(
+        answer for one in wrong if same_words(one.request, request) for answer in (one.answers or (one.answer,))
+    )
 
 
 async def judge_run(container: Container, run: str, verdict: Verdict | None) -> AskedRun:

@@ -109,10 +109,10 @@ def run_and_learn(
     records = run(request, deps, budget, name=name, past=past, earlier=earlier)
     if not learn or deps.executor.name == "replay":
         return records
-    library = (
-        deps.solutions if deps.plan is None else None
-    )  # a plan that was given has inputs, which its run is one choice of
-    learner = Learner(deps.store, deps.memory, deps.policy, ended, deps.weights, library)
+    # A plan that was given has inputs, which its run is one choice of.
+    library = deps.solutions if deps.plan is None else None
+    alone = not earlier
+    learner = Learner(deps.store, deps.memory, deps.policy, ended, deps.weights, library, alone=alone)
     return taught(records, learner, past)
 
 

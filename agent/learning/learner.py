@@ -45,6 +45,7 @@ class Learner:
     """Who learns, and by which parameters of the ``weights``. ``policy`` scores the steps; without one the rules of :mod:`agent.learning.step_scores` do.
 
     ``solutions``: the library that judges and keeps what programs were run. ``ended``: asked at a run's end, whether it is over; one that goes on elsewhere is learnt from there, once and whole.
+    ``alone``: its request goes on from no earlier one, whose words it may need.
     """
 
     store: Learns
@@ -53,6 +54,7 @@ class Learner:
     ended: Callable[[], bool] = lambda: True
     weights: WeightParameters = DEFAULTS
     solutions: Solutions | None = None
+    alone: bool = True
 
 
 async def taught(
@@ -88,8 +90,10 @@ async def learn_from(
     policy: Policy | None = None,
     weights: WeightParameters = DEFAULTS,
     solutions: Solutions | None = None,
+    *,
+    alone: bool = True,
 ) -> WeightsLearned | None:
-    """Learn from a whole run; what it taught, or None where there was nothing to learn.
+    """Learn from a whole run; what it taught, or None where there was nothing to learn. ``alone``: as of :class:`Learner`.
 
     The batch is applied once, however often it is learnt from; so are the judgements, which go with it. Nothing is raised: a run that
     was answered stays answered, and the event says why nothing was learnt.
@@ -109,7 +113,7 @@ async def learn_from(
     if learned is not None and memory is not None:
         learned = await _or_said(learned, _remembered(learned, records, transcript, memory, judge=new))
     if learned is not None and solutions is not None:
-        learned = await _or_said(learned, _kept(learned, records, transcript, solutions, store))
+        learned = await _or_said(learned, _kept(learned, records, transcript, solutions, store, alone=alone))
     return learned
 
 
@@ -122,7 +126,8 @@ async def _or_said(learned: WeightsLearned, more: Awaitable[WeightsLearned]) -> 
 
 
 async def _learnt(records: Sequence[EventRecord], learner: Learner) -> WeightsLearned | None:
-    return await learn_from(records, learner.store, learner.memory, learner.policy, learner.weights, learner.solutions)
+    parts = learner.store, learner.memory, learner.policy, learner.weights, learner.solutions
+    return await learn_from(records, *parts, alone=learner.alone)
 
 
 async def _scores(transcript: Transcript, store: Learns, policy: Policy | None) -> tuple[float, ...] | None:
@@ -174,7 +179,13 @@ async def _remembered(
 
 
 async def _kept(
-    learned: WeightsLearned, records: Sequence[EventRecord], transcript: Transcript, library: Solutions, store: Learns
+    learned: WeightsLearned,
+    records: Sequence[EventRecord],
+    transcript: Transcript,
+    library: Solutions,
+    store: Learns,
+    *,
+    alone: bool,
 ) -> WeightsLearned:
     """Judge the solutions that were taken, each once a run, and keep the programs that served as solutions, and new ways to ask for known ones."""
     run, told = records[0].run, [JudgedSolution(solution=one, good=good) for one, good in judged(records, transcript)]
@@ -183,16 +194,21 @@ async def _kept(
     served = {one.solution for one in told if one.good}
     asked = [one for one in taken(records) if one.told.how == "asked" and one.told.solution in served]
     there = await library.get(one.told.solution for one in asked)
-    docs = await store.get_tools({result.tool for result in transcript.steps.values()})
+    may_call = {tool for kept in there.values() for tool in kept.plan.program.tools.values()}
+    docs = await store.get_tools({result.tool for result in transcript.steps.values()} | may_call)
+    changing = {one for one in may_call if one not in docs or not docs[one].safe}
     requests = [transcript.subtasks[one.subtask].description or transcript.request for one in asked]
     reworded = [
-        worded_anew(one, there[one.told.solution], request, library.owner)
+        worded_anew(
+            one, kept, request, library.owner, changes=not changing.isdisjoint(kept.plan.program.tools.values())
+        )
         for one, request in zip(asked, requests, strict=True)
-        if one.told.solution in there
+        if (kept := there.get(one.told.solution)) is not None
     ]
-    new = [one for one in reworded if one is not None] + list(learnt(records, transcript, docs, library.owner))
-    kept = await library.add(new) if new else []
-    return learned.model_copy(update={"solutions": tuple(dict.fromkeys(kept)), "solved": tuple(told)})
+    own = learnt(records, transcript, docs, library.owner) if alone else ()
+    new = [*(one for one in reworded if one is not None), *own]
+    ids = await library.add(new) if new else []
+    return learned.model_copy(update={"solutions": tuple(dict.fromkeys(ids)), "solved": tuple(told)})
 
 
 def _told(batch: LiveBatch) -> WeightsLearned:

@@ -10,7 +10,7 @@ from agent.memory.long_term import LongTermMemory
 from agent.memory.similarity import pattern
 from agent.solutions.protocol import Solutions
 from agent.transcript import Transcript
-from domain.event import EventRecord
+from domain.event import EventRecord, ProgramEnded, RunFinished
 from domain.learned import WeightsLearned
 from domain.memory import memory_id
 from domain.model import Model
@@ -26,6 +26,7 @@ from graph.weights import DEFAULTS, WeightParameters
 class Judged(Model):
     """What a verdict on a run is about. ``solutions``: those that it took or was kept as. ``followed``: memories of its user's own
     whose path served it; those that all share are judged by what runs come to, not by one user's word. ``solved``: what it was remembered by.
+    ``answers``: as :func:`answers_of` has them.
     """
 
     run: str
@@ -33,10 +34,19 @@ class Judged(Model):
     answered: bool
     at: datetime
     answer: str = ""
+    answers: tuple[str, ...] = ()
     solutions: tuple[str, ...] = ()
     followed: tuple[str, ...] = ()
     solved: tuple[Solved, ...] = ()
     learned: WeightsLearned | None = None
+
+
+def answers_of(records: Sequence[EventRecord]) -> tuple[str, ...]:
+    """What a run answered, so that it is known again: what its programs said, however it was put into words then; without any, the whole of it."""
+    ends = {one.subtask: one.event for one in records if isinstance(one.event, ProgramEnded)}
+    said = tuple(end.answer for end in ends.values() if end.spoken and end.answer.strip())
+    whole = [one.event.answer for one in records if isinstance(one.event, RunFinished)]
+    return said or tuple(whole[-1:])
 
 
 def same_words(one: str, other: str) -> bool:
@@ -74,6 +84,7 @@ def judged_of(records: Sequence[EventRecord], owner: str) -> Judged:
         answered=end is not None and end.outcome == "answered",
         at=records[0].at,
         answer=end.answer if end is not None else "",
+        answers=answers_of(records),
         solutions=tuple(dict.fromkeys([*taken, *(one for event in learned for one in event.solutions)])),
         followed=tuple(_own_followed(records, learned, owner)),
         solved=tuple(solved(records, transcript)),

@@ -1,7 +1,7 @@
 """One plan carried out: its program is run once, as it stands, to its end or to where it breaks off. Nothing is written, mended or gone around."""
 
 import ast
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import replace
 
 from pydantic.types import JsonValue
@@ -47,7 +47,7 @@ async def tools_of(plan: ProgramPlan, evidence: Evidence) -> Path:
 
 
 class Carrying:
-    """Made for one plan of a subtask, used once and dropped. ``names``: what the text finds beside its inputs."""
+    """Made for one plan of a subtask, used once and dropped. ``names``: what the text finds beside its inputs; ``wrong``: as of :class:`Ran`."""
 
     def __init__(
         self,
@@ -59,8 +59,10 @@ class Carrying:
         calling: Calling,
         progress: Progress,
         past: Line,
+        wrong: Collection[str] = (),
     ) -> None:
         self._plan = plan
+        self._wrong = wrong
         self._names = names
         self._opened = opened
         self._sandbox = sandbox
@@ -101,7 +103,7 @@ class Carrying:
             case Returned(None):
                 return said_by_calls(number, made)
             case Returned(value):
-                ran = Ran(self._plan.program.text, made, given=bool(self._opened.given))
+                ran = Ran(self._plan.program.text, made, given=bool(self._opened.given), wrong=self._wrong)
                 return ended(number, judged(claim_of(value), ran))
             case LeftOpen(question):
                 return ended(number, left_open(question, changed=bool(self._progress.changes_made)))

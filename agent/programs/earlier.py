@@ -58,7 +58,7 @@ class EarlierResults:
 class Asked:
     """What a program is written for. ``earlier``: what it goes on from. ``wider``: what a program lacks is looked for once more.
 
-    ``given``: a text that is run once instead of one that is written, ``of_strangers`` where its author had seen words of responses.
+    ``given``: a text that is run once instead of one that is written, ``of_strangers`` where it may hold other words than its user's.
     ``known``: how such requests were served. ``thrice``: three texts may come to nothing in all, those that a check refuses among them.
     """
 

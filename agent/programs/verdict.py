@@ -16,7 +16,7 @@ from agent.programs import text_names
 from agent.programs.protocol import Broken
 from agent.request_reader import Review
 from agent.text import clean, shown
-from agent.wrong_answers import AGAIN, said_again
+from agent.wrong_answers import said_again
 from domain.event import ProgramEnded, QuestionAnswered
 from domain.plan import StepResult
 from domain.program import Answered
@@ -25,6 +25,7 @@ from domain.tool import ToolDoc, ToolId
 _RANK: dict[Answered, int] = {"no": 0, "partly": 1, "yes": 2}
 LONGEST = 16_000
 """Characters of an answer that are told."""
+WRONG = "you said that this answer is wrong, and nothing else was found"
 _NAMED = 3
 _NONE = "NoneType"
 _NOTHING = frozenset({"", "none", "null", "nan", "undefined", "unknown", "n/a", "[]", "{}", "()", "''", '""'})
@@ -48,7 +49,7 @@ class Ran:
 
     ``text``: of all its cells. ``calls``: its own, in order; ``before``: those of earlier texts for the same request. ``given``: whether it
     goes by results that it was given. ``unreached``: changing tools that its text calls and that were not called. ``review``: of its calls
-    against the ``request``. ``wrong``: answers to it that its user has said are wrong, as they were told.
+    against the ``request``. ``wrong``: answers to it that its user has said are wrong, by themselves or as they were told.
     """
 
     text: str
@@ -165,6 +166,8 @@ def is_nothing(value: JsonValue) -> bool:
 
 def judged(claim: Claim, ran: Ran) -> Verdict:
     """What a claim comes to. Code takes away from it only, and never makes more of it than it says."""
+    if said_again(claim.answer, ran.wrong, ran.request) and not _ends_in_change(ran):
+        return Verdict(claim, "no", WRONG)
     if claim.answered == "no":
         return Verdict(claim, "no")
     hollow = _hollow(claim, ran)
@@ -206,8 +209,6 @@ def _hollow(claim: Claim, ran: Ran) -> str:
     """Why there is nothing behind a claim; empty where there is."""
     if claim.empty and not _ends_in_change(ran):
         return "its answer is empty"
-    if said_again(claim.answer, ran.wrong, ran.request) and not _ends_in_change(ran):
-        return AGAIN
     if not ran.given and not any(result.status == "ok" for _, result in (*ran.calls, *ran.before)):
         return "no call that succeeded stands behind its answer"
     return ""

@@ -34,13 +34,13 @@ def fingerprints(program: Program, docs: Mapping[ToolId, ToolDoc]) -> dict[ToolI
     words = frozenset(
         node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
     )
-    given: dict[ToolId, set[str]] = {}
+    names_read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    given = {tool: set[str]() for name, tool in program.tools.items() if name in names_read}
     for node in ast.walk(tree):
         function = called(node)
         if isinstance(node, ast.Call) and function in program.tools:
             names = program.arguments.get(function, {})
-            mine = given.setdefault(program.tools[function], set())
-            mine |= {names.get(one.arg, one.arg) for one in node.keywords if one.arg}
+            given[program.tools[function]] |= {names.get(one.arg, one.arg) for one in node.keywords if one.arg}
     return {tool: _fingerprint(docs[tool], names, words) for tool, names in given.items() if tool in docs}
 
 

@@ -22,12 +22,14 @@ def standing(solution: Solution) -> float:
 def merged(kept: Solution, new: Solution) -> Solution:
     """A solution with what another that is the same program adds to it; a run that wrote it again has been served by it.
 
-    One that was suspended because its tools had drifted, and was made again for what they are now, may be taken again.
+    One that was suspended because its tools had drifted, and was made again for what they are now, may be taken again; so may one that was never tried,
+    or whose tools are again as they were, once a run has written it and been served.
     """
     fresh = bool(new.fingerprints) and new.fingerprints != kept.fingerprints
     patterns = tuple(dict.fromkeys((*kept.patterns, *as_in(kept, new))))
     again = new.runs[-1] if new.origin == "run" and new.runs and new.runs[-1] not in kept.runs else ""
     served = counted(kept, run_key(again), good=True) if again else kept
+    anew = fresh or (bool(again) and served.bad - served.good < WORN_OUT)
     return served.model_copy(
         update={
             "patterns": patterns[:PATTERNS],
@@ -37,7 +39,7 @@ def merged(kept: Solution, new: Solution) -> Solution:
             "good": served.good + new.good,
             "bad": served.bad + new.bad,
             "wrong": tuple(dict.fromkeys((*kept.wrong, *new.wrong))),
-            "suspended": "" if fresh else kept.suspended,
+            "suspended": "" if anew else kept.suspended,
             "runs": tuple(dict.fromkeys((*kept.runs, *new.runs)))[-_RUNS:],
         }
     )
@@ -73,11 +75,12 @@ def without(solution: Solution, run: str) -> Solution:
 
 
 def own_copy(shared: Solution, name: str, owner: str) -> Solution:
-    """A shared solution as an owner's own, of which nothing is known yet."""
+    """A shared solution as an owner's own, of which nothing is known yet. Its text is still another's."""
+    program = shared.plan.program.model_copy(update={"tainted": True})
     blank = Solution(
         id=name,
         owner=owner,
-        plan=shared.plan,
+        plan=shared.plan.model_copy(update={"program": program}),
         patterns=shared.patterns,
         path=shared.path,
         origin=shared.origin,

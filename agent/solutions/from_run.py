@@ -106,8 +106,11 @@ def judged(records: Sequence[EventRecord], transcript: Transcript) -> Iterator[t
                 yield one.told.solution, False
 
 
-def worded_anew(one: TakenSolution, kept: Solution, request: str, owner: str) -> Solution | None:
-    """An owner's solution with the further patterns that a run of it has shown: its request's own, and what the model that was asked said of them."""
+def worded_anew(one: TakenSolution, kept: Solution, request: str, owner: str, *, changes: bool) -> Solution | None:
+    """An owner's solution with the further patterns that a run of it has shown: its request's own, and what the model that was asked said of them.
+
+    ``changes``: it may change something; then the text of one that all share is another's here, too.
+    """
     inputs = one.told.values
     said = {name: words_of(value, request) for name, value in inputs.items()}
     own = spoken(request, [Words(words, name) for name, words in said.items()]) if all(said.values()) else ""
@@ -115,7 +118,11 @@ def worded_anew(one: TakenSolution, kept: Solution, request: str, owner: str) ->
     patterns = [text for text in (own, *one.told.wordings) if is_pattern(text, needed)]
     new = tuple(text for text in dict.fromkeys(patterns) if text not in kept.patterns)
     blank: dict[str, object] = {"good": 0, "bad": 0, "wrong": (), "runs": (), "verdicts": {}}
-    return kept.model_copy(update={**blank, "owner": owner, "patterns": new}) if new else None
+    program = kept.plan.program
+    if changes and kept.owner != owner:
+        program = program.model_copy(update={"tainted": True})
+    plan = kept.plan.model_copy(update={"program": program})
+    return kept.model_copy(update={**blank, "owner": owner, "patterns": new, "plan": plan}) if new else None
 
 
 def is_pattern(text: str, needed: Sequence[str]) -> bool:
@@ -132,18 +139,18 @@ def learnt(
 ) -> Iterator[Solution]:
     """The solutions that a run's programs are, with inputs in place of what their requests say; not those that took one that was there already.
 
-    Only what answered all of its request, and stands alone; nothing that holds a value of this one run (:mod:`agent.solutions.own_values`).
+    Only what answered all of its request, stands alone and asks its user by itself whatever there is to ask; nothing that holds a value of this one run (:mod:`agent.solutions.own_values`).
     """
     there = {one.subtask for one in taken(records) if one.ended is not None and one.ended.verdict == "yes"}
-    seen = [record.event.shown for record in records if isinstance(record.event, ProgramLooked)]
+    seen = list(_seen(records))
     for one in transcript.walked:
         request = one.description or transcript.request
         program = _program(one) if one.number not in there and transcript.served(one) and one.answered else None
-        if program is None or one.given:
+        if program is None or one.given or _after_an_answer(one):
             continue
         answers = [result.response for result in one.steps.values()]
         plan, pattern = _with_inputs(program, request, docs)
-        of_one_run = own_values(plan.program, request, docs, [*seen, *answers] if program.tainted else seen)
+        of_one_run = own_values(plan.program, request, docs, seen, answers if program.tainted else ())
         if not of_one_run and not words_of_answers(plan.program, request, answers):
             yield Solution(
                 id="",
@@ -155,6 +162,23 @@ def learnt(
                 runs=(records[0].run,),
                 at=datetime.now(UTC),
             )
+
+
+def _seen(records: Sequence[EventRecord]) -> Iterator[str]:
+    """What authors of programs were shown of what happened."""
+    for record in records:
+        match record.event:
+            case ProgramLooked(shown=text) | ProgramFailed(error=text):
+                yield text
+            case _:
+                continue
+
+
+def _after_an_answer(subtask: SubtaskTranscript) -> bool:
+    """Whether its program was written after its user had answered something in words of their own: it asks no more, and what it holds is for this user."""
+    last = subtask.programs.last
+    cells = {str(number) for number in last.cells} if last is not None else set[str]()
+    return any(one.answer and one.site.partition(":")[0] not in cells for one in subtask.questions)
 
 
 def path_of(program: Program) -> tuple[ToolId, ...]:

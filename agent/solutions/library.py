@@ -9,7 +9,7 @@ from agent.solutions.evidence import PATTERNS, counted, marked, merged, own_copy
 from agent.solutions.identity import owned_by, solution_id
 from agent.solutions.patterns import as_asked, worded
 from agent.solutions.protocol import NEAR, NearSolution
-from agent.solutions.sharing import common_to, shareable
+from agent.solutions.sharing import common_to, shareable, tools_of
 from domain.solution import NearPattern, PatternIndex, Solution, SolutionStore, program_of
 from domain.tool import ToolDoc, ToolId
 from retriever.index import Embedder
@@ -154,7 +154,7 @@ class SolutionLibrary:
         fellows = await self._store.of_program(program_of(solution))
         if not self._owner or any(not one.owner for one in fellows):
             return
-        docs = await self._documents.get_tools({tool for one in fellows for tool in one.path})
+        docs = await self._documents.get_tools({tool for one in fellows for tool in tools_of(one)})
         if (common := common_to(fellows, docs)) is not None:
             await self._put_shared(common)
 

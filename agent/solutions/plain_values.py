@@ -14,6 +14,8 @@ LOOKS = "x-looks"
 
 _INTEGER = re.compile(r"[+-]?(?:0|[1-9]\d{0,14})")
 _NUMBER = re.compile(r"[+-]?(?:0|[1-9]\d{0,14})(?:\.\d{1,12})?")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
+"""A thousand and a half, or one and a half: that depends on who says it."""
 _SHAPES = (
     ("email", re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
     ("url", re.compile(r"https?://\S+")),
@@ -100,7 +102,9 @@ def _member(text: str, allowed: list[JsonValue]) -> JsonValue:
 def _number(said: SaidValue, *, whole: bool) -> JsonValue:
     if whole:
         return int(said.text) if _INTEGER.fullmatch(said.text) else None
-    return None if not _NUMBER.fullmatch(said.text) else float(said.text) if "." in said.text else int(said.text)
+    if not _NUMBER.fullmatch(said.text) or _THOUSANDS.fullmatch(said.text):
+        return None
+    return float(said.text) if "." in said.text else int(said.text)
 
 
 def _format(schema: JsonObject) -> str:

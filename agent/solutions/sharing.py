@@ -2,23 +2,25 @@
 
 An administrator shares what a person has read. Nobody reads what is shared because several owners came to it, each alone: the program is the
 same for all of them, so that its constants are nobody's own; of what may differ between them, only those words stay that the documents
-of its tools have, or as many owners.
+of its tools have, or as many owners. What requests it is taken for only so many owners say: one alone could have it taken for others.
 """
 
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from agent.memory.similarity import pattern, telling
-from agent.programs.equality import ANSWER
+from agent.plans.compiling import PARAMETER
+from agent.programs.equality import ANSWER, form_of
 from agent.programs.names import FOUND
-from agent.programs.reading import bound_names
-from agent.solutions.identity import as_in
+from agent.programs.reading import bound_names, called
+from agent.solutions.identity import as_in, solution_id
 from domain.errors import ConflictError
+from domain.model import JsonObject
 from domain.program import ProgramPlan
-from domain.solution import Solution
+from domain.solution import Solution, program_of
 from domain.tool import ToolDoc, ToolId
 
 OWNERS = 3
@@ -59,9 +61,11 @@ def common_to(fellows: Sequence[Solution], docs: Mapping[ToolId, ToolDoc]) -> So
     owners = {one.owner for one in trusted}
     if len(owners) < OWNERS or sum(one.good for one in trusted) < USES:
         return None
-    if not all(tool in docs and docs[tool].safe for one in trusted for tool in one.path):
+    if not all(tool in docs and docs[tool].safe for one in trusted for tool in tools_of(one)):
         return None
-    public = _said_by_several(trusted) | _documented(docs.values())
+    public = _said_by_several(_told(trusted)) | _documented(docs.values())
+    asked = _said_by_several((one.owner, text) for one in trusted for text in one.patterns)
+    schemas = _agreed_on([one.plan for one in trusted])
     bare = {one.id: _without_own_words(one.plan, public) for one in trusted}
 
     def own_words(one: Solution) -> tuple[int, int]:
@@ -70,14 +74,34 @@ def common_to(fellows: Sequence[Solution], docs: Mapping[ToolId, ToolDoc]) -> So
 
     first = min(trusted, key=lambda one: (own_words(one), -one.good, one.id))
     texts = [text for one in trusted for text in as_in(first, one)]
-    patterns = tuple(text for text in dict.fromkeys(texts) if telling(_NAMED.sub(" ", text)) <= public)
-    if not patterns:
-        return None
+    patterns = tuple(text for text in dict.fromkeys(texts) if telling(_NAMED.sub(" ", text)) <= asked)
     plan, names = bare[first.id]
+    agreed = {names.get(name, name): one for name, one in zip(form_of(first.plan).inputs, schemas, strict=True)}
+    plan = plan.model_copy(update={"inputs": {name: agreed[name] for name in plan.inputs}})
+    if not patterns or solution_id("", plan) != program_of(first.id):
+        return None
     renamed = tuple(_NAMED.sub(lambda hit: "{" + names.get(hit[1], hit[1]) + "}", text) for text in patterns)
     return _bare(first, plan, renamed).model_copy(
         update={"good": sum(one.good for one in trusted), "bad": sum(one.bad for one in trusted)}
     )
+
+
+def tools_of(solution: Solution) -> set[ToolId]:
+    """All that it may call: a text may call what it has under another name, too."""
+    return {*solution.path, *solution.plan.program.tools.values()}
+
+
+def _agreed_on(plans: Sequence[ProgramPlan]) -> list[JsonObject]:
+    """What all owners have of the schema of each input, in the order of their programs' forms; not how one of them calls it."""
+    each = [[plan.inputs[name] for name in form_of(plan).inputs] for plan in plans]
+    return [
+        {
+            key: value
+            for key, value in first.items()
+            if key != PARAMETER and all(one.get(key) == value for one in others)
+        }
+        for first, *others in zip(*each, strict=True)
+    ]
 
 
 def _trusted(solution: Solution) -> bool:
@@ -109,12 +133,18 @@ def _with_text(plan: ProgramPlan, text: str) -> ProgramPlan:
     return ProgramPlan(program=plan.program.model_copy(update={"text": text, "stubs": ""}), inputs=plan.inputs)
 
 
-def _said_by_several(solutions: Sequence[Solution]) -> AbstractSet[str]:
-    """The words that so many owners have in their texts or patterns."""
-    by_owner: dict[str, set[str]] = {}
+def _told(solutions: Sequence[Solution]) -> Iterator[tuple[str, str]]:
+    """All that owners say in their solutions, each text with its owner."""
     for one in solutions:
         told = (*one.patterns, ast.unparse(ast.parse(one.plan.program.text)), *one.plan.inputs)
-        by_owner.setdefault(one.owner, set()).update(word for text in told for word in _words(text))
+        yield from ((one.owner, text) for text in told)
+
+
+def _said_by_several(told: Iterable[tuple[str, str]]) -> AbstractSet[str]:
+    """The words that so many owners say."""
+    by_owner: dict[str, set[str]] = {}
+    for owner, text in told:
+        by_owner.setdefault(owner, set()).update(_words(text))
     counted = Counter(word for words in by_owner.values() for word in words)
     return {word for word, owners in counted.items() if owners >= OWNERS}
 
@@ -139,38 +169,37 @@ def _without_own_words(plan: ProgramPlan, public: AbstractSet[str]) -> tuple[Pro
         if not set(_words(name)) <= public:
             taken = {*names.values(), *bound, *plan.inputs, *kept}
             names[name] = next(new for number in range(1, len(taken) + 2) if (new := f"value_{number}") not in taken)
-    text = ast.unparse(_OfAll(names, public).visit(tree))
+    text = ast.unparse(_OfAll(names, public, plan.program.tools).visit(tree))
     inputs = {names.get(name, name): schema for name, schema in plan.inputs.items()}
     return _with_text(plan.model_copy(update={"inputs": inputs}), text), names
 
 
 class _OfAll(ast.NodeTransformer):
-    """Puts names in the place of others, and takes words out of what an answer says around its values."""
+    """Puts names in the place of others, takes words out of what an answer says around its values, and leaves annotations out."""
 
-    def __init__(self, names: Mapping[str, str], public: AbstractSet[str]) -> None:
+    def __init__(self, names: Mapping[str, str], public: AbstractSet[str], tools: Collection[str]) -> None:
         self._names = names
         self._public = public
+        self._tools = tools
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         node.id = self._names.get(node.id, node.id)
         return node
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
-        node.arg, node.annotation = self._names.get(node.arg, node.arg), None
-        return node
+        return ast.arg(self._names.get(node.arg, node.arg))
 
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        if isinstance(node.func, ast.Name) and node.func.id in self._names:
-            for one in node.keywords:
-                one.arg = self._names.get(one.arg, one.arg) if one.arg else None
-        return self.generic_visit(node)
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        if node.value is None:
+            return ast.Pass()
+        return ast.Assign([self.visit(node.target)], self.visit(node.value), lineno=node.lineno)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        node.name = self._names.get(node.name, node.name)
+        node.name, node.returns = self._names.get(node.name, node.name), None
         return self.generic_visit(node)
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
-        node.name = self._names.get(node.name, node.name)
+        node.name, node.returns = self._names.get(node.name, node.name), None
         return self.generic_visit(node)
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:
@@ -179,11 +208,21 @@ class _OfAll(ast.NodeTransformer):
 
     def visit_Dict(self, node: ast.Dict) -> ast.AST:
         for key, value in zip(node.keys, node.values, strict=True):
-            if isinstance(key, ast.Constant) and key.value == ANSWER and isinstance(value, ast.JoinedStr):
-                for one in value.values:
-                    if isinstance(one, ast.Constant) and isinstance(one.value, str):
-                        one.value = self._said(one.value)
+            if isinstance(key, ast.Constant) and key.value == ANSWER:
+                self._quieten(value)
         return self.generic_visit(node)
+
+    def _quieten(self, node: ast.AST) -> None:
+        """Take own words out of f-strings; what a tool is given, and the form of a value, is no word to people."""
+        if isinstance(node, ast.Call) and called(node) in self._tools:
+            return
+        if isinstance(node, ast.FormattedValue):
+            self._quieten(node.value)
+            return
+        for one in ast.iter_child_nodes(node):
+            if isinstance(node, ast.JoinedStr) and isinstance(one, ast.Constant) and isinstance(one.value, str):
+                one.value = self._said(one.value)
+            self._quieten(one)
 
     def _said(self, text: str) -> str:
         """What is left of words around values: those that are not of one owner alone, with the marks between."""

@@ -42,12 +42,14 @@ _log = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class Took:
     """What the library has for a request. ``near``: the nearest, best first. ``told``: what is taken of them, as an event; ``plan``: that with its values,
-    None where it is not there any more.
+    None where it is not there any more; ``of_strangers``: whether somebody else's words may stand in it: it is not the user's own, or its author was
+    shown foreign data.
     """
 
     near: Sequence[NearSolution] = ()
     told: SolutionTaken | None = None
     plan: ProgramPlan | None = None
+    of_strangers: bool = False
 
 
 async def take(asked: Asked, deps: RunDeps, past: Line, meter: Meter, *, follow_up: bool) -> Took:
@@ -57,14 +59,21 @@ async def take(asked: Asked, deps: RunDeps, past: Line, meter: Meter, *, follow_
     near = await _near(asked.request, deps.solutions)
     match past.next:
         case SolutionTaken() as told:
-            return Took(near, told, _filled(await _kept(told.solution, deps.solutions, near), told.values))
+            return _took(near, told, await _kept(told.solution, deps.solutions, near), deps.solutions.owner)
         case None if near and not meter.exhausted:
             taken = _plainly(asked.request, near, follow_up=follow_up)
             if taken is None and not follow_up and worth_asking(near):
                 taken = await _after_asking(asked, near[0], deps, meter)
-            return Took(near, taken, taken and _filled(_of(near, taken.solution), taken.values))
+            return _took(near, taken, _of(near, taken.solution) if taken else None, deps.solutions.owner)
         case _:  # none was taken before, or none may be
             return Took(near)
+
+
+def _took(near: Sequence[NearSolution], told: SolutionTaken | None, solution: Solution | None, owner: str) -> Took:
+    if told is None or solution is None:
+        return Took(near, told)
+    strange = solution.plan.program.tainted or solution.owner != owner
+    return Took(near, told, _filled(solution.plan, told.values), strange)
 
 
 def as_text(plan: ProgramPlan, tools: Sequence[ToolDoc]) -> str:
@@ -142,10 +151,7 @@ def _fitting(inputs: dict[str, JsonObject], values: JsonObject) -> JsonObject | 
     return None if wrong or lacking else values
 
 
-def _filled(solution: Solution | None, values: JsonObject) -> ProgramPlan | None:
-    if solution is None:
-        return None
-    plan = solution.plan
+def _filled(plan: ProgramPlan, values: JsonObject) -> ProgramPlan:
     return plan.model_copy(update={"values": read_values(plan.inputs, values)[0]})
 
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from agent.budget import Budget
 from agent.execution.executor import Executor
-from agent.learning.verdict import same_words
+from agent.learning.verdict import answers_of, same_words
 from agent.offer.tool_facts import Evidence
 from agent.policy.protocol import Policy
 from agent.request_reader import PlainReader
@@ -19,6 +19,7 @@ from server.runs.approvals import UserApprover
 from server.runs.asking import UserAsker
 from server.runs.conversation_context import runs_before, voices_of
 from server.runs.given_plans import given_plan
+from server.runs.journal import records_of
 from server.runs.ledger import LedgerExecutor
 from server.runs.questions import Asks, Questions
 from server.runs.round_robin import RoundRobin
@@ -36,6 +37,9 @@ from wiring.links import link_news
 from wiring.runs import budget_of, run_and_learn, run_deps
 from wiring.settings import Settings
 from wiring.store_servers import StoreServers
+
+_ANSWERS = ("program.ended", "run.finished")
+"""Events that hold what a run answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +149,12 @@ class Agents:
     async def _wrong_answers(self, run: Run) -> frozenset[str]:
         """Those to the same request that its user has marked as wrong."""
         said = await self._storage.runs.said_wrong(run.user_id)
-        return frozenset(answer for request, answer in said if same_words(request, run.request))
+        answers = {one: answer for one, request, answer in said if same_words(request, run.request)}
+        found = set[str]()
+        for one, answer in answers.items():  # of long ago the answer alone is kept
+            records = await records_of(await self._storage.events.of_run(one, _ANSWERS))
+            found.update(answers_of(records) or (answer,))
+        return frozenset(found)
 
     async def _spending(self, run: Run, policy: Policy) -> TokenUsage:
         takes_tokens = run.policy == "llm"

@@ -201,13 +201,13 @@ class Runs:
                 row.status = "queued" if row.status == "waiting" else row.status
             return run_of(row)
 
-    async def said_wrong(self, user_id: str, limit: int = 200) -> list[tuple[str, str]]:
-        """The latest requests of a user with the answers to them that the user has said are wrong."""
+    async def said_wrong(self, user_id: str, limit: int = 200) -> list[tuple[str, str, str]]:
+        """The latest runs of a user whose answers the user has said are wrong, each with its request and its answer."""
         answered = (MessageRow.run_id == RunRow.id) & (MessageRow.speaker == "assistant")
-        statement = select(RunRow.request, MessageRow.text).join(MessageRow, answered)
+        statement = select(RunRow.id, RunRow.request, MessageRow.text).join(MessageRow, answered)
         chosen = statement.where(RunRow.user_id == user_id, RunRow.verdict == "wrong")
         latest = chosen.order_by(RunRow.id.desc()).limit(limit)
-        return await self._database.read(lambda session: [(row[0], row[1]) for row in session.execute(latest)])
+        return await self._database.read(lambda session: [(row[0], row[1], row[2]) for row in session.execute(latest)])
 
     async def set_verdict(self, run: Run, verdict: Verdict | None, note: str) -> Run:
         """What its user says of the answer, in place of what ``run`` has.

@@ -81,4 +81,5 @@ def test_what_is_asked_again_costs_few_questions_and_nothing_is_lost() -> None:
     assert (found["lost"], found["near_misses"]["plain"], found["near_misses"]["asked"]) == ([], [], [])
     assert found["near_misses"]["n"] == len(list(near_misses()))
     assert found["taken"]["after"]["none"] <= found["after"]["n"] // 10
-    assert found["after"]["model_calls"] < found["before"]["model_calls"]
+    assert found["after"]["model_calls"] <= found["before"]["model_calls"]  # two of each kind: few wordings come again
+    assert found["after"]["tokens"] < found["before"]["tokens"]

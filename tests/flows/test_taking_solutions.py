@@ -6,9 +6,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import pytest
 from pydantic.types import JsonValue
 
-from agent.conversation import earlier_run
+from agent.conversation import EarlierRun, earlier_run
 from agent.execution.approvers import DenyChanges
 from agent.execution.executor import CallResult
 from agent.solutions.library import SolutionLibrary
@@ -229,6 +230,25 @@ async def test_a_text_whose_author_had_seen_responses_stays_tainted_and_is_shown
     assert "delete_book(title=title)" not in made.made.server.requests[-1].prompt
 
 
+@pytest.mark.parametrize(("whose", "asked_whatever_was_said"), [("", True), ("ann", False)])
+async def test_what_another_wrote_brings_no_leave_for_its_changes(
+    tmp_path: Path, whose: str, asked_whatever_was_said: bool
+) -> None:
+    kept = solution("t", [REMOVE], 'gone = await delete_book(title=title)\nf"{gone[\'deleted\']} removed"',
+                    'Delete the book "{title}".', inputs={"title": {"type": "string"}})  # fmt: skip
+    async with towns(
+        tmp_path, NO_PROGRAM, fill=[filled(True, "Please remove the book “{title}”", title="Emma")]
+    ) as made:
+        store, index = MemorySolutions(), MemoryPatterns()
+        await SolutionLibrary(store, index, WordEmbedder(), whose, made.made.deps.store).add([kept])
+        own = SolutionLibrary(store, index, WordEmbedder(), "ann", made.made.deps.store)
+        made.made.deps = replace(made.made.deps, solutions=own)
+        first = await made.ask('Please delete the book "Emma".')
+        second = await made.ask('Please remove the book "Dune"')
+    programs = [one.event.program for one in (*first, *second) if isinstance(one.event, ProgramStarted)]
+    assert [one.tainted for one in programs] == [asked_whatever_was_said] * 2
+
+
 async def test_without_its_library_a_run_goes_on(tmp_path: Path) -> None:
     async with towns(tmp_path, WRITTEN) as made:
         made.made.deps = replace(made.made.deps, solutions=Shelf(away=True))
@@ -245,3 +265,10 @@ async def test_a_follow_up_takes_only_what_names_its_values(tmp_path: Path) -> N
         made.made.deps = replace(made.made.deps, solutions=Shelf([(whole, 0.9)]))
         records = await made.made.told("How many are there?", earlier=[earlier_run(first)])
     assert not taken(records)
+
+
+async def test_what_goes_on_from_a_request_for_which_nothing_was_found_is_asked_by_nobody_else(tmp_path: Path) -> None:
+    async with towns(tmp_path, WRITTEN) as made:
+        before = [EarlierRun("a run", "How many people live in that town?", ())]
+        records = [one async for one in run_and_learn("And in Paris?", made.made.deps, name="r", earlier=before)]
+    assert (last(records).outcome, learned(records).solutions) == ("answered", ())

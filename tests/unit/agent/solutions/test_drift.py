@@ -80,3 +80,10 @@ def test_the_order_within_a_schema_does_not_count() -> None:
     prints = [fingerprints(program, {PERSON: one, OTHERS.id: OTHERS}) for one in (before, after, other)]
     assert prints[0] == prints[1] != prints[2]
     assert set(prints[0]) == {PERSON, OTHERS.id}
+
+
+def test_a_tool_that_is_called_by_another_name_drifts_as_any() -> None:
+    given = solution("find = searchPerson\nfound = await find(name=name)\nstr(found)", "Who is {name}?")
+    given = given.model_copy(update={"fingerprints": fingerprints(given.plan.program, DOCS)})
+    moved = {**DOCS, PERSON: tool(PERSON, NAME, WHERE, host="elsewhere.example")}
+    assert drifted(given, moved) == [PERSON]

@@ -5,9 +5,9 @@ import pytest
 from agent.solutions.from_run import is_pattern, learnt
 from agent.solutions.plain_values import LOOKS
 from agent.transcript import Transcript
-from domain.event import Event
+from domain.event import Event, ProgramLooked, QuestionAnswered
 from domain.solution import Solution
-from tests.unit.agent.program_events import TEXT, calls, ended, program, run_of
+from tests.unit.agent.program_events import TEXT, call, calls, ended, program, run_of
 
 
 def kept(text: str, request: str = "", response: str = "") -> list[Solution]:
@@ -42,6 +42,63 @@ def test_the_values_of_the_request_are_inputs_and_are_not_kept() -> None:
 )
 def test_one_that_is_long_or_holds_what_nobody_said_is_of_its_run_alone(text: str) -> None:
     assert kept(text) == []
+
+
+NAMED = 'name="Henrik Grimaldo"'
+SAYS = '{"answered": "yes", "answer": f"{people}"}'
+
+
+@pytest.mark.parametrize(
+    "call_of_it",
+    [
+        'search(name={"name": "Henrik Grimaldo", "country": "Norway"})',
+        'search(name="Henrik Grimaldo", year={"from": 1987})',
+        'search(name="Henrik Grimaldo", place="Norway" if today else "")',
+        'search(name=who + ", Norway")',
+        'search(name=f"{who}, Norway")',
+        'search(name=asked)',
+        'search(name="Henrik Grimaldo", country="no")',
+        '[one for one in await search(name="Henrik Grimaldo") if one["place"].startswith("Nor")]',
+    ],
+)  # fmt: skip
+def test_nothing_is_kept_that_a_call_takes_and_nobody_said(call_of_it: str) -> None:
+    wait = "" if call_of_it.startswith("[") else "await "
+    text = f'who = "Henrik Grimaldo"\nasked = f"{{who}}, Norway"\npeople = {wait}{call_of_it}\n{SAYS}\n'
+    events: list[Event] = [program(text), *call(1, "search", {}, text=text), ended()]
+    records = run_of(events)
+    assert not list(learnt(records, Transcript.of(records), {}, "anna"))
+
+
+@pytest.mark.parametrize("then", ["await info(person_id=33)", 'await info(person_id=people[4]["id"])'])
+def test_what_an_author_picked_out_of_what_it_saw_is_of_this_run_alone(then: str) -> None:
+    first = f"people = await search({NAMED})\nlook(people)\n"
+    second = f'one = {then}\n{{"answered": "yes", "answer": f"{{one}}"}}\n'
+    events: list[Event] = [
+        program(first),
+        *call(1, "search", {}, text=first),
+        ProgramLooked(number=1, shown='[{"id": 12}, {"id": 33}]'),
+        program(second, 2, goes_on=True),
+        *call(2, "info", {}, text=second, number=2),
+        ended(number=2),
+    ]
+    records = run_of(events)
+    assert not list(learnt(records, Transcript.of(records), {}, "anna"))
+
+
+@pytest.mark.parametrize("own_words", [True, False])
+def test_what_was_written_after_a_users_answer_is_for_that_user_alone(own_words: bool) -> None:
+    asks = 'kind = await ask("Which kind?", ["short", "long"])\n'
+    calls_it = f"people = await search({NAMED}, kind=%s)\n{SAYS}\n"
+    first, second = asks + calls_it % "kind", calls_it % '"short"'
+    question = QuestionAnswered(question="Which kind?", answer="not long", site="1:13#0")
+    events: list[Event] = [program(first), question]
+    if own_words:
+        events += [ProgramLooked(number=1, shown="Which kind? -> not long"), program(second, 2)]
+        events += [*call(1, "search", {}, text=second, number=2), ended(number=2)]
+    else:
+        events += [*call(1, "search", {}, text=first), ended()]
+    records = run_of(events)
+    assert bool(list(learnt(records, Transcript.of(records), {}, "anna"))) is not own_words
 
 
 @pytest.mark.parametrize(

@@ -173,6 +173,23 @@ async def test_a_solution_whose_tool_has_drifted_waits_until_it_is_made_again(sh
     assert len(await shelf.of().near(ASKED, 5)) == 1
 
 
+async def test_what_was_never_tried_may_be_taken_once_a_run_was_served_by_it(shelf: Shelf) -> None:
+    (name,) = await shelf.of().add([solution(COLLEAGUES, WHO, origin="mined", suspended="never tried")])
+    assert await shelf.of().near(ASKED, 5) == []
+    await shelf.of().add([solution(COLLEAGUES, WHO, origin="mined", suspended="never tried")])
+    assert await shelf.of().near(ASKED, 5) == []
+    await shelf.of().add([solution(COLLEAGUES, WHO, runs=("r1",))])
+    assert [one.solution.id for one in await shelf.of().near(ASKED, 5)] == [name]
+
+
+async def test_what_has_failed_too_often_stays_suspended_whoever_writes_it_again(shelf: Shelf) -> None:
+    (name,) = await shelf.of().add([solution(COLLEAGUES, WHO)])
+    for _ in range(WORN_OUT + 1):
+        await shelf.of().judge(name, good=False)
+    await shelf.of().add([solution(COLLEAGUES, WHO, runs=("r1",))])
+    assert await shelf.of().near(ASKED, 5) == []
+
+
 async def test_what_another_encoder_has_not_seen_is_embedded(shelf: Shelf) -> None:
     await shelf.store.put([solution(COLLEAGUES, WHO).model_copy(update={"id": "x"})])
     assert await shelf.of().near(ASKED, 5) == []

@@ -9,7 +9,7 @@ from domain.errors import ConflictError
 from domain.solution import Solution
 from graph.backends.memory_solutions import MemoryPatterns, MemorySolutions
 from retriever.embedders.bundled import BundledEmbedder
-from tests.unit.agent.solutions.tools_of_scholars import COUNT, PERSON, Catalogue, solution
+from tests.unit.agent.solutions.tools_of_scholars import COUNT, PAPERS, PERSON, Catalogue, solution
 
 MANY = "How many papers has {name} written?"
 ASKED = "How many papers has Tom Riddle written?"
@@ -72,6 +72,41 @@ async def test_nothing_of_one_owner_alone_goes_with_it() -> None:
     ]
     assert "papers" in one.plan.program.text
     assert list(one.plan.inputs) == ["name"]
+
+
+async def test_what_one_owner_asks_it_for_is_asked_of_no_other() -> None:
+    """Each of its words is in the documents, and the program does something else."""
+    shelf = Shelf()
+    for owner in OWNERS:
+        more = ("Where they work: {name}",) if owner == "eve" else ()
+        await shelf.served(owner, solution(COUNT, MANY, *more))
+    assert [one.patterns for one in await shelf.shared()] == [(MANY,)]
+
+
+async def test_what_one_owner_says_of_an_input_or_writes_beside_an_answer_goes_nowhere() -> None:
+    shelf = Shelf()
+    written = """def falcon(zanzibar: "as the gala has it") -> "the gala's":
+    return len(zanzibar)
+people: "of the gala" = await searchPerson(name=name)
+papers = await getPapers(id=people[0]["id"])
+{"answered": "yes", "answer": " ".join([f"gala {falcon(papers)} papers"])}"""
+    for owner in OWNERS:
+        one = solution(written.replace("gala", f"{owner}land"), MANY)
+        schema = {"type": "string", "description": f"of {owner}land", "x-parameter": f"{owner}land", "x-looks": "name"}
+        plan = one.plan.model_copy(update={"inputs": {"name": schema}})
+        await shelf.served(owner, one.model_copy(update={"plan": plan}))
+    (one,) = await shelf.shared()
+    assert "land" not in one.model_dump_json()
+    assert one.plan.inputs == {"name": {"type": "string", "x-looks": "name"}}
+    assert one.id in {owned.id.partition(".")[0] for owned in await shelf.store.of_program(one.id)}
+
+
+async def test_a_change_by_another_name_is_no_less_one() -> None:
+    shelf = Shelf(CHANGING)
+    text = 'find = searchPerson\npapers = await getPapers(id=(await find(name=name))[0]["id"])\nf"{len(papers)} papers"'
+    for owner in OWNERS:
+        await shelf.served(owner, solution(text, MANY).model_copy(update={"path": (PAPERS,)}))
+    assert await shelf.shared() == []
 
 
 @pytest.mark.parametrize(
