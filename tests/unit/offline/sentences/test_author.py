@@ -1,12 +1,18 @@
 """Programs without a model: what a request says, as a sentence over the offered functions."""
 
+import asyncio
+import builtins
 import json
+import threading
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from agent.programs.offered import functions
-from agent.programs.protocol import ProgramQuestion
+from agent.programs.protocol import Attempt, ProgramQuestion
 from domain.tool import Parameter, ToolDoc, tool_id
+from offline.policy import OfflinePolicy
 from offline.sentences.author import written
 
 
@@ -27,9 +33,13 @@ TOOLS = (
 )  # fmt: skip
 
 
-def _text(request: str, *more: ToolDoc) -> str:
+def _question(request: str, *more: ToolDoc) -> ProgramQuestion:
     offer = functions((*TOOLS, *more), 2_000)
-    return written(ProgramQuestion(request=request, offer=offer.text, today="2026-05-04", docs=offer.docs)).text
+    return ProgramQuestion(request=request, offer=offer.text, today="2026-05-04", docs=offer.docs)
+
+
+def _text(request: str, *more: ToolDoc) -> str:
+    return written(_question(request, *more)).text
 
 
 def test_a_field_of_a_thing_that_is_named() -> None:
@@ -59,3 +69,30 @@ def test_nothing_is_written_where_a_name_is_left() -> None:
 def test_nothing_is_written_where_a_change_is_ordered() -> None:
     cancel = _tool("cancelVoyage", (SHIP,), {"ok": True}, "Cancels a voyage of a ship.", "DELETE")
     assert _text('Cancel the voyage of the ship "Queen Maud".', cancel) == ""
+
+
+def test_nothing_is_parsed_off_the_thread_of_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two threads that parse at once broke CPython 3.11's parser."""
+    question = _question('What is the length of the ship "Queen Maud"?')
+    broke_off = replace(
+        question, attempts=(Attempt("ship = await searchShips(name='Queen Maud')\n", "it found nothing"),)
+    )
+    own, parse = threading.get_ident(), builtins.compile
+    elsewhere: list[object] = []
+
+    def watched(*given: Any, **named: Any) -> Any:
+        if threading.get_ident() != own:
+            elsewhere.append(given[0])
+        return parse(*given, **named)
+
+    monkeypatch.setattr(builtins, "compile", watched)
+
+    async def both() -> list[str]:
+        policy = OfflinePolicy()
+        texts = await asyncio.gather(policy.write(question), policy.write(broke_off))
+        return [one.text for one in texts]
+
+    first, second = asyncio.run(both())
+    assert "searchShips(name='Queen Maud')" in first
+    assert "await searchShips(name='Queen Maud')" not in second
+    assert elsewhere == []
