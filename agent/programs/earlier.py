@@ -90,6 +90,7 @@ class Asked:
             answers=tuple(answers),
             known=self.known,
             docs=functions.docs,
+            of_path=not self.wider,
         )
 
 

@@ -34,9 +34,10 @@ def written(question: ProgramQuestion) -> WrittenProgram:
         return WrittenProgram("", "sentences are about what was not looked at yet")
     if any(not one.safe and may_call(one, question.request) for one in question.docs.values()):
         return WrittenProgram("", "it may order a change, which no sentence makes")
+    path = frozenset(question.docs) if question.of_path else frozenset[str]()
     tried = {_begins(one.text) for one in question.attempts}
     for meant in candidates(question)[:_TRIED]:
-        if not meant.certain:
+        if not meant.certain or not path <= meant.calls:
             continue
         text = text_of(meant, question.offer)
         if text and _begins(text) not in tried:

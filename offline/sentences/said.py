@@ -1,13 +1,14 @@
 """What a request says: values, words that ask for something, and what is to be done with what is found."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
 from graph.identifiers import words
 from offline.nlp.asked_words import asked_pairs, match, synonyms
+from offline.nlp.clauses import asks
 from offline.nlp.entities import Span, spans
 from offline.nlp.gazetteer import word_set
 from offline.nlp.superlatives import Rank, ranks
@@ -89,6 +90,10 @@ _VALUES = frozenset(
     }
 )
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+_TELLING = re.compile(r"\b(?:[^\W\d_a-z][^\W_]*|\d[^\W_]*)")
+_QUESTION = re.compile(
+    r"\b(?:who|whose|whom|what|which|where|when|how|why|tell|give|show|list|name|find|count|need|know|like)\b|\?", re.I
+)
 _LONGEST = 4
 _SMALL = word_set(
     "a an the of in on at to for from by with and or is are was were be been do does did has have had i me my we our you your it its this that these "
@@ -108,6 +113,12 @@ class Value:
 
     def holds(self, span: Span) -> bool:
         return span.start < self.end and self.start < span.end
+
+    def told_by(self, used: Sequence[Span]) -> bool:
+        """Whether all its names and figures lie in these spans."""
+        own = [span for span in used if self.holds(span)]
+        telling = [self.start + one.start() for one in _TELLING.finditer(self.text) if one[0].lower() not in _SMALL]
+        return bool(own) and all(any(span.start <= at < span.end for span in own) for at in telling)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +208,18 @@ def said_in(request: str, today: date, vocabulary: frozenset[str] = frozenset())
         tuple(name for name, pattern in _FIGURES if pattern.search(rest)),
         tuple(_bounds(request, found)), phrases, today, bool(_MANY.search(rest)), tuple(one for one in phrases if one.before[-1:] and one.before[-1] in _CLASSES), bool(_NOT.search(rest)),
     )  # fmt: skip
+
+
+def questions(request: str) -> Iterator[str]:
+    """The parts of a request that ask for something."""
+    at = 0
+    for one in asks(request):
+        start = request.find(one.text, at)
+        end = start + len(one.text) if start >= 0 else at
+        part = request[at : end + 1] if start >= 0 else one.text
+        if _QUESTION.search(part):
+            yield part
+        at = end
 
 
 def _notable(rest: str) -> tuple[Rank, ...]:

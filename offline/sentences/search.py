@@ -39,6 +39,11 @@ class Meant:
         """Whether nothing that a request names or orders is left, and what is told is what was asked."""
         return self.told >= _TOLD and self.share >= _ENOUGH and not self.left
 
+    @property
+    def calls(self) -> frozenset[str]:
+        """The functions that it calls."""
+        return frozenset(one.name for end in self.ends for one in end.draft.functions)
+
 
 def sentences(scene: Scene) -> list[Meant]:
     """What can be said, the best first: single sentences, and pairs of them where no single one says it all."""
@@ -114,9 +119,8 @@ def rated(ended: tuple[End, ...], scene: Scene) -> Meant:
     cost = 0.9 * (len(said.ranks) - len(ranked)) + sum(
         _cost(draft, scene) + _surplus(end, scene) for draft, end in zip(drafts, ended, strict=True)
     )
-    left = [
-        one.text for one in said.values if not any(one.holds(span) for span in used) and not _counts(one, ended, said)
-    ]
+    left = [one.text for one in said.values if not one.told_by(used) and not _counts(one, ended, said)]
+    left += _unanswered(ended, scene)
     left += [span.text for span in scene.convertible if not any(span.overlaps(other) for other in used)]
     left += ["which of its fields"] * any(_vague(end, scene) for end in ended)
     left += ["the most or the least"] * (len(said.ranks) - len(ranked))
@@ -132,6 +136,25 @@ def rated(ended: tuple[End, ...], scene: Scene) -> Meant:
     ]
     score = explained + 0.8 * sum(told) + sum(0.45 for end in ended if _about_the_same(end)) - cost
     return Meant(ended, score, explained / max(said.total, 1.0), min(told), tuple(left))
+
+
+def _unanswered(ended: Sequence[End], scene: Scene) -> list[str]:
+    """The questions of the request that nothing answers: neither what is told, nor that by which it was chosen."""
+    rows = [_answered_by(end, scene) for end in ended]
+    told = [max(column) for column in zip(*rows, strict=True)]
+    return [text for text, units in scene.questions if units and not any(told[at] for at in units)]
+
+
+def _answered_by(end: End, scene: Scene) -> tuple[float, ...]:
+    """How well what is told, or that by which it was chosen, says each of the words that ask for something."""
+    units = scene.said.units
+    fields = [one.field for one in end.answers if one.field not in end.draft.echoed]
+    rows = [scene.of_field(one) for one in (*fields, *end.draft.decided)] or [(0.0,) * len(units)]
+    if end.figure == "count":
+        rows.append(scene.of_function(end.draft.functions[-1]))
+    counted = end.figure != "" or any(one.numeric for one in fields)
+    best = [max(column) for column in zip(*rows, strict=True)]
+    return tuple(max(one, float(counted)) if unit is COUNTED else one for unit, one in zip(units, best, strict=True))
 
 
 def _counts(value: Value, ended: Sequence[End], said: Said) -> bool:
