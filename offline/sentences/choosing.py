@@ -1,18 +1,22 @@
 """What is done with the list at hand: tests of its items, and the one with the most or the least."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from agent.programs.grammar.sentence import Ranked, Value, Where
 from graph.identifiers import singular
 from offline.nlp.asked_words import match, synonyms
 from offline.nlp.entities import Span
+from offline.nlp.superlatives import Rank
 from offline.sentences.drafts import Draft, Seen, single
 from offline.sentences.fields import Field
+from offline.sentences.inputs import enumerated
 from offline.sentences.said import Said, Unit
 from offline.sentences.scene import Scene
 
 _BY_NAME = 0.8
+_SINCE = frozenset({"birth", "born", "founded"})
+"""What is less of the more age a thing has."""
 _FILTERS = 0.5
 
 
@@ -25,19 +29,38 @@ def chosen(draft: Draft, scene: Scene) -> Iterator[Draft]:
     for number, rank in enumerate(scene.said.ranks):
         if number in draft.ranked:
             continue
-        fits = [(_measures(one.field, rank.fields, most=rank.most), one) for one in draft.seen if "[]" not in one.path]
+        fits = [
+            (_measures(one.field, rank.fields, most=_most(one.field, rank)), one)
+            for one in draft.seen
+            if "[]" not in one.path
+        ]
         for strength, one in sorted(fits, key=lambda pair: -pair[0])[:2]:
             if strength > 0:
-                name = draft.name("best")
-                step = Ranked(do="most" if rank.most else "least", name=name, of=draft.many, field=one.path, how_many=1)
+                name, most = draft.name("best"), _most(one.field, rank)
+                step = Ranked(do="most" if most else "least", name=name, of=draft.many, field=one.path, how_many=1)
                 after = replace(
                     draft,
                     steps=(*draft.steps, step),
-                    ranked=draft.ranked | {number},
+                    ranked=draft.ranked | {number} | _alike(one.field, scene.said.ranks, most=most),
                     decided=(*draft.decided, one.field),
                     loss=draft.loss + 0.5 * (1 - strength),
                 )
                 yield single(after, name)
+
+
+def _most(one: Field, rank: Rank) -> bool:
+    """Whether the one with the most of a field is meant: who was born first has the highest age."""
+    since = bool(rank.fields & _SINCE)
+    return rank.most != (since and "age" in one.own and not rank.fields <= {"age"})
+
+
+def _alike(one: Field, ranks: Sequence[Rank], *, most: bool) -> frozenset[int]:
+    """The superlatives that say the same once more, in other words."""
+    return frozenset(
+        number
+        for number, rank in enumerate(ranks)
+        if _most(one, rank) == most and _measures(one, rank.fields, most=most) > 0
+    )
 
 
 def _measures(one: Field, wanted: frozenset[str], *, most: bool) -> float:
@@ -92,7 +115,8 @@ def _filtered(draft: Draft, scene: Scene) -> Iterator[Draft]:
         if one.field.identity or one.field.numeric or one.field.output.type != "string" or one.path.count("[]"):
             continue
         for reading in scene.readings(one.field):
-            if reading.score >= _FILTERS and draft.free(reading.span):
+            beside = any(enumerated(reading.span, span, scene.said.request) for span in draft.used)
+            if reading.score >= _FILTERS and draft.free(reading.span) and not beside:
                 yield _where(
                     draft, one, "contains", str(reading.value), (reading.span,), 0.2 + 0.5 * (1 - reading.score)
                 )

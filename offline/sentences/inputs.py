@@ -1,7 +1,7 @@
 """What a function of an offer can be called with, out of the request alone."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -167,21 +167,47 @@ def _listed(parameters: Mapping[str, Parameter], given: Mapping[str, Given], sai
             continue
         need = need_of(parameters[name])
         taken = [span for other, more in given.items() if other != name for span in more.spans]
-        found: list[Reading] = []
-        for reading in sorted(told(need, said.request, said.today), key=lambda own: own.span.start):
-            clear = not any(reading.span.overlaps(other) for other in (*taken, *(own.span for own in found)))
-            if clear and reading.score >= max(0.5, one.likeness - 0.35) and reading.span.kind == one.spans[0].kind:
-                found.append(reading)
-        if len(found) > 1 and _together(found, said.request):
-            yield Inputs({key: own for key, own in given.items() if key != name}, (name, tuple(found)))
+        alike = [
+            one for one in told(need, said.request, said.today) if not any(one.span.overlaps(other) for other in taken)
+        ]
+        found = _side_by_side(alike, one.spans[0], said.request)
+        if len(found) > 1:
+            yield Inputs({key: own for key, own in given.items() if key != name}, (name, found))
 
 
-def _together(found: list[Reading], request: str) -> bool:
+def _side_by_side(readings: Sequence[Reading], about: Span, request: str) -> tuple[Reading, ...]:
+    """The values of one enumeration that ``about`` is one of, or that stand within it: however little a place says for one, it is as good as its neighbours."""
+    single = [one for one in readings if one.span.kind == about.kind]
+    within = [
+        one for one in single if one.span is not about and about.start <= one.span.start < one.span.end <= about.end
+    ]
+    if len(within) > 1 and _together(sorted(within, key=lambda one: one.span.start), request):
+        single = [one for one in single if one.span != about]
+    found: list[Reading] = []
+    for one in sorted(single, key=lambda one: (one.span.start, -one.span.end)):
+        if found and one.span.overlaps(found[-1].span):
+            continue
+        if found and not _together([found[-1], one], request):
+            if any(own.span.overlaps(about) for own in found):
+                break
+            found = []
+        found.append(one)
+    return tuple(found) if any(own.span.overlaps(about) for own in found) else ()
+
+
+def _together(found: Sequence[Reading], request: str) -> bool:
     """Whether values stand in one enumeration."""
     pairs = pairwise(found)
     return all(_JOINS.fullmatch(request[one.span.end : other.span.start]) for one, other in pairs)
 
 
+def enumerated(one: Span, other: Span, request: str) -> bool:
+    """Whether two values stand next to each other in one enumeration."""
+    first, second = sorted((one, other), key=lambda span: span.start)
+    return one.kind == other.kind and bool(_AND.fullmatch(request[first.end : second.start]))
+
+
+_AND = re.compile(r"[\s\"'”’“‘]*(?:,|\b(?:and|or|vs\.?|versus)\b|&)[\s\"'“‘]*", re.I)
 _JOINS = re.compile(
     r"[\s,;\"'”’“‘]*(?:(?:and|or|vs\.?|versus|than|with|to|&|/|,)[\s\"'“‘,]*)(?:(?:else|also|in|at|of|by|from|for|on|the|another)\s+){0,3}[\"'“‘]?",
     re.I,

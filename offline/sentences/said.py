@@ -59,7 +59,7 @@ _NO_VALUES = word_set("one a an both")
 _CLASSES = word_set("many which what all every each")
 """What stands before the kind of thing that is asked for."""
 _NOT = re.compile(
-    r"\b(?:not|never|without|except|neither|nor|excluding|other than)\b|\b(?:is|are|was|were|has|have|does)n['’]t\b",
+    r"\b(?:not|never|without|except|neither|nor|excluding|(?<!each )(?:an)?other(?! day\b))\b|\b(?:is|are|was|were|has|have|does)n['’]t\b",
     re.I,
 )
 _NOTABLE = re.compile(
@@ -68,6 +68,8 @@ _NOTABLE = re.compile(
 _FILLER = word_set(
     "field area topic domain subject name named called please thing want need like know would could tell give show find list both each every all "
     "person people one choose decide love say hear look see may can use keep let make take get have currently also present moment ask among has had hold held do done there number count many often difference save total altogether sum combined average mean together overall "
+    "out them going go back away here there again still just only very too also even ever own other another same such something anything nothing everything "
+    "someone anyone everybody anybody everyone himself herself itself themselves myself yourself already yet soon "
     "most least more less fewest fewer highest lowest greatest smallest largest biggest best worst higher lower larger smaller after before since until over under above below"
 )
 _VALUES = frozenset(

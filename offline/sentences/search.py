@@ -66,19 +66,27 @@ def _pairs(found: Sequence[Meant], scene: Scene) -> Iterator[Meant]:
         for other in list(best.values())[number + 1 :]:
             if set(one.left) != set(other.left) and (one.ends[0].answers != other.ends[0].answers):
                 both = rated((*one.ends, *other.ends), scene)
-                if both.certain:
+                if both.certain and _apart(one, other, scene):
                     yield both
+
+
+def _apart(one: Meant, other: Meant, scene: Scene) -> bool:
+    """Whether each of two answers a question that the other leaves."""
+    asked = {text for text, units in scene.questions if units}
+    left, others = (asked & set(each.left) for each in (one, other))
+    return bool(left - others) and bool(others - left)
 
 
 def _drafts(scene: Scene) -> Iterator[Draft]:
     """Drafts, those that take up most of the request first."""
     left: list[tuple[float, int, Draft]] = []
-    made = 0
+    made: set[object] = set()
 
     def put(draft: Draft) -> None:
-        nonlocal made
-        made += 1
-        heappush(left, (-_promise(draft, scene), made, draft))
+        same = (draft.steps, draft.many, tuple(one.path for one in draft.seen))
+        if repr(same) not in made:
+            made.add(repr(same))
+            heappush(left, (-_promise(draft, scene), len(made), draft))
 
     for function in scene.functions:
         for draft in begun(function, scene):
