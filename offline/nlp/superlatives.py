@@ -26,7 +26,10 @@ _MONEY, _TIME, _SIZE = (
     "duration minutes time length hours",
     "population size area capacity count",
 )
-_LENGTH, _SINCE = "duration length distance pages minutes", "date year time published released day start due"
+_LENGTH, _SINCE = (
+    "duration length distance pages minutes",
+    "date year time published released day start due founded established built",
+)
 _MOST: Mapping[str, tuple[frozenset[str], bool]] = {
     word: (word_set(fields), most)
     for adjectives, fields, most in (

@@ -111,6 +111,7 @@ def _bound_value(one: Field, span: Span) -> Value:
 
 def _filtered(draft: Draft, scene: Scene) -> Iterator[Draft]:
     """Items whose fields say what the request says: a name, a kind, words."""
+    label = _label_of(draft)
     for one in draft.seen:
         if one.field.identity or one.field.numeric or one.field.output.type != "string" or one.path.count("[]"):
             continue
@@ -120,12 +121,37 @@ def _filtered(draft: Draft, scene: Scene) -> Iterator[Draft]:
                 yield _where(
                     draft, one, "contains", str(reading.value), (reading.span,), 0.2 + 0.5 * (1 - reading.score)
                 )
+        for span in _spoken_names(scene) if one is label and not scene.readings(one.field) else ():
+            if draft.free(span):
+                yield _where(draft, one, "contains", span.text, (span,), 0.5)
         for phrase in scene.phrases(one.field):
             if draft.free(phrase) and not one.field.names:
                 yield _where(draft, one, "contains", phrase.text, (phrase,), 0.4)
         for phrase in scene.said.classes if one.field.classifies else ():
             if draft.free(phrase):
                 yield _where(draft, one, "contains", singular(phrase.text.lower()), (phrase,), 0.4)
+
+
+def _label_of(draft: Draft) -> Seen | None:
+    """The field by which an item goes where none is called a name: its first text that neither identifies nor sorts it, and is no day."""
+    plain = [
+        one
+        for one in draft.seen
+        if one.call == draft.last
+        and one.field.output.type == "string"
+        and not one.field.identity
+        and "[]" not in one.path
+    ]
+    texts = [one for one in plain if not one.field.classifies and not _dated(one.field)]
+    return None if any(one.field.names for one in plain) else next(iter(texts), None)
+
+
+def _spoken_names(scene: Scene) -> Iterator[Span]:
+    """The names and quotations of the request, each as a whole."""
+    for value in scene.said.values:
+        for span in scene.said.spans:
+            if span.kind in ("name", "quoted") and (span.start, span.end) == (value.start, value.end):
+                yield span
 
 
 def _where(
