@@ -121,8 +121,9 @@ def _filtered(draft: Draft, scene: Scene) -> Iterator[Draft]:
                 yield _where(
                     draft, one, "contains", str(reading.value), (reading.span,), 0.2 + 0.5 * (1 - reading.score)
                 )
-        for span in _spoken_names(scene) if one is label and not scene.readings(one.field) else ():
-            if draft.free(span):
+        for span in _spoken_names(scene) if one is label else ():
+            read = any(own.span.overlaps(span) for own in scene.readings(one.field))
+            if draft.free(span) and not read:
                 yield _where(draft, one, "contains", span.text, (span,), 0.5)
         for phrase in scene.phrases(one.field):
             if draft.free(phrase) and not one.field.names:

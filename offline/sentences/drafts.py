@@ -93,6 +93,8 @@ def called_next(draft: Draft, function: Function, scene: Scene) -> Iterator[Draf
     if draft.many and draft.hits:
         return
     for linked, loss in _links(draft, function, scene):
+        if any((function, name) in draft.asked for name in linked) and not scene.said.repeats:
+            continue  # it was called with what the request says already
         for way in scene.inputs(function, frozenset(linked)):
             spans = [span for one in way.given.values() for span in one.spans]
             if way.listed is None and all(draft.free(span) for span in spans):

@@ -91,6 +91,7 @@ _VALUES = frozenset(
         "language",
     }
 )
+_OPENED = re.compile(r"(?:^\W*|[.?!:;,]\s*|\band\s+|\bknow\s+|\bme\s+)(where|when)\b", re.I)
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _TELLING = re.compile(r"\b(?:[^\W\d_a-z][^\W_]*|\d[^\W_]*)")
 _QUESTION = re.compile(
@@ -222,6 +223,12 @@ def questions(request: str) -> Iterator[str]:
         if _QUESTION.search(part):
             yield part
         at = end
+
+
+def asked_where(question: str) -> Iterator[frozenset[str]]:
+    """What a *where* or *when* that opens a question may stand for; one that follows what it is about asks nothing."""
+    for opened in _OPENED.finditer(question):
+        yield from (word_set(meant) for pattern, meant in _ASKING if pattern.fullmatch(opened[1]))
 
 
 def _notable(rest: str) -> tuple[Rank, ...]:

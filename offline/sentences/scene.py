@@ -11,7 +11,7 @@ from offline.nlp.asked_words import asked_groups
 from offline.nlp.entities import Span
 from offline.sentences.fields import Field
 from offline.sentences.inputs import Function, Inputs, inputs, phrases_for
-from offline.sentences.said import Said, questions
+from offline.sentences.said import Said, asked_where, questions
 from offline.slots.candidates import Reading, told
 
 _BY_NAME = 0.8
@@ -76,6 +76,13 @@ class Scene:
                     tuple(at for at, unit in enumerate(units) if unit.own and any(unit.own <= one for one in spoken)),
                 )
             )
+            for meant in asked_where(text):
+                found.append(
+                    (
+                        f"{min(meant)}: {text}",
+                        tuple(at for at, unit in enumerate(units) if not unit.own and unit.meant == meant),
+                    )
+                )
         return tuple(found)
 
     @cached_property

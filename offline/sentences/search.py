@@ -147,22 +147,40 @@ def rated(ended: tuple[End, ...], scene: Scene) -> Meant:
 
 
 def _unanswered(ended: Sequence[End], scene: Scene) -> list[str]:
-    """The questions of the request that nothing answers: neither what is told, nor that by which it was chosen."""
-    rows = [_answered_by(end, scene) for end in ended]
-    told = [max(column) for column in zip(*rows, strict=True)]
-    return [text for text, units in scene.questions if units and not any(told[at] for at in units)]
+    """The questions of the request that nothing answers: each wants something of its own, that is told or by which it was chosen."""
+    rows = [row for end in ended for row in _answering(end, scene)]
+    fits = {
+        text: [number for number, row in enumerate(rows) if any(row[at] for at in units)]
+        for text, units in scene.questions
+        if units
+    }
+    answered: dict[int, str] = {}
+
+    def given(text: str, seen: set[int]) -> bool:
+        for number in fits[text]:
+            if number not in seen:
+                seen.add(number)
+                if number not in answered or given(answered[number], seen):
+                    answered[number] = text
+                    return True
+        return False
+
+    return [text for text in fits if not given(text, set())]
 
 
-def _answered_by(end: End, scene: Scene) -> tuple[float, ...]:
-    """How well what is told, or that by which it was chosen, says each of the words that ask for something."""
+def _answering(end: End, scene: Scene) -> Iterator[tuple[float, ...]]:
+    """How well each thing that is told, or by which one was chosen, says each of the words that ask for something."""
     units = scene.said.units
     fields = [one.field for one in end.answers if one.field not in end.draft.echoed]
-    rows = [scene.of_field(one) for one in (*fields, *end.draft.decided)] or [(0.0,) * len(units)]
-    if end.figure == "count":
-        rows.append(scene.of_function(end.draft.functions[-1]))
-    counted = end.figure != "" or any(one.numeric for one in fields)
-    best = [max(column) for column in zip(*rows, strict=True)]
-    return tuple(max(one, float(counted)) if unit is COUNTED else one for unit, one in zip(units, best, strict=True))
+    for one in (*fields, *end.draft.decided):
+        counts = one.numeric and one in fields
+        yield tuple(
+            max(strength, float(counts)) if unit is COUNTED else strength
+            for unit, strength in zip(units, scene.of_field(one), strict=True)
+        )
+    if end.figure:
+        function = scene.of_function(end.draft.functions[-1])
+        yield tuple(1.0 if unit is COUNTED else one for unit, one in zip(units, function, strict=True))
 
 
 def _counts(value: Value, ended: Sequence[End], said: Said) -> bool:
