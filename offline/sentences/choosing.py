@@ -10,7 +10,7 @@ from offline.nlp.entities import Span
 from offline.nlp.superlatives import Rank
 from offline.sentences.drafts import Draft, Seen, single
 from offline.sentences.fields import Field
-from offline.sentences.inputs import enumerated
+from offline.sentences.inputs import called_so, enumerated
 from offline.sentences.said import Said, Unit
 from offline.sentences.scene import Scene
 
@@ -30,13 +30,13 @@ def chosen(draft: Draft, scene: Scene) -> Iterator[Draft]:
         if number in draft.ranked:
             continue
         fits = [
-            (_measures(one.field, rank.fields, most=_most(one.field, rank)), one)
+            (measures(one.field, rank.fields, most=most_meant(one.field, rank)), one)
             for one in draft.seen
             if "[]" not in one.path
         ]
         for strength, one in sorted(fits, key=lambda pair: -pair[0])[:2]:
             if strength > 0:
-                name, most = draft.name("best"), _most(one.field, rank)
+                name, most = draft.name("best"), most_meant(one.field, rank)
                 step = Ranked(do="most" if most else "least", name=name, of=draft.many, field=one.path, how_many=1)
                 after = replace(
                     draft,
@@ -48,7 +48,7 @@ def chosen(draft: Draft, scene: Scene) -> Iterator[Draft]:
                 yield single(after, name)
 
 
-def _most(one: Field, rank: Rank) -> bool:
+def most_meant(one: Field, rank: Rank) -> bool:
     """Whether the one with the most of a field is meant: who was born first has the highest age."""
     since = bool(rank.fields & _SINCE)
     return rank.most != (since and "age" in one.own and not rank.fields <= {"age"})
@@ -59,11 +59,11 @@ def _alike(one: Field, ranks: Sequence[Rank], *, most: bool) -> frozenset[int]:
     return frozenset(
         number
         for number, rank in enumerate(ranks)
-        if _most(one, rank) == most and _measures(one, rank.fields, most=most) > 0
+        if most_meant(one, rank) == most and measures(one, rank.fields, most=most) > 0
     )
 
 
-def _measures(one: Field, wanted: frozenset[str], *, most: bool) -> float:
+def measures(one: Field, wanted: frozenset[str], *, most: bool) -> float:
     """How well a field says how much of something a thing has."""
     if not (one.numeric or _dated(one)):
         return 0.0
@@ -119,12 +119,17 @@ def _filtered(draft: Draft, scene: Scene) -> Iterator[Draft]:
             beside = any(enumerated(reading.span, span, scene.said.request) for span in draft.used)
             if reading.score >= _FILTERS and draft.free(reading.span) and not beside:
                 yield _where(
-                    draft, one, "contains", str(reading.value), (reading.span,), 0.2 + 0.5 * (1 - reading.score)
+                    draft,
+                    one,
+                    "contains",
+                    str(reading.value),
+                    (reading.span,),
+                    0.2 + 0.5 * (1 - reading.score) - called_so(reading.span, one.field.own),
                 )
         for span in _spoken_names(scene) if one is label else ():
             read = any(own.span.overlaps(span) for own in scene.readings(one.field))
             if draft.free(span) and not read:
-                yield _where(draft, one, "contains", span.text, (span,), 0.5)
+                yield _where(draft, one, "contains", span.text, (span,), 0.5 - called_so(span, one.field.own))
         for phrase in scene.phrases(one.field):
             if draft.free(phrase) and not one.field.names:
                 yield _where(draft, one, "contains", phrase.text, (phrase,), 0.4)

@@ -10,7 +10,7 @@ from domain.tool import Parameter
 from graph.identifiers import words
 from offline.nlp.entities import Span
 from offline.sentences.fields import Field
-from offline.sentences.inputs import Function, Given, Inputs
+from offline.sentences.inputs import Function, Given, Inputs, called_so
 from offline.sentences.scene import Scene
 
 MOST_TOOLS = 3
@@ -243,6 +243,7 @@ def _with_call(draft: Draft, function: Function, step: Step, given: Mapping[str,
     spans = tuple(span for one in given.values() for span in one.spans)
     asked = tuple((function, key) for key, one in given.items() if one.spans)
     weak = sum(0.6 * (1 - one.likeness) for one in given.values() if one.spans)
+    weak -= sum(called_so(span, function.own) for one in given.values() for span in one.spans)
     return replace(
         draft,
         steps=(*draft.steps, step),

@@ -76,14 +76,11 @@ class Scene:
                     tuple(at for at, unit in enumerate(units) if unit.own and any(unit.own <= one for one in spoken)),
                 )
             )
-            for meant in asked_where(text):
-                found.append(
-                    (
-                        f"{min(meant)}: {text}",
-                        tuple(at for at, unit in enumerate(units) if not unit.own and unit.meant == meant),
-                    )
-                )
+            found += [(f"{min(meant)}: {text}", self._meaning(meant)) for meant in asked_where(text)]
         return tuple(found)
+
+    def _meaning(self, meant: frozenset[str]) -> tuple[int, ...]:
+        return tuple(at for at, unit in enumerate(self.said.units) if not unit.own and unit.meant == meant)
 
     @cached_property
     def convertible(self) -> tuple[Span, ...]:

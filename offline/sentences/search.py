@@ -7,7 +7,8 @@ from heapq import heappop, heappush
 from agent.programs.grammar.sentence import Listed
 from graph.identifiers import words
 from offline.nlp.clauses import clauses
-from offline.sentences.choosing import chosen
+from offline.nlp.superlatives import ranks
+from offline.sentences.choosing import chosen, measures, most_meant
 from offline.sentences.drafts import Draft, begun, called_next
 from offline.sentences.ends import End, ends
 from offline.sentences.fields import Field
@@ -150,7 +151,9 @@ def _unanswered(ended: Sequence[End], scene: Scene) -> list[str]:
     """The questions of the request that nothing answers: each wants something of its own, that is told or by which it was chosen."""
     rows = [row for end in ended for row in _answering(end, scene)]
     fits = {
-        text: [number for number, row in enumerate(rows) if any(row[at] for at in units)]
+        text: [
+            number for number, (field, row) in enumerate(rows) if any(row[at] for at in units) or _decides(field, text)
+        ]
         for text, units in scene.questions
         if units
     }
@@ -168,19 +171,29 @@ def _unanswered(ended: Sequence[End], scene: Scene) -> list[str]:
     return [text for text in fits if not given(text, set())]
 
 
-def _answering(end: End, scene: Scene) -> Iterator[tuple[float, ...]]:
+def _decides(field: Field | None, text: str) -> bool:
+    """Whether a field measures what a question compares."""
+    return field is not None and any(
+        measures(field, rank.fields, most=most_meant(field, rank)) > 0 for rank in ranks(text)
+    )
+
+
+def _answering(end: End, scene: Scene) -> Iterator[tuple[Field | None, tuple[float, ...]]]:
     """How well each thing that is told, or by which one was chosen, says each of the words that ask for something."""
     units = scene.said.units
     fields = [one.field for one in end.answers if one.field not in end.draft.echoed]
     for one in (*fields, *end.draft.decided):
         counts = one.numeric and one in fields
-        yield tuple(
-            max(strength, float(counts)) if unit is COUNTED else strength
-            for unit, strength in zip(units, scene.of_field(one), strict=True)
+        yield (
+            (one if one in end.draft.decided else None),
+            tuple(
+                max(strength, float(counts)) if unit is COUNTED else strength
+                for unit, strength in zip(units, scene.of_field(one), strict=True)
+            ),
         )
     if end.figure:
         function = scene.of_function(end.draft.functions[-1])
-        yield tuple(1.0 if unit is COUNTED else one for unit, one in zip(units, function, strict=True))
+        yield None, tuple(1.0 if unit is COUNTED else one for unit, one in zip(units, function, strict=True))
 
 
 def _counts(value: Value, ended: Sequence[End], said: Said) -> bool:

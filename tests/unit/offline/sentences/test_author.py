@@ -96,3 +96,42 @@ def test_nothing_is_parsed_off_the_thread_of_the_loop(monkeypatch: pytest.Monkey
     assert "searchShips(name='Queen Maud')" in first
     assert "await searchShips(name='Queen Maud')" not in second
     assert elsewhere == []
+
+
+CREW = _tool("getShipCrew", (SHIP,), {"captain": "Ida Holm", "crew_size": 12}, "The crew of a ship.")
+CHARTS = _tool("getCharts", (SHIP,), [{"chart": "North Approach", "soundings": 40}], "The charts kept aboard a ship.")
+
+
+def test_of_two_that_are_named_the_one_with_the_most_is_gone_on_with() -> None:
+    text = _text('Which ship is longer, "Queen Maud" or "Old Hob"? And who is her captain?', CREW)
+    assert "['Queen Maud', 'Old Hob']" in text
+    assert "max(" in text
+    assert text.index("max(") < text.index("getShipCrew(")
+    assert "['captain']" in text
+
+
+def test_things_named_side_by_side_are_not_the_filter_of_one_another() -> None:
+    assert "['Queen Maud', 'Old Hob']" in _text('Which is longer, the ship "Queen Maud" or the ship "Old Hob"?')
+
+
+def test_an_item_goes_by_its_first_text_where_none_is_called_a_name() -> None:
+    text = _text('How many soundings has the chart "North Approach" of the ship "Queen Maud"?', CHARTS)
+    assert "'North Approach'.lower() in str(item['chart'])" in text
+
+
+def test_nothing_is_written_where_one_of_two_questions_is_left() -> None:
+    assert _text('What is the length of the ship "Queen Maud", and who built her engine?') == ""
+
+
+def test_a_program_over_a_path_makes_all_its_calls() -> None:
+    question = _question('What is the length of the ship "Queen Maud"?')
+    assert written(question).text
+    assert written(replace(question, of_path=True)).text == ""
+
+
+def test_after_a_call_that_failed_no_program_makes_it_again() -> None:
+    question = _question('How many passengers had the voyages of the ship "Queen Maud"?')
+    first = written(question).text
+    assert "getShipVoyages(" in first
+    failed = Attempt(first, "in line 4: the call of getShipVoyages failed (failed with HTTP 503)")
+    assert "getShipVoyages(" not in written(replace(question, attempts=(failed,))).text
