@@ -91,6 +91,7 @@ class Asked:
             answers=tuple(answers),
             known=self.known,
             docs=functions.docs,
+            of_path=not self.wider,
         )
 
 

@@ -45,7 +45,7 @@ class ProgramQuestion:
     ``earlier``: what is shown of the results of earlier requests, which the program finds as ``earlier``; empty where there are none. ``goes_on``: whether it finds any there. ``attempts``: the oldest first.
     ``unknown``: functions whose response has no known structure, so that a look is called for. ``answers``: what the user was asked and said.
     ``known``: how such requests were served.
-    ``docs``: the documents of the offered functions, by their names.
+    ``docs``: the documents of the offered functions, by their names. ``of_path``: these are the steps of a path that was found for the request.
     """
 
     request: str
@@ -58,6 +58,7 @@ class ProgramQuestion:
     answers: tuple[QuestionAnswered, ...] = ()
     known: Known = NOTHING
     docs: Mapping[str, ToolDoc] = field(default_factory=dict[str, ToolDoc])
+    of_path: bool = False
 
 
 @dataclass(frozen=True, slots=True)
