@@ -80,7 +80,7 @@ def test_nothing_is_parsed_off_the_thread_of_the_loop(monkeypatch: pytest.Monkey
     own, parse = threading.get_ident(), builtins.compile
     elsewhere: list[object] = []
 
-    def watched(*given: Any, **named: Any) -> Any:
+    def watched(*given: Any, **named: Any) -> object:
         if threading.get_ident() != own:
             elsewhere.append(given[0])
         return parse(*given, **named)
