@@ -201,6 +201,9 @@ def said_in(request: str, today: date, vocabulary: frozenset[str] = frozenset())
         rest = rest[: value.start] + " " * (value.end - value.start) + rest[value.end :]
     units = tuple(Unit(own, meant) for own, meant in asked_pairs(_NOTABLE.sub(" ", rest)) if not own <= _FILLER)
     spoken = [word for token in _WORD.findall(rest) for word in words(token)]
+    for cue in {one.cue for one in found}:  # the ship A or the ship B: said of each, it is said once
+        leads = len({value for value in values for one in found if one.cue == cue and value.start == one.start})
+        spoken = _without(spoken, cue, leads - 1)
     units += tuple(replace(one, again=True) for one in units if one.own and max(map(spoken.count, one.own)) > 1)
     units += tuple(Unit(frozenset(), word_set(meant), 0.6) for pattern, meant in _ASKING if pattern.search(rest))
     if _FIGURES[0][1].search(rest):
@@ -211,6 +214,12 @@ def said_in(request: str, today: date, vocabulary: frozenset[str] = frozenset())
         tuple(name for name, pattern in _FIGURES if pattern.search(rest)),
         tuple(_bounds(request, found)), phrases, today, bool(_MANY.search(rest)), tuple(one for one in phrases if one.before[-1:] and one.before[-1] in _CLASSES), bool(_NOT.search(rest)),
     )  # fmt: skip
+
+
+def _without(spoken: list[str], word: str, times: int) -> list[str]:
+    """Words less so many of one."""
+    at = [place for place, one in enumerate(spoken) if one == word][: max(times, 0)]
+    return [one for place, one in enumerate(spoken) if place not in at]
 
 
 def questions(request: str) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """Which sentence over the offered functions says what a request says."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -21,6 +22,7 @@ _ENOUGH = 0.5
 _SURE = 0.8
 _HEARD = 0.45
 _PAIRED = 40
+_WHICH = re.compile(r"\b(?:which|who)\b", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,9 +227,15 @@ def _told(end: End, scene: Scene) -> float:
     """How well what is told says something that is asked."""
     if end.figure == "count":
         return _said_by(scene.of_function(end.draft.functions[-1]), scene)
-    return max(
-        (_said_by(scene.of_field(one.field), scene) * (one.field not in end.draft.echoed) for one in end.answers),
-        default=0.0,
+    said = (_said_by(scene.of_field(one.field), scene) * (one.field not in end.draft.echoed) for one in end.answers)
+    return max((*said, _SURE * _names_the_best(end, scene)), default=0.0)
+
+
+def _names_the_best(end: End, scene: Scene) -> bool:
+    """Whether it names the one with the most, where that is asked: which is longer?"""
+    named = any(one.field.names for one in end.answers) and bool(end.draft.ranked)
+    return named and any(
+        _WHICH.search(text) and any(_decides(one, text) for one in end.draft.decided) for text, _ in scene.questions
     )
 
 

@@ -4,6 +4,7 @@ import asyncio
 import builtins
 import json
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -77,10 +78,11 @@ def test_nothing_is_parsed_off_the_thread_of_the_loop(monkeypatch: pytest.Monkey
     broke_off = replace(
         question, attempts=(Attempt("ship = await searchShips(name='Queen Maud')\n", "it found nothing"),)
     )
-    own, parse = threading.get_ident(), builtins.compile
+    own = threading.get_ident()
+    parse: Callable[..., object] = builtins.compile
     elsewhere: list[object] = []
 
-    def watched(*given: Any, **named: Any) -> Any:
+    def watched(*given: Any, **named: Any) -> object:
         if threading.get_ident() != own:
             elsewhere.append(given[0])
         return parse(*given, **named)
