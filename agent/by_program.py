@@ -1,4 +1,4 @@
-"""A request served by programs: by a solution that is taken for it, else by one that is written over what is offered for it."""
+"""A request served by programs: by a solution that is taken for it, else, where its planner is one that writes, over what is offered for it."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
@@ -56,7 +56,7 @@ class ByProgram:
     async def events(self) -> AsyncIterator[Event]:
         """What is taken, what is offered and written, and what that comes to; the best end stands."""
         took = Took()
-        if self._deps.planner == "program":
+        if self._deps.takes_solutions:
             with self._progress.spends("plan"):
                 took = await take(
                     self._asked, self._deps, self._past, self._progress.meter, follow_up=bool(self._follow_up)
@@ -68,6 +68,8 @@ class ByProgram:
                     yield event
             if self.over:
                 return
+        if not self._deps.by_program:
+            return
         async with closing(self._written(took)) as events:
             async for event in events:
                 yield event

@@ -26,7 +26,7 @@ from agent.policy.subtasks import Subtask, whole
 from agent.program_answer import based_on, said
 from agent.programs import text_names
 from agent.programs.earlier import EARLIER
-from agent.programs.verdict import WRONG, is_wrong
+from agent.programs.verdict import WRONG
 from agent.request_reader import Review
 from agent.resume import Past, SplittingAsBefore, called
 from agent.run_context import RunDeps, Shared
@@ -34,6 +34,7 @@ from agent.scheduler import Turns, closing, side_by_side
 from agent.step_numbers import counted_through, given_to, renumbered
 from agent.subtask import SubtaskRun
 from agent.text import clean
+from agent.wrong_answers import said_again
 from domain.errors import FootpathError, PassingError
 from domain.event import AnswerDelta, Event, EventRecord, Outcome, RunFinished, RunStarted
 from domain.plan import StepResult
@@ -233,7 +234,8 @@ class _Run:
                 else:
                     held += piece
         if held is not None:
-            self._withheld = is_wrong(self._answer + held, self._deps.wrong_answers)
+            wrong, asked = self._deps.wrong_answers, self._asked()
+            self._withheld = said_again(self._answer + held, wrong, asked) or said_again(held, wrong, asked)
             yield self._said(f"This could not be answered: {WRONG}.\n" if self._withheld else held)
 
     def _outcome(self, turn: SubtaskRun) -> Outcome:

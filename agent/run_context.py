@@ -17,6 +17,7 @@ from agent.execution.secrets import Secrets
 from agent.memory.long_term import LongTermMemory
 from agent.offer.maker import Offers
 from agent.offer.tool_facts import ToolFinder
+from agent.planners.by_name import default_planner
 from agent.plans.approval import Approves
 from agent.policy.protocol import Policy
 from agent.programs.earlier import EARLIER
@@ -102,6 +103,11 @@ class RunDeps:
     def by_program(self) -> bool:
         """Whether a request is served by a program over its offer, rather than by a path that is found first."""
         return self.planner in BY_PROGRAM and self.writes_programs
+
+    @property
+    def takes_solutions(self) -> bool:
+        """Whether what served such a request before is taken as it stands, before anything is planned: by ``program``, and by the policy's usual planner."""
+        return self.planner in ("program", default_planner(self.policy.name)) and self.writes_programs
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,7 +122,7 @@ class SubtaskRun(SubtaskOutcome):
             async with closing(self._carry_out(self._deps.plan)) as events:
                 async for event in events:
                     yield event
-        elif self._deps.by_program:
+        elif self._deps.by_program or self._deps.takes_solutions:
             async with closing(self._served_by_program()) as events:
                 async for event in events:
                     yield event
@@ -132,7 +132,7 @@ class SubtaskRun(SubtaskOutcome):
                     yield event
 
     async def _served_by_program(self) -> AsyncIterator[Event]:
-        """By programs; where none comes out, the walk finds a path."""
+        """By what is taken or written for it; where nothing comes out of that, by a path that is found."""
         follow_up = self._earlier.runs if self._request == self._asked_for else ()
         parts = self._deps, self.evidence, self._calling, self.progress, self._past
         served = ByProgram(self._to_serve(wider=True), follow_up, *parts, self._serving)

@@ -11,7 +11,8 @@ def line(one: Solution, likeness: float | None = None) -> str:
     """One of a list."""
     near = "" if likeness is None else f"{likeness:.2f}  "
     state = f"  (suspended: {one.suspended})" if one.suspended else ""
-    return f"{near}{one.id}  +{one.good} -{one.bad}  {one.origin}  {next(iter(one.patterns), '')}{state}"
+    whose = f"of {one.owner}" if one.owner else "shared"
+    return f"{near}{one.id}  +{one.good} -{one.bad}  {one.origin}, {whose}  {next(iter(one.patterns), '')}{state}"
 
 
 def told(one: Solution, likeness: float | None = None) -> dict[str, JsonValue]:

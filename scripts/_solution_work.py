@@ -11,6 +11,7 @@ from orjson import JSONDecodeError, loads
 from agent.plans.checked_plan import CheckedPlan, checked
 from agent.programs.names import FOUND, tool_names
 from agent.programs.reading import bound_names, calls
+from agent.solutions.alignment import inputs_of
 from agent.solutions.drift import drifted
 from agent.solutions.for_people import solution_of
 from domain.errors import UsageError
@@ -70,6 +71,8 @@ async def taken_up(container: Container, begins: str) -> str:
 async def added(container: Container, file: Path, patterns: Sequence[str], told_inputs: Sequence[str]) -> str:
     """The id that a person's program is kept under. ``UsageError``: what is wrong with it."""
     inputs = dict(map(_input, told_inputs))
+    if left := sorted({name for one in patterns for name in inputs_of(one)} - inputs.keys()):
+        raise UsageError(f"the pattern names {left[0]}, which is no input: add --input {left[0]}=string, or its type")
     text = await asyncio.to_thread(file.read_text, encoding="utf-8")
     docs = await _tools_in(text, inputs, container)
     names = {name: doc.id for name, doc in tool_names(docs)}

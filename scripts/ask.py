@@ -1,6 +1,7 @@
 """Asks a question: plans a path through the tool graph, makes the calls, answers."""
 
 import asyncio
+import shlex
 import sys
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -82,7 +83,9 @@ def main(
 
         print(dumps({**transcript.to_json(), "run": run}, option=OPT_INDENT_2).decode())
     else:
-        print(f"run {run}: right or wrong? python scripts/solutions.py judge {run} right|wrong", file=sys.stderr)
+        where = f" --store {shlex.quote(str(store))}" if store is not None else ""
+        said = f"python scripts/solutions.py judge {run} right|wrong{where}"
+        print(f"run {run}: right or wrong? {said}", file=sys.stderr)
     raise typer.Exit(_EXITS.get(transcript.end.outcome, 1) if transcript.end else 1)
 
 

@@ -1,6 +1,7 @@
 """Mines a store for solutions: what its tools can be asked together, the programs that answer it, and the questions that people put."""
 
 import asyncio
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,9 +35,12 @@ def main(
 ) -> None:
     """Mine solutions into the library. Only what execution proves is kept: without --live, recorded calls are what is executed on.
 
-    Repeated or interrupted, it goes on where it was, and keeps nothing twice. Exit codes: 2 wrong use, 3 the store or the model is not there.
+    Repeated or interrupted, it goes on where it was, and keeps nothing twice. Exit codes: 2 wrong use, 3 the store or the model is not there, 130 stopped.
     """
     options = {"live": live, "model": model, "language": language, "unproven": unproven}
+    if language and not model:
+        print("--language is for the questions of a language model: give --model, too", file=sys.stderr)
+        raise typer.Exit(2)
     with ending("what was found is kept. Run the same command again to go on from there"):
         report, written = _mine(store, tuple(toolset or ()), triplets, options)
     _show(report)
@@ -66,10 +70,14 @@ def _mine(
 
 def _show(report: "Report") -> None:
     """The figures of each stage, and why what is not kept is not."""
+    from synthesis.forging import NO_CALLS
+
     for stage in ("walks", "combinations", "intents", "questions", "calls", "executed", "kept"):
         console.print(f"{stage}: {report.counts[stage]:,}", markup=False)
     for why, count in report.dropped.most_common():
         console.print(f"  not kept, {why}: {count:,}", markup=False, soft_wrap=True)
+    if report.dropped[NO_CALLS]:
+        console.print("No call was recorded here, and none may be made. With --live, tools that only read are called.")
 
 
 if __name__ == "__main__":

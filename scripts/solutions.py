@@ -40,6 +40,9 @@ def list_(
 ) -> None:
     """List the solutions of all owners; near a request, those of the settings' owner and the shared ones."""
     found = _within(store, lambda container: listed(container, request, tool, limit))
+    if not found:
+        nothing = "none is near that request" if request else "none calls that tool" if tool else "nothing is kept yet"
+        print(f"{nothing}; runs that answer by a program are kept, add keeps one of your own", file=sys.stderr)
     _say({"solutions": [told(*one) for one in found]}, [line(*one) for one in found], json=json)
 
 
@@ -127,7 +130,10 @@ def _within(store: Path | None, work: Callable[[Container], Awaitable[T]]) -> T:
 
 
 def _say(answer: dict[str, JsonValue], shown: list[str], *, json: bool) -> None:
-    print(dumps(answer, option=OPT_INDENT_2).decode() if json else "\n".join(shown))
+    if json:
+        print(dumps(answer, option=OPT_INDENT_2).decode())
+    elif shown:
+        print("\n".join(shown))
 
 
 if __name__ == "__main__":

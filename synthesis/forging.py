@@ -27,6 +27,7 @@ from synthesis.values import Values
 
 MOST_VALUES = 3
 """Times that a program is tried, with other values each: it is kept where it is right whenever anything is found, and that is once at least."""
+NO_CALLS = "nothing may be called"
 NOT_TRIED = "mined from documents alone, and never tried"
 """Why a solution is suspended that nothing has proven."""
 
@@ -88,7 +89,7 @@ class Forge:
             made.dropped["it changes something"] += 1
             return made
         if self.reading is None and not self.unproven:
-            made.dropped["nothing may be called"] = sum(1 for _ in intents(course))
+            made.dropped[NO_CALLS] = sum(1 for _ in intents(course))
             return replace(made, intents=made.dropped.total())
         solutions: list[Solution] = []
         triplets: list[Triplet] = []
@@ -134,7 +135,7 @@ class Forge:
     async def _proof(self, intent: Intent, code: Written, plan: ProgramPlan) -> _Proof:
         """Whether the program gives what is found without it, with all values for which anything is found."""
         if self.reading is None or self.values is None:
-            return _Proof(why="nothing may be called")
+            return _Proof(why=NO_CALLS)
         proof, ran, why = None, False, "no values are known for its inputs"
         for values in await self.values.of(intent.course, MOST_VALUES):
             self.reading.left = MOST_CALLS

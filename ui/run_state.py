@@ -120,6 +120,7 @@ class RunState:
     asked: list[Question] = field(default_factory=list[Question])
     dialogue: list[QuestionAnswered] = field(default_factory=list[QuestionAnswered])
     notes: list[str] = field(default_factory=list[str])
+    taken: SolutionTaken | None = None
     planner: str = ""
     answer: str = ""
     finished: RunFinished | None = None
@@ -199,6 +200,7 @@ class RunState:
                 self.notes.append(note)
             case SolutionTaken() | NoSolution():
                 self.notes.append(in_words(event))
+                self.taken = event if isinstance(event, SolutionTaken) and event.how != "chosen" else self.taken
             case ReflectionMade(resumed=True):
                 self.notes.append(f"Judged its path a {event.verdict} failure and walked again: {event.reason}")
             case RunDelayed():

@@ -1,6 +1,7 @@
 """A run in one line, and what it took."""
 
 from domain.event import RunFinished
+from domain.taken import in_words
 from domain.usage import Usage
 from ui.run_state import RunState
 
@@ -25,6 +26,13 @@ def summary(story: RunState, end: RunFinished) -> str:
     tokens = usage.prompt_tokens + usage.completion_tokens
     parts += [_several(tokens, "token")] if tokens else []
     return f"{OUTCOMES[end.outcome]} in {usage.total_seconds:.1f} s: {', '.join(parts)}"
+
+
+def from_library(story: RunState) -> str:
+    """That an answer is what the library has for such requests, and how to say that it is not right; empty where another program was written."""
+    if story.taken is None or len(story.programs.texts) != 1 or not story.answer:
+        return ""
+    return f"{in_words(story.taken)}. Not right? Say Wrong, and it is not taken for such a request again."
 
 
 def under_way(story: RunState, *, waits: bool = False) -> str:

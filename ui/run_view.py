@@ -16,7 +16,7 @@ from ui.dialogue import draw_dialogue
 from ui.program_view import draw_programs
 from ui.run_calls import RunCalls
 from ui.run_state import RunState
-from ui.run_summary import summary, took, under_way
+from ui.run_summary import from_library, summary, took, under_way
 from ui.texts import clipped, unmarked, visible
 from ui.walk_graph import tool_name, walk_dot
 
@@ -44,6 +44,8 @@ def draw(story: RunState, around: Around = Around(), *, unfolded: bool = False) 
                 _whole(story, around)
         return
     _answer(story)
+    if told := from_library(story):
+        st.caption(unmarked(told))
     if story.finished.error:
         st.error(unmarked(story.finished.error))
     with folded(summary(story, story.finished), f"{around.key}-story", unfolded=unfolded) as opened:

@@ -8,13 +8,16 @@ from domain.tool import ToolId
 from ui.client import Client, read, read_all
 from ui.replies import Run
 
+MOST = 200
+"""So many are listed."""
+
 
 class Solution(BaseModel):
     """One of a list. ``patterns``: requests that it serves, its inputs in braces. ``likeness``: to the request that was searched for."""
 
     id: str
     patterns: list[str]
-    path: list[str]
+    path: list[ToolId]
     origin: str = ""
     own: bool = True
     good: int = 0
@@ -34,9 +37,12 @@ class WholeSolution(Solution):
 
 
 def solutions(client: Client, request: str = "") -> list[Solution]:
-    """The user's and the shared ones; near a request, the nearest first."""
-    params: dict[str, str | int] = {"limit": 200} | ({"request": request} if request else {})
-    return read_all(Solution, client.send("GET", "/solutions", params=params))
+    """The user's, then the shared ones, as many as can be listed; near a request, the nearest first."""
+    if request:
+        return read_all(Solution, client.send("GET", "/solutions", params={"limit": MOST, "request": request}))
+    own = read_all(Solution, client.send("GET", "/solutions", params={"limit": MOST, "own": True}))
+    every = read_all(Solution, client.send("GET", "/solutions", params={"limit": MOST}))
+    return [*own, *(one for one in every if not one.own)]
 
 
 def solution(client: Client, solution: str) -> WholeSolution:

@@ -85,11 +85,13 @@ class Asked:
             offer=functions.text,
             today=self.today,
             earlier=self.earlier.text,
+            goes_on=bool(self.earlier.values),
             attempts=tuple(attempts),
             unknown=functions.unknown,
             answers=tuple(answers),
             known=self.known,
             docs=functions.docs,
+            of_path=not self.wider,
         )
 
 

@@ -336,6 +336,7 @@ class Serving:
             given=bool(self._asked.earlier.inputs(text_names.used(text))),
             unreached=unreached(text, self._functions.docs, [name for name, _ in calls]),
             review=self._evidence.reader.review(self._asked.request, [one for one in ran if one[1].status == "ok"]),
+            request=self._asked.request,
             wrong=self._deps.wrong_answers,
         )
         return ended(self._progress.programs, judged(claim_of(value), known))

@@ -16,6 +16,7 @@ from agent.programs import text_names
 from agent.programs.protocol import Broken
 from agent.request_reader import Review
 from agent.text import clean, shown
+from agent.wrong_answers import said_again
 from domain.event import ProgramEnded, QuestionAnswered
 from domain.plan import StepResult
 from domain.program import Answered
@@ -48,8 +49,7 @@ class Ran:
 
     ``text``: of all its cells. ``calls``: its own, in order; ``before``: those of earlier texts for the same request. ``given``: whether it
     goes by results that it was given. ``unreached``: changing tools that its text calls and that were not called. ``review``: of its calls
-    against the request. ``wrong``: answers to it that its user has said are wrong, by themselves or as they were told: then what they are based on
-    stands below them.
+    against the ``request``. ``wrong``: answers to it that its user has said are wrong, by themselves or as they were told.
     """
 
     text: str
@@ -58,6 +58,7 @@ class Ran:
     given: bool = False
     unreached: Sequence[str] = ()
     review: Review = field(default_factory=Review)
+    request: str = ""
     wrong: Collection[str] = ()
 
 
@@ -165,7 +166,7 @@ def is_nothing(value: JsonValue) -> bool:
 
 def judged(claim: Claim, ran: Ran) -> Verdict:
     """What a claim comes to. Code takes away from it only, and never makes more of it than it says."""
-    if is_wrong(claim.answer, ran.wrong) and not _ends_in_change(ran):
+    if said_again(claim.answer, ran.wrong, ran.request) and not _ends_in_change(ran):
         return Verdict(claim, "no", WRONG)
     if claim.answered == "no":
         return Verdict(claim, "no")
@@ -183,12 +184,6 @@ def judged(claim: Claim, ran: Ran) -> Verdict:
         return Verdict(claim, "partly" if of_use else "no", f"not all of its changes were made: {_named(lost)}")
     lacking = _lacking(claim, ran)
     return Verdict(claim, "partly", lacking) if lacking and claim.answered == "yes" else Verdict(claim, claim.answered)
-
-
-def is_wrong(answer: str, wrong: Collection[str]) -> bool:
-    """Whether an answer is one of these, by itself or with a last line that says what it is based on."""
-    own = answer.strip()
-    return bool(own) and any(own in (one.strip(), one.strip().rpartition("\nBased on:")[0].strip()) for one in wrong)
 
 
 def unreached(text: str, docs: Mapping[str, ToolDoc], called: Collection[str]) -> list[str]:
@@ -246,7 +241,10 @@ def _lacking(claim: Claim, ran: Ran) -> str:
         return clean(said[0], 300)
     if ran.review.beside_the_point:
         return "its calls have to do with nothing that the request names"
-    unused = [one for one in ran.review.unused if one.casefold() not in ran.text.casefold()]
+    text, review = ran.text.casefold(), ran.review
+    unused = [
+        one for one in review.unused if not any(own.casefold() in text for own in (one, review.values.get(one, one)))
+    ]
     if unused:
         return f"no call took {_named(unused)}"
     if _EMPTY_WORD.search(claim.answer) and not _EMPTY_WORD.search(" ".join(_words(ran))):

@@ -85,7 +85,7 @@ def _pair(clause: str, left: Sequence[Span], right: Sequence[Span]) -> tuple[tup
         start, end = _outer(clause, one[0].start, one[-1].end), _outer(clause, other[0].start, other[-1].end)
         before, between = clause[: start[0]], clause[start[1] : end[0]]
         stretch = all(piece.kind in ("time", "date") for piece in one) and _STARTS.search(before)
-        if not stretch and _side_by_side(before, between) and clause[slice(*start)] != clause[slice(*end)]:
+        if not stretch and side_by_side(before, between) and clause[slice(*start)] != clause[slice(*end)]:
             return start, end
     return None
 
@@ -96,7 +96,8 @@ def _outer(clause: str, start: int, end: int) -> tuple[int, int]:
     return (start - 1, end + 1) if quoted and start else (start, end)
 
 
-def _side_by_side(before: str, between: str) -> bool:
+def side_by_side(before: str, between: str) -> bool:
+    """Whether what stands between two things joins them; what leads to the first may be said again."""
     joined = _JOINED.match(between)
     filler = between[joined.end() :].strip() if joined else ""
     return joined is not None and (not filler or _repeats(before, filler))

@@ -26,14 +26,17 @@ _MONEY, _TIME, _SIZE = (
     "duration minutes time length hours",
     "population size area capacity count",
 )
-_LENGTH, _SINCE = "duration length distance pages minutes", "date year time published released day start due"
+_LENGTH, _SINCE = (
+    "duration length distance pages minutes",
+    "date year time published released day start due founded established built",
+)
 _MOST: Mapping[str, tuple[frozenset[str], bool]] = {
     word: (word_set(fields), most)
     for adjectives, fields, most in (
         ("expensive costly dear", _MONEY, True), ("cheap", _MONEY, False), ("long", _LENGTH, True), ("short", _LENGTH, False),
         ("fast quick", _TIME, False), ("slow", _TIME, True), ("late", _SINCE, True), ("early", _SINCE, False),
         ("new", "date year time published released founded", True), ("recent", "date year time published released day", True),
-        ("old", "age founded year built date birth", False), ("young", "birth year founded date", True), ("far", "distance", True),
+        ("old", "age founded year built date birth", False), ("young", "age birth year founded date", True), ("far", "distance", True),
         ("near close", "distance", False), ("warm hot", "temperature", True), ("cold cool", "temperature", False),
         ("wet rain", "precipitation rain", True), ("dry", "precipitation rain humidity", False), ("wind", "wind", True),
         ("humid", "humidity", True), ("heavy", "weight mass", True), ("light", "weight mass", False), ("tall", "height elevation", True),

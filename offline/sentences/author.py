@@ -1,14 +1,13 @@
 """Programs without a model: the sentence that says what a request says, as the text of a program."""
 
-import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import date
 
 from agent.programs.grammar.compiling import compiled
 from agent.programs.grammar.sentence import Sentence, Step
 from agent.programs.offer_text import OfferText
-from agent.programs.protocol import ProgramQuestion, WrittenProgram
+from agent.programs.protocol import Attempt, ProgramQuestion, WrittenProgram
 from domain.tool import ToolDoc
 from offline.change_words import may_call
 from offline.sentences.inputs import Function
@@ -22,30 +21,34 @@ _ROOT = re.compile(r"[^\W\d]\w*")
 
 
 def written(question: ProgramQuestion) -> WrittenProgram:
-    """A program, or nothing where no sentence says enough of what the request says. Where one came to nothing, the next best is tried."""
+    """A program, or nothing where no sentence says enough of what the request says. Where one came to nothing, the next best is tried.
+
+    It is worked out in a thread of its own: no text is parsed here, since CPython's parser counts its depth for all threads together.
+    """
     if (
-        question.earlier
+        question.goes_on
         or question.answers
         or len(question.attempts) > 1
         or any(one.stands or one.changed for one in question.attempts)
     ):
-        return WrittenProgram("", "sentences are about what was not looked at yet")
+        return WrittenProgram("", "rules write no program that goes on from what was found before")
     if any(not one.safe and may_call(one, question.request) for one in question.docs.values()):
         return WrittenProgram("", "it may order a change, which no sentence makes")
-    tried = {_begins(one.text) for one in question.attempts}
+    path = frozenset(question.docs) if question.of_path else frozenset[str]()
+    tried = [_dead_end(one, question.docs) for one in question.attempts]
     for meant in candidates(question)[:_TRIED]:
-        if not meant.certain:
+        if not meant.certain or not path <= meant.calls:
             continue
         text = text_of(meant, question.offer)
-        if text and _begins(text) not in tried:
+        if text and not any(one in text for one in tried):
             return WrittenProgram(text)
     return WrittenProgram("", "no sentence over the offered functions says what the request says")
 
 
-def _begins(text: str) -> str:
-    """The first call of a program: where one came to nothing, so will all that begin with it."""
-    calls = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Await))
-    return next((ast.unparse(one) for one in calls), "")
+def _dead_end(attempt: Attempt, functions: Collection[str]) -> str:
+    """What no further text may hold: the call that failed, else the first one, since all that begins with it will come to nothing."""
+    failed = next((one for one in functions if f"call of {one} failed" in attempt.told), "")
+    return f"{failed}(" if failed else f"await {attempt.text.partition('await ')[2].partition(chr(10))[0]}"
 
 
 def candidates(question: ProgramQuestion) -> list[Meant]:

@@ -1,18 +1,22 @@
 """What is done with the list at hand: tests of its items, and the one with the most or the least."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from agent.programs.grammar.sentence import Ranked, Value, Where
 from graph.identifiers import singular
 from offline.nlp.asked_words import match, synonyms
 from offline.nlp.entities import Span
+from offline.nlp.superlatives import Rank
 from offline.sentences.drafts import Draft, Seen, single
 from offline.sentences.fields import Field
+from offline.sentences.inputs import called_so, enumerated
 from offline.sentences.said import Said, Unit
 from offline.sentences.scene import Scene
 
 _BY_NAME = 0.8
+_SINCE = frozenset({"birth", "born", "founded"})
+"""What is less of the more age a thing has."""
 _FILTERS = 0.5
 
 
@@ -25,22 +29,41 @@ def chosen(draft: Draft, scene: Scene) -> Iterator[Draft]:
     for number, rank in enumerate(scene.said.ranks):
         if number in draft.ranked:
             continue
-        fits = [(_measures(one.field, rank.fields, most=rank.most), one) for one in draft.seen if "[]" not in one.path]
+        fits = [
+            (measures(one.field, rank.fields, most=most_meant(one.field, rank)), one)
+            for one in draft.seen
+            if "[]" not in one.path
+        ]
         for strength, one in sorted(fits, key=lambda pair: -pair[0])[:2]:
             if strength > 0:
-                name = draft.name("best")
-                step = Ranked(do="most" if rank.most else "least", name=name, of=draft.many, field=one.path, how_many=1)
+                name, most = draft.name("best"), most_meant(one.field, rank)
+                step = Ranked(do="most" if most else "least", name=name, of=draft.many, field=one.path, how_many=1)
                 after = replace(
                     draft,
                     steps=(*draft.steps, step),
-                    ranked=draft.ranked | {number},
+                    ranked=draft.ranked | {number} | _alike(one.field, scene.said.ranks, most=most),
                     decided=(*draft.decided, one.field),
                     loss=draft.loss + 0.5 * (1 - strength),
                 )
                 yield single(after, name)
 
 
-def _measures(one: Field, wanted: frozenset[str], *, most: bool) -> float:
+def most_meant(one: Field, rank: Rank) -> bool:
+    """Whether the one with the most of a field is meant: who was born first has the highest age."""
+    since = bool(rank.fields & _SINCE)
+    return rank.most != (since and "age" in one.own and not rank.fields <= {"age"})
+
+
+def _alike(one: Field, ranks: Sequence[Rank], *, most: bool) -> frozenset[int]:
+    """The superlatives that say the same once more, in other words."""
+    return frozenset(
+        number
+        for number, rank in enumerate(ranks)
+        if most_meant(one, rank) == most and measures(one, rank.fields, most=most) > 0
+    )
+
+
+def measures(one: Field, wanted: frozenset[str], *, most: bool) -> float:
     """How well a field says how much of something a thing has."""
     if not (one.numeric or _dated(one)):
         return 0.0
@@ -88,20 +111,53 @@ def _bound_value(one: Field, span: Span) -> Value:
 
 def _filtered(draft: Draft, scene: Scene) -> Iterator[Draft]:
     """Items whose fields say what the request says: a name, a kind, words."""
+    label = _label_of(draft)
     for one in draft.seen:
         if one.field.identity or one.field.numeric or one.field.output.type != "string" or one.path.count("[]"):
             continue
         for reading in scene.readings(one.field):
-            if reading.score >= _FILTERS and draft.free(reading.span):
+            beside = any(enumerated(reading.span, span, scene.said.request) for span in draft.used)
+            if reading.score >= _FILTERS and draft.free(reading.span) and not beside:
                 yield _where(
-                    draft, one, "contains", str(reading.value), (reading.span,), 0.2 + 0.5 * (1 - reading.score)
+                    draft,
+                    one,
+                    "contains",
+                    str(reading.value),
+                    (reading.span,),
+                    0.2 + 0.5 * (1 - reading.score) - called_so(reading.span, one.field.own),
                 )
+        for span in _spoken_names(scene) if one is label else ():
+            read = any(own.span.overlaps(span) for own in scene.readings(one.field))
+            if draft.free(span) and not read:
+                yield _where(draft, one, "contains", span.text, (span,), 0.5 - called_so(span, one.field.own))
         for phrase in scene.phrases(one.field):
             if draft.free(phrase) and not one.field.names:
                 yield _where(draft, one, "contains", phrase.text, (phrase,), 0.4)
         for phrase in scene.said.classes if one.field.classifies else ():
             if draft.free(phrase):
                 yield _where(draft, one, "contains", singular(phrase.text.lower()), (phrase,), 0.4)
+
+
+def _label_of(draft: Draft) -> Seen | None:
+    """The field by which an item goes where none is called a name: its first text that neither identifies nor sorts it, and is no day."""
+    plain = [
+        one
+        for one in draft.seen
+        if one.call == draft.last
+        and one.field.output.type == "string"
+        and not one.field.identity
+        and "[]" not in one.path
+    ]
+    texts = [one for one in plain if not one.field.classifies and not _dated(one.field)]
+    return None if any(one.field.names for one in plain) else next(iter(texts), None)
+
+
+def _spoken_names(scene: Scene) -> Iterator[Span]:
+    """The names and quotations of the request, each as a whole."""
+    for value in scene.said.values:
+        for span in scene.said.spans:
+            if span.kind in ("name", "quoted") and (span.start, span.end) == (value.start, value.end):
+                yield span
 
 
 def _where(

@@ -10,10 +10,11 @@ from domain.tool import Parameter
 from graph.identifiers import words
 from offline.nlp.entities import Span
 from offline.sentences.fields import Field
-from offline.sentences.inputs import Function, Given, Inputs
+from offline.sentences.inputs import Function, Given, Inputs, called_so
 from offline.sentences.scene import Scene
 
-MOST_CALLS = 3
+MOST_TOOLS = 3
+MOST_CALLS = 4
 _COUPLED = 0.6
 _BY_NAME = 0.8
 _NAMED_KINDS = frozenset({"query", "entity", "person", "place", "organization", "symbol", "country", "text"})
@@ -85,11 +86,15 @@ def begun(function: Function, scene: Scene) -> Iterator[Draft]:
 
 def called_next(draft: Draft, function: Function, scene: Scene) -> Iterator[Draft]:
     """A draft with one more call, which takes something of what is at hand."""
-    if len(draft.functions) >= MOST_CALLS or sum(one is function for one in draft.functions) > 1:
+    if len({*draft.functions, function}) > MOST_TOOLS or len(draft.functions) >= MOST_CALLS:
+        return
+    if sum(one is function for one in draft.functions) > 1:
         return
     if draft.many and draft.hits:
         return
     for linked, loss in _links(draft, function, scene):
+        if any((function, name) in draft.asked for name in linked) and not scene.said.repeats:
+            continue  # it was called with what the request says already
         for way in scene.inputs(function, frozenset(linked)):
             spans = [span for one in way.given.values() for span in one.spans]
             if way.listed is None and all(draft.free(span) for span in spans):
@@ -118,7 +123,7 @@ def _links(draft: Draft, function: Function, scene: Scene) -> Iterator[tuple[dic
                 return  # nothing is measured from a thing to itself
             loss += 1 - score
     if linked:
-        if any(one.call == draft.last for one in linked.values()):
+        if any(one.call == draft.last for one in linked.values()) or _chosen_by_last(draft):
             yield linked, loss
         return
     for name, parameter in function.parameters.items():
@@ -129,11 +134,17 @@ def _links(draft: Draft, function: Function, scene: Scene) -> Iterator[tuple[dic
             if one.call == draft.last
             and one.function
             and one.function is not function
-            and one.field.names
+            and words(one.field.name)[-1:] == ("name",)
             and one.function.doc.toolset == function.doc.toolset
         ]
         if kind in _NAMED_KINDS and own and words(parameter.name)[-1:] == ("name",):
             yield {name: own[-1]}, 0.3
+
+
+def _chosen_by_last(draft: Draft) -> bool:
+    """Whether what the last call answered has already served to choose the thing at hand."""
+    own = draft.functions[-1].fields
+    return bool(draft.ranked) and not draft.many and any(one in own for one in draft.decided)
 
 
 def _source(draft: Draft, function: Function, parameter: Parameter, scene: Scene) -> tuple[Seen, float] | None:
@@ -232,6 +243,7 @@ def _with_call(draft: Draft, function: Function, step: Step, given: Mapping[str,
     spans = tuple(span for one in given.values() for span in one.spans)
     asked = tuple((function, key) for key, one in given.items() if one.spans)
     weak = sum(0.6 * (1 - one.likeness) for one in given.values() if one.spans)
+    weak -= sum(called_so(span, function.own) for one in given.values() for span in one.spans)
     return replace(
         draft,
         steps=(*draft.steps, step),

@@ -9,6 +9,7 @@ from offline.sentences.drafts import Draft, Seen
 from offline.sentences.scene import Scene
 
 _MOST_FIELDS = 4
+_MOST_WHOLE = 12
 _ASIDE = 0.5
 
 
@@ -38,6 +39,7 @@ def _of_one(draft: Draft, scene: Scene) -> Iterator[End]:
     best = _telling(draft.seen, scene, last)
     for picked in best:
         shown = [*picked, *_ranked_by(draft, picked)]
+        shown += _of_the_same(draft, shown, scene)
         text = (
             "; ".join(f"{_label(one)}: {{{one.path}}}" for one in shown) if len(shown) > 1 else f"{{{shown[0].path}}}"
         )
@@ -67,6 +69,32 @@ def _ranked_by(draft: Draft, picked: Sequence[Seen]) -> list[Seen]:
     return [
         one for one in draft.seen if ranked and one.field in draft.decided and one.field.numeric and one not in picked
     ][-1:]
+
+
+def _of_the_same(draft: Draft, shown: Sequence[Seen], scene: Scene) -> list[Seen]:
+    """The other fields of what is asked for as a whole: the last call goes by that word, and none of its fields does."""
+    function = draft.functions[-1]
+    rows = [scene.of_field(one) for one in function.fields]
+    whole = [
+        at
+        for at, unit in enumerate(scene.said.units)
+        if unit.own and scene.of_function(function)[at] == 1 and max((row[at] for row in rows), default=1.0) < 1
+    ]
+    last = [scene.of_field(one.field) for one in shown if one.call == draft.last]
+    if not any(row[at] for row in last for at in whole) or any(max(row) >= 1 for row in last):
+        return []
+    given = {words(name)[-1:] for name in function.parameters}
+    rest = [
+        one
+        for one in draft.seen
+        if one.call == draft.last and one.function is function and one not in shown and "[]" not in one.path
+    ]
+    plain = [
+        one
+        for one in rest
+        if not one.field.identity and not one.field.paging and words(one.field.name)[-1:] not in given
+    ]
+    return plain[:_MOST_WHOLE]
 
 
 def _difference(draft: Draft, scene: Scene) -> tuple[tuple[Step, ...], str]:

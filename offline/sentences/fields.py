@@ -44,7 +44,7 @@ _IDENTITY = frozenset({"id", "code", "uri", "url", "slug", "key"})
 class Field:
     """A value in a response. ``path``: from the response, ``[]`` for each item of a list, one of plain values included: ``items[].tags``.
 
-    ``own``: the words of its name and of what holds it; ``told``: those of its description.
+    ``own``: the words of its name and of what holds it; ``told``: those of its description. ``beside_list``: the response holds a list of things.
     """
 
     path: str
@@ -53,6 +53,7 @@ class Field:
     output: OutputField
     listed: bool = False
     alias: str = ""
+    beside_list: bool = False
 
     @property
     def name(self) -> str:
@@ -76,7 +77,7 @@ class Field:
     @property
     def paging(self) -> bool:
         """Whether it tells of the list beside it, rather than of anything in it."""
-        return self.output.type in _NUMBERS and self.own <= _PAGING
+        return self.beside_list and self.output.type in _NUMBERS and self.own <= _PAGING
 
     @property
     def classifies(self) -> bool:
@@ -130,12 +131,13 @@ class _Outputs(tuple[OutputField, ...]):
 def _fields(schema: str, outputs: "_Outputs", alias: str) -> tuple[Field, ...]:
     descriptions = dict(_descriptions(read_value(schema)))
     found: list[Field] = []
+    lists = any("[]." in one.path for one in outputs)
     for output in outputs:
         path, listed = output.path, output.path.endswith("[]")
         path = path[:-2] if listed else path
         holder = frozenset(output.holder)
         told = text_words(descriptions.get(output.path, "") + " " + descriptions.get(path, ""))
-        found.append(Field(path, frozenset(words(output.name)) | holder, told, output, listed, alias))
+        found.append(Field(path, frozenset(words(output.name)) | holder, told, output, listed, alias, lists))
     return tuple(found)
 
 

@@ -1,7 +1,7 @@
 """What a function of an offer can be called with, out of the request alone."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -14,6 +14,7 @@ from agent.programs.signatures import Signature
 from domain.tool import Parameter, ToolDoc
 from graph.identifiers import text_words, words
 from offline.nlp.asked_words import synonyms
+from offline.nlp.coordination import side_by_side
 from offline.nlp.entities import Span
 from offline.sentences.fields import Field, fields_of
 from offline.sentences.said import Said
@@ -23,6 +24,8 @@ from offline.slots.candidates import Reading, told
 _FREE = frozenset({"query", "text", "entity", "person", "organization", "place", "symbol"})
 _OPTIONAL = 0.6
 _ALIKE = 0.5
+_NEARLY = 0.1
+_CALLED = 0.3
 _NAMING = frozenset({"query", "entity", "person", "place", "organization", "symbol", "country"})
 
 
@@ -94,11 +97,39 @@ def inputs(function: Function, said: Said, linked: frozenset[str] = frozenset())
             likeness = own.score * _written_alike(own.span.text, need_of(parameter).example)
             if parameter.required or likeness >= _ALIKE:
                 given[name] = Given(own.value, (own.span,), likeness)
+    for one in (given, *_otherwise(parameters, given, said)):
+        yield from _filled(function, parameters, one, said)
+
+
+def _filled(
+    function: Function, parameters: Mapping[str, Parameter], given: dict[str, Given], said: Said
+) -> Iterator[Inputs]:
     open_ones = [name for name, one in parameters.items() if one.required and name not in given]
     for way in _with_phrases(parameters, given, open_ones, said):
         if (whole := _with_defaults(function, parameters, way)) is not None:
             yield Inputs(whole)
             yield from _listed(parameters, whole, said)
+
+
+def _otherwise(
+    parameters: Mapping[str, Parameter], given: Mapping[str, Given], said: Said
+) -> Iterator[dict[str, Given]]:
+    """With another name of the request for the one that is searched by: which is meant is seen by what is done with the others."""
+    for name, one in given.items():
+        need = need_of(parameters[name])
+        if need.kind not in _NAMING or not parameters[name].required or not one.spans:
+            continue
+        taken = [span for each in given.values() for span in each.spans]
+        for reading in told(need, said.request, said.today):
+            alike = reading.span.kind == one.spans[0].kind and reading.score >= one.likeness - _NEARLY
+            beside = any(enumerated(reading.span, span, said.request) for span in taken)
+            if alike and not beside and not any(reading.span.overlaps(span) for span in taken):
+                yield {**given, name: Given(reading.value, (reading.span,), reading.score)}
+
+
+def called_so(span: Span, own: frozenset[str]) -> float:
+    """What it is worth that the word before a name says what it is: the ship "Queen Maud"."""
+    return _CALLED if span.cue in own else 0.0
 
 
 def replace_parameters(doc: ToolDoc, parameters: tuple[Parameter, ...]) -> ToolDoc:
@@ -167,21 +198,52 @@ def _listed(parameters: Mapping[str, Parameter], given: Mapping[str, Given], sai
             continue
         need = need_of(parameters[name])
         taken = [span for other, more in given.items() if other != name for span in more.spans]
-        found: list[Reading] = []
-        for reading in sorted(told(need, said.request, said.today), key=lambda own: own.span.start):
-            clear = not any(reading.span.overlaps(other) for other in (*taken, *(own.span for own in found)))
-            if clear and reading.score >= max(0.5, one.likeness - 0.35) and reading.span.kind == one.spans[0].kind:
-                found.append(reading)
-        if len(found) > 1 and _together(found, said.request):
-            yield Inputs({key: own for key, own in given.items() if key != name}, (name, tuple(found)))
+        alike = [
+            one for one in told(need, said.request, said.today) if not any(one.span.overlaps(other) for other in taken)
+        ]
+        found = _side_by_side(alike, one.spans[0], said.request)
+        if len(found) > 1:
+            yield Inputs({key: own for key, own in given.items() if key != name}, (name, found))
 
 
-def _together(found: list[Reading], request: str) -> bool:
+def _side_by_side(readings: Sequence[Reading], about: Span, request: str) -> tuple[Reading, ...]:
+    """The values of one enumeration that ``about`` is one of, or that stand within it: however little a place says for one, it is as good as its neighbours."""
+    single = [one for one in readings if one.span.kind == about.kind]
+    within = [
+        one for one in single if one.span is not about and about.start <= one.span.start < one.span.end <= about.end
+    ]
+    if len(within) > 1 and _together(sorted(within, key=lambda one: one.span.start), request):
+        single = [one for one in single if one.span != about]
+    found: list[Reading] = []
+    for one in sorted(single, key=lambda one: (one.span.start, -one.span.end)):
+        if found and one.span.overlaps(found[-1].span):
+            continue
+        if found and not _together([found[-1], one], request):
+            if any(own.span.overlaps(about) for own in found):
+                break
+            found = []
+        found.append(one)
+    return tuple(found) if any(own.span.overlaps(about) for own in found) else ()
+
+
+def _together(found: Sequence[Reading], request: str) -> bool:
     """Whether values stand in one enumeration."""
-    pairs = pairwise(found)
-    return all(_JOINS.fullmatch(request[one.span.end : other.span.start]) for one, other in pairs)
+    return all(_joined(one.span, other.span, request) for one, other in pairwise(found))
 
 
+def _joined(one: Span, other: Span, request: str) -> bool:
+    before, between = request[: one.start].rstrip(_QUOTES), request[one.end : other.start]
+    return bool(_JOINS.fullmatch(between)) or side_by_side(before, between.strip(_QUOTES))
+
+
+def enumerated(one: Span, other: Span, request: str) -> bool:
+    """Whether two values stand next to each other in one enumeration."""
+    first, second = sorted((one, other), key=lambda span: span.start)
+    return one.kind == other.kind and bool(_AND.fullmatch(request[first.end : second.start]))
+
+
+_QUOTES = "\"'“”‘’"
+_AND = re.compile(r"[\s\"'”’“‘]*(?:,|\b(?:and|or|vs\.?|versus)\b|&)[\s\"'“‘]*", re.I)
 _JOINS = re.compile(
     r"[\s,;\"'”’“‘]*(?:(?:and|or|vs\.?|versus|than|with|to|&|/|,)[\s\"'“‘,]*)(?:(?:else|also|in|at|of|by|from|for|on|the|another)\s+){0,3}[\"'“‘]?",
     re.I,

@@ -1,13 +1,14 @@
 """What a request says: values, words that ask for something, and what is to be done with what is found."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Literal
 
 from graph.identifiers import words
 from offline.nlp.asked_words import asked_pairs, match, synonyms
+from offline.nlp.clauses import asks
 from offline.nlp.entities import Span, spans
 from offline.nlp.gazetteer import word_set
 from offline.nlp.superlatives import Rank, ranks
@@ -58,7 +59,7 @@ _NO_VALUES = word_set("one a an both")
 _CLASSES = word_set("many which what all every each")
 """What stands before the kind of thing that is asked for."""
 _NOT = re.compile(
-    r"\b(?:not|never|without|except|neither|nor|excluding|other than)\b|\b(?:is|are|was|were|has|have|does)n['’]t\b",
+    r"\b(?:not|never|without|except|neither|nor|excluding|(?<!each )(?:an)?other(?! day\b))\b|\b(?:is|are|was|were|has|have|does)n['’]t\b",
     re.I,
 )
 _NOTABLE = re.compile(
@@ -67,6 +68,8 @@ _NOTABLE = re.compile(
 _FILLER = word_set(
     "field area topic domain subject name named called please thing want need like know would could tell give show find list both each every all "
     "person people one choose decide love say hear look see may can use keep let make take get have currently also present moment ask among has had hold held do done there number count many often difference save total altogether sum combined average mean together overall "
+    "out them going go back away here there again still just only very too also even ever own other another same such something anything nothing everything "
+    "someone anyone everybody anybody everyone himself herself itself themselves myself yourself already yet soon "
     "most least more less fewest fewer highest lowest greatest smallest largest biggest best worst higher lower larger smaller after before since until over under above below"
 )
 _VALUES = frozenset(
@@ -88,7 +91,12 @@ _VALUES = frozenset(
         "language",
     }
 )
+_OPENED = re.compile(r"(?:^\W*|[.?!:;,]\s*|\band\s+|\bknow\s+|\bme\s+)(where|when)\b", re.I)
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+_TELLING = re.compile(r"\b(?:[^\W\d_a-z][^\W_]*|\d[^\W_]*)")
+_QUESTION = re.compile(
+    r"\b(?:who|whose|whom|what|which|where|when|how|why|tell|give|show|list|name|find|count|need|know|like)\b|\?", re.I
+)
 _LONGEST = 4
 _SMALL = word_set(
     "a an the of in on at to for from by with and or is are was were be been do does did has have had i me my we our you your it its this that these "
@@ -108,6 +116,12 @@ class Value:
 
     def holds(self, span: Span) -> bool:
         return span.start < self.end and self.start < span.end
+
+    def told_by(self, used: Sequence[Span]) -> bool:
+        """Whether all its names and figures lie in these spans."""
+        own = [span for span in used if self.holds(span)]
+        telling = [self.start + one.start() for one in _TELLING.finditer(self.text) if one[0].lower() not in _SMALL]
+        return bool(own) and all(any(span.start <= at < span.end for span in own) for at in telling)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +201,9 @@ def said_in(request: str, today: date, vocabulary: frozenset[str] = frozenset())
         rest = rest[: value.start] + " " * (value.end - value.start) + rest[value.end :]
     units = tuple(Unit(own, meant) for own, meant in asked_pairs(_NOTABLE.sub(" ", rest)) if not own <= _FILLER)
     spoken = [word for token in _WORD.findall(rest) for word in words(token)]
+    for cue in {one.cue for one in found}:  # the ship A or the ship B: said of each, it is said once
+        leads = len({value for value in values for one in found if one.cue == cue and value.start == one.start})
+        spoken = _without(spoken, cue, leads - 1)
     units += tuple(replace(one, again=True) for one in units if one.own and max(map(spoken.count, one.own)) > 1)
     units += tuple(Unit(frozenset(), word_set(meant), 0.6) for pattern, meant in _ASKING if pattern.search(rest))
     if _FIGURES[0][1].search(rest):
@@ -197,6 +214,30 @@ def said_in(request: str, today: date, vocabulary: frozenset[str] = frozenset())
         tuple(name for name, pattern in _FIGURES if pattern.search(rest)),
         tuple(_bounds(request, found)), phrases, today, bool(_MANY.search(rest)), tuple(one for one in phrases if one.before[-1:] and one.before[-1] in _CLASSES), bool(_NOT.search(rest)),
     )  # fmt: skip
+
+
+def _without(spoken: list[str], word: str, times: int) -> list[str]:
+    """Words less so many of one."""
+    at = [place for place, one in enumerate(spoken) if one == word][: max(times, 0)]
+    return [one for place, one in enumerate(spoken) if place not in at]
+
+
+def questions(request: str) -> Iterator[str]:
+    """The parts of a request that ask for something."""
+    at = 0
+    for one in asks(request):
+        start = request.find(one.text, at)
+        end = start + len(one.text) if start >= 0 else at
+        part = request[at : end + 1] if start >= 0 else one.text
+        if _QUESTION.search(part):
+            yield part
+        at = end
+
+
+def asked_where(question: str) -> Iterator[frozenset[str]]:
+    """What a *where* or *when* that opens a question may stand for; one that follows what it is about asks nothing."""
+    for opened in _OPENED.finditer(question):
+        yield from (word_set(meant) for pattern, meant in _ASKING if pattern.fullmatch(opened[1]))
 
 
 def _notable(rest: str) -> tuple[Rank, ...]:

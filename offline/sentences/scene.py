@@ -7,10 +7,11 @@ from agent.parameters.needs import Need, need_of
 from domain.tool import Parameter
 from graph.coupling import couplings, output_fields
 from graph.identifiers import text_words, words
+from offline.nlp.asked_words import asked_groups
 from offline.nlp.entities import Span
 from offline.sentences.fields import Field
 from offline.sentences.inputs import Function, Inputs, inputs, phrases_for
-from offline.sentences.said import Said
+from offline.sentences.said import Said, asked_where, questions
 from offline.slots.candidates import Reading, told
 
 _BY_NAME = 0.8
@@ -61,6 +62,25 @@ class Scene:
         rows = [self.of_function(one) for one in self.functions]
         rows += [self.of_field(field) for one in self.functions for field in one.fields]
         return tuple(any(row[at] >= _BY_NAME for row in rows) for at in range(len(self.said.units)))
+
+    @cached_property
+    def questions(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """The parts of the request that ask for something, with the words of each."""
+        found: list[tuple[str, tuple[int, ...]]] = []
+        for text in questions(self.said.request):
+            spoken = asked_groups(text)
+            units = self.said.units
+            found.append(
+                (
+                    text,
+                    tuple(at for at, unit in enumerate(units) if unit.own and any(unit.own <= one for one in spoken)),
+                )
+            )
+            found += [(f"{min(meant)}: {text}", self._meaning(meant)) for meant in asked_where(text)]
+        return tuple(found)
+
+    def _meaning(self, meant: frozenset[str]) -> tuple[int, ...]:
+        return tuple(at for at, unit in enumerate(self.said.units) if not unit.own and unit.meant == meant)
 
     @cached_property
     def convertible(self) -> tuple[Span, ...]:

@@ -1,5 +1,6 @@
 """Which sentence over the offered functions says what a request says."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -7,7 +8,8 @@ from heapq import heappop, heappush
 from agent.programs.grammar.sentence import Listed
 from graph.identifiers import words
 from offline.nlp.clauses import clauses
-from offline.sentences.choosing import chosen
+from offline.nlp.superlatives import ranks
+from offline.sentences.choosing import chosen, measures, most_meant
 from offline.sentences.drafts import Draft, begun, called_next
 from offline.sentences.ends import End, ends
 from offline.sentences.fields import Field
@@ -20,6 +22,7 @@ _ENOUGH = 0.5
 _SURE = 0.8
 _HEARD = 0.45
 _PAIRED = 40
+_WHICH = re.compile(r"\b(?:which|who)\b", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,11 @@ class Meant:
     def certain(self) -> bool:
         """Whether nothing that a request names or orders is left, and what is told is what was asked."""
         return self.told >= _TOLD and self.share >= _ENOUGH and not self.left
+
+    @property
+    def calls(self) -> frozenset[str]:
+        """The functions that it calls."""
+        return frozenset(one.name for end in self.ends for one in end.draft.functions)
 
 
 def sentences(scene: Scene) -> list[Meant]:
@@ -61,19 +69,27 @@ def _pairs(found: Sequence[Meant], scene: Scene) -> Iterator[Meant]:
         for other in list(best.values())[number + 1 :]:
             if set(one.left) != set(other.left) and (one.ends[0].answers != other.ends[0].answers):
                 both = rated((*one.ends, *other.ends), scene)
-                if both.certain:
+                if both.certain and _apart(one, other, scene):
                     yield both
+
+
+def _apart(one: Meant, other: Meant, scene: Scene) -> bool:
+    """Whether each of two answers a question that the other leaves."""
+    asked = {text for text, units in scene.questions if units}
+    left, others = (asked & set(each.left) for each in (one, other))
+    return bool(left - others) and bool(others - left)
 
 
 def _drafts(scene: Scene) -> Iterator[Draft]:
     """Drafts, those that take up most of the request first."""
     left: list[tuple[float, int, Draft]] = []
-    made = 0
+    made: set[object] = set()
 
     def put(draft: Draft) -> None:
-        nonlocal made
-        made += 1
-        heappush(left, (-_promise(draft, scene), made, draft))
+        same = (draft.steps, draft.many, tuple(one.path for one in draft.seen))
+        if repr(same) not in made:
+            made.add(repr(same))
+            heappush(left, (-_promise(draft, scene), len(made), draft))
 
     for function in scene.functions:
         for draft in begun(function, scene):
@@ -114,9 +130,8 @@ def rated(ended: tuple[End, ...], scene: Scene) -> Meant:
     cost = 0.9 * (len(said.ranks) - len(ranked)) + sum(
         _cost(draft, scene) + _surplus(end, scene) for draft, end in zip(drafts, ended, strict=True)
     )
-    left = [
-        one.text for one in said.values if not any(one.holds(span) for span in used) and not _counts(one, ended, said)
-    ]
+    left = [one.text for one in said.values if not one.told_by(used) and not _counts(one, ended, said)]
+    left += _unanswered(ended, scene)
     left += [span.text for span in scene.convertible if not any(span.overlaps(other) for other in used)]
     left += ["which of its fields"] * any(_vague(end, scene) for end in ended)
     left += ["the most or the least"] * (len(said.ranks) - len(ranked))
@@ -132,6 +147,55 @@ def rated(ended: tuple[End, ...], scene: Scene) -> Meant:
     ]
     score = explained + 0.8 * sum(told) + sum(0.45 for end in ended if _about_the_same(end)) - cost
     return Meant(ended, score, explained / max(said.total, 1.0), min(told), tuple(left))
+
+
+def _unanswered(ended: Sequence[End], scene: Scene) -> list[str]:
+    """The questions of the request that nothing answers: each wants something of its own, that is told or by which it was chosen."""
+    rows = [row for end in ended for row in _answering(end, scene)]
+    fits = {
+        text: [
+            number for number, (field, row) in enumerate(rows) if any(row[at] for at in units) or _decides(field, text)
+        ]
+        for text, units in scene.questions
+        if units
+    }
+    answered: dict[int, str] = {}
+
+    def given(text: str, seen: set[int]) -> bool:
+        for number in fits[text]:
+            if number not in seen:
+                seen.add(number)
+                if number not in answered or given(answered[number], seen):
+                    answered[number] = text
+                    return True
+        return False
+
+    return [text for text in fits if not given(text, set())]
+
+
+def _decides(field: Field | None, text: str) -> bool:
+    """Whether a field measures what a question compares."""
+    return field is not None and any(
+        measures(field, rank.fields, most=most_meant(field, rank)) > 0 for rank in ranks(text)
+    )
+
+
+def _answering(end: End, scene: Scene) -> Iterator[tuple[Field | None, tuple[float, ...]]]:
+    """How well each thing that is told, or by which one was chosen, says each of the words that ask for something."""
+    units = scene.said.units
+    fields = [one.field for one in end.answers if one.field not in end.draft.echoed]
+    for one in (*fields, *end.draft.decided):
+        counts = one.numeric and one in fields
+        yield (
+            (one if one in end.draft.decided else None),
+            tuple(
+                max(strength, float(counts)) if unit is COUNTED else strength
+                for unit, strength in zip(units, scene.of_field(one), strict=True)
+            ),
+        )
+    if end.figure:
+        function = scene.of_function(end.draft.functions[-1])
+        yield None, tuple(1.0 if unit is COUNTED else one for unit, one in zip(units, function, strict=True))
 
 
 def _counts(value: Value, ended: Sequence[End], said: Said) -> bool:
@@ -163,9 +227,15 @@ def _told(end: End, scene: Scene) -> float:
     """How well what is told says something that is asked."""
     if end.figure == "count":
         return _said_by(scene.of_function(end.draft.functions[-1]), scene)
-    return max(
-        (_said_by(scene.of_field(one.field), scene) * (one.field not in end.draft.echoed) for one in end.answers),
-        default=0.0,
+    said = (_said_by(scene.of_field(one.field), scene) * (one.field not in end.draft.echoed) for one in end.answers)
+    return max((*said, _SURE * _names_the_best(end, scene)), default=0.0)
+
+
+def _names_the_best(end: End, scene: Scene) -> bool:
+    """Whether it names the one with the most, where that is asked: which is longer?"""
+    named = any(one.field.names for one in end.answers) and bool(end.draft.ranked)
+    return named and any(
+        _WHICH.search(text) and any(_decides(one, text) for one in end.draft.decided) for text, _ in scene.questions
     )
 
 

@@ -11,7 +11,7 @@ from pydantic.types import JsonValue
 from agent.plans.inputs import input_names_shown, shown_inputs
 from agent.solutions.drift import drifted
 from agent.solutions.library import SolutionLibrary
-from domain.errors import ForbiddenError, NotFoundError
+from domain.errors import ForbiddenError, NotFoundError, UsageError
 from domain.model import JsonObject
 from domain.program import ProgramPlan
 from domain.solution import Solution, SolutionOrigin
@@ -81,20 +81,24 @@ async def solutions(
         str, Query(max_length=4000, description="Only those near this request, the nearest first."), Plain
     ] = "",
     tool: Annotated[ToolName | None, Query(description="Only those that call this tool, category/toolset/api.")] = None,
-    after: Annotated[str, Query(max_length=120, description="Only those after this id; for pages."), Plain] = "",
+    own: Annotated[bool, Query(description="Only your own.")] = False,
+    after: Annotated[
+        str, Query(max_length=120, description="Only those after this id; for pages, where no request is given."), Plain
+    ] = "",
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> list[ShownSolution]:
     library, called = await _library(services, user), set(meant(tool or ""))
     if request:
         near = await library.near(request, limit)
-        fits = [one for one in near if tool is None or not called.isdisjoint(one.solution.path)]
+        there = [one for one in near if one.solution.owner == user.id or not own]
+        fits = [one for one in there if tool is None or not called.isdisjoint(one.solution.path)]
         return [_shown(one.solution, user).model_copy(update={"likeness": one.likeness}) for one in fits]
     if tool is not None:
-        found = [one for one in await library.on_path(called) if one.id > after]
+        found = [one for one in await library.on_path(called) if one.id > after and (one.owner == user.id or not own)]
         return [_shown(one, user) for one in found[:limit]]
     page: list[ShownSolution] = []
     async for one in library.all():
-        if one.id > after:
+        if one.id > after and (one.owner == user.id or not own):
             page.append(_shown(one, user))
         if len(page) == limit:
             break
@@ -151,7 +155,9 @@ async def run_solution(
 ) -> ShownRun:
     user = caller.user
     found = await _found(solution_id, await _library(services, user))
-    pattern = body.pattern if body.pattern in found.patterns else next(iter(found.patterns), "")
+    if body.pattern and body.pattern not in found.patterns:
+        raise UsageError(f"the solution has no such pattern; it has: {'; '.join(found.patterns[:_SHOWN])}")
+    pattern = body.pattern or next(iter(found.patterns), "")
     plan, request = await asyncio.to_thread(put_in, found.plan, pattern, body.values, "a solution")
     check_choices("program" if body.policy == "llm" else "dfs", body.policy, body.model, services)
     own = [name for shown, name in input_names_shown(plan).items() if shown in body.values]

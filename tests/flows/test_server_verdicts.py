@@ -136,7 +136,9 @@ def test_what_one_user_says_is_wrong_of_a_shared_solution_others_still_get(place
         assert bob.call("GET", f"/solutions/{mine}").status_code == 404
         assert bob.call("PUT", f"/runs/{run}/verdict", {"verdict": "wrong"}).status_code == 404
         assert bob.call("GET", "/solutions").json() == []
+        assert [one["id"] for one in ada.call("GET", "/solutions?own=true").json()] == [mine]
         shared = _shared(tmp_path / "home", ada, mine)
+        assert [ada.call("GET", f"/solutions?own={own}").json() == [] for own in ("true", "false")] == [True, False]
         bobs, records = asked(bob)
         assert took(records) == [shared]
         says(bob, bobs, "wrong")
@@ -159,6 +161,8 @@ def test_a_solution_is_run_with_values_and_forgotten(place: Place, tmp_path: Pat
         path = f"/solutions/{made['id']}"
         refused = ada.call("POST", f"{path}/runs", {"conversation_id": conversation, "values": {"nothing": 1}})
         assert refused.status_code == 400
+        unknown = {"conversation_id": conversation, "pattern": "Who is {name}?", "values": {name: "Oskvik"}}
+        assert "has no such pattern" in ada.call("POST", f"{path}/runs", unknown).json()["detail"]
         started = ada.call("POST", f"{path}/runs", {"conversation_id": conversation, "values": {name: "Oskvik"}})
         assert started.status_code == 202, started.text
         records = ada.follow(started.json()["id"])

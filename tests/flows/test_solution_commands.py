@@ -94,3 +94,10 @@ def test_what_cannot_be_a_solution_is_told(store: Path, text: str, pattern: str,
 def test_an_unknown_run_is_told(store: Path) -> None:
     done = run("judge", "no-such-run", "wrong", "--store", store)
     assert (done.returncode, "ask.py says a run's id" in done.stderr) == (2, True)
+
+
+def test_an_empty_library_and_an_input_that_is_not_said_are_told(store: Path) -> None:
+    done = run("list", "--store", store)
+    assert (done.returncode, done.stdout, "nothing is kept yet" in done.stderr) == (0, "", True), done.stderr
+    done = run("add", store.parent / "colleagues.py", "--pattern", PATTERN, "--store", store)
+    assert (done.returncode, "add --input name=string" in done.stderr) == (2, True), done.stderr

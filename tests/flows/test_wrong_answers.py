@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from agent.learning.verdict import answers_of
-from agent.programs.verdict import Claim, Ran, is_wrong, judged
+from agent.programs.verdict import Claim, Ran, judged
+from agent.wrong_answers import said_again
 from domain.event import EventRecord, RunFinished
 from tests.flows.small_world import FORECAST, FOUND, ScriptedExecutor, ok
 from tests.flows.test_carried_programs import TITLE, plan
@@ -56,7 +57,7 @@ async def test_by_no_plan_that_is_given(tmp_path: Path) -> None:
     ],
 )
 def test_an_answer_is_another_where_it_says_less_or_more(answer: str, wrong: str, same: bool) -> None:
-    assert is_wrong(answer, [wrong]) is same
+    assert said_again(answer, [wrong], "") is same
 
 
 def test_nor_by_a_program_that_says_that_it_has_none() -> None:

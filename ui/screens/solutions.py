@@ -74,8 +74,9 @@ def _about(found: WholeSolution) -> None:
     if found.drift:
         st.warning(unmarked("Changed since it was checked, or gone: " + ", ".join(map(tool_name, found.drift))))
     st.caption(
-        f"Served {found.good} times, failed {found.bad} times; {_FROM.get(found.origin, unmarked(found.origin))}."
+        f"Served {_times(found.good)}, failed {_times(found.bad)}; {_FROM.get(found.origin, unmarked(found.origin))}."
     )
+    st.caption(unmarked("Calls " + ", ".join(map(tool_name, found.path))))
     st.markdown("**It serves**")
     for pattern in found.patterns:
         st.text(visible(pattern))
@@ -85,6 +86,10 @@ def _about(found: WholeSolution) -> None:
             st.text(visible(one))
     st.markdown("**Its program**")
     st.code(visible(found.program.program.text), language="python", wrap_lines=True)
+
+
+def _times(count: int) -> str:
+    return f"{count:,} time" if count == 1 else f"{count:,} times"
 
 
 def _change(client: Client, found: WholeSolution) -> None:
@@ -98,7 +103,11 @@ def _change(client: Client, found: WholeSolution) -> None:
                 if st.button("Share it", key=f"promote-{found.id}"):
                     _done(lambda: promote_solution(client, found.id), "All users share it now.")
         with st.popover("Forget this solution"):
-            st.caption("For good. Runs stay; one that answers so again makes it anew.")
+            st.caption(
+                "For good. Runs stay; one that answers so again makes it anew."
+                if found.own
+                else "All users share it, so an administrator forgets it. An answer that you say is wrong is not given to you again."
+            )
             if st.button("Forget it", key=f"forget-{found.id}"):
                 _done(lambda: forget_solution(client, found.id), "Forgotten.")
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from agent.programs.grammar.paths import Path, pieces
 from agent.programs.grammar.scope import Scope
-from agent.programs.grammar.sentence import Look, Sentence
+from agent.programs.grammar.sentence import Join, Look, Sentence
 from agent.programs.grammar.steps import written
 from agent.programs.grammar.texts import text, value
 from agent.programs.offer_text import OfferText
@@ -28,7 +28,7 @@ def compiled(sentence: Sentence, offer: OfferText, given: Collection[str] = (), 
 
     A step that needs something which may not be there (the first of an empty list, a field that is null) guards all that follow it: where
     it is not, the program answers *no*. Where it is not ``certain`` that the sentence is what was asked, it breaks off instead, as it does where its
-    answer comes out empty: its author may have another.
+    answer, or a list in it, comes out empty: its author may have another.
     """
     scope = Scope({one.name: one for one in offer.signatures}, given)
     complaints: list[str] = []
@@ -77,7 +77,11 @@ def _guarded(sentence: Sentence, scope: Scope) -> str:
     told = f"{{'answered': {sentence.answered!r}, 'answer': {_RESULT}, 'missing': {sentence.missing!r}}}"
     before = ["import asyncio"] if scope.at_once else []
     before += [f"{_RESULT} = None"] if scope.depth else []
-    after = [f"if not {_RESULT}:", f"    raise ValueError({_otherwise(sentence)!r})", told]
+    joined = {step.name for step in sentence.steps if isinstance(step, Join)}
+    answer = pieces(sentence.answer) if isinstance(sentence.answer, str) else []
+    lists = [scope.find(one).text for one in answer if isinstance(one, Path) and one.root in joined]
+    empty = " or ".join(f"not {one}" for one in ((_RESULT, *lists) if len(answer) > 1 else (_RESULT,)))
+    after = [f"if {empty}:", f"    raise ValueError({_otherwise(sentence)!r})", told]
     return "\n".join((*before, *scope.lines, *after)) + "\n"
 
 

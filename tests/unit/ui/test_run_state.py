@@ -6,16 +6,19 @@ from domain.event import (
     CallStarted,
     CandidatesConsidered,
     ConsideredTool,
+    ProgramStarted,
     RunFinished,
     StepBacktracked,
     StepChosen,
 )
 from domain.plan import Binding, StepResult
+from domain.program import Program
 from domain.taken import NoSolution, SolutionTaken
 from domain.tool import ToolId, tool_id
 from domain.usage import Usage
 from tests.unit.ui.telling import raw, told
 from ui.run_state import given_values, run_state
+from ui.run_summary import from_library
 
 FIRST, SECOND = tool_id("c", "s", "first"), tool_id("c", "s", "second")
 
@@ -135,3 +138,15 @@ def test_what_was_taken_out_of_the_library_is_noted() -> None:
         "None of 4 solutions fits: none finds a forecast; proposed calls: first, second",
         "Wrote without a solution: the library is empty",
     ]
+
+
+def test_an_answer_out_of_the_library_says_so_and_how_to_say_no() -> None:
+    taken = SolutionTaken(solution="s", pattern="Who wrote {title}?", how="plain", values={"title": "Dune"})
+    program = Program(text="'Frank Herbert'", tools={}, arguments={})
+    answered = [told(2, ProgramStarted(number=1, program=program)), told(3, AnswerDelta(text="Frank Herbert"))]
+    shown = from_library(run_state([told(1, taken), *answered]))
+    assert shown.startswith('Took the solution for “Who wrote {title}?” with title = "Dune". Not right? Say Wrong')
+    again = told(4, ProgramStarted(number=2, program=program))
+    assert from_library(run_state([told(1, taken), *answered, again])) == ""
+    chosen = told(1, taken.model_copy(update={"how": "chosen"}))
+    assert from_library(run_state([chosen, *answered])) == ""

@@ -1,12 +1,19 @@
 """Programs without a model: what a request says, as a sentence over the offered functions."""
 
+import asyncio
+import builtins
 import json
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from agent.programs.offered import functions
-from agent.programs.protocol import ProgramQuestion
+from agent.programs.protocol import Attempt, ProgramQuestion
 from domain.tool import Parameter, ToolDoc, tool_id
+from offline.policy import OfflinePolicy
 from offline.sentences.author import written
 
 
@@ -27,9 +34,13 @@ TOOLS = (
 )  # fmt: skip
 
 
-def _text(request: str, *more: ToolDoc) -> str:
+def _question(request: str, *more: ToolDoc) -> ProgramQuestion:
     offer = functions((*TOOLS, *more), 2_000)
-    return written(ProgramQuestion(request=request, offer=offer.text, today="2026-05-04", docs=offer.docs)).text
+    return ProgramQuestion(request=request, offer=offer.text, today="2026-05-04", docs=offer.docs)
+
+
+def _text(request: str, *more: ToolDoc) -> str:
+    return written(_question(request, *more)).text
 
 
 def test_a_field_of_a_thing_that_is_named() -> None:
@@ -59,3 +70,70 @@ def test_nothing_is_written_where_a_name_is_left() -> None:
 def test_nothing_is_written_where_a_change_is_ordered() -> None:
     cancel = _tool("cancelVoyage", (SHIP,), {"ok": True}, "Cancels a voyage of a ship.", "DELETE")
     assert _text('Cancel the voyage of the ship "Queen Maud".', cancel) == ""
+
+
+def test_nothing_is_parsed_off_the_thread_of_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two threads that parse at once broke CPython 3.11's parser."""
+    question = _question('What is the length of the ship "Queen Maud"?')
+    broke_off = replace(
+        question, attempts=(Attempt("ship = await searchShips(name='Queen Maud')\n", "it found nothing"),)
+    )
+    own = threading.get_ident()
+    parse: Callable[..., object] = builtins.compile
+    elsewhere: list[object] = []
+
+    def watched(*given: Any, **named: Any) -> object:
+        if threading.get_ident() != own:
+            elsewhere.append(given[0])
+        return parse(*given, **named)
+
+    monkeypatch.setattr(builtins, "compile", watched)
+
+    async def both() -> list[str]:
+        policy = OfflinePolicy()
+        texts = await asyncio.gather(policy.write(question), policy.write(broke_off))
+        return [one.text for one in texts]
+
+    first, second = asyncio.run(both())
+    assert "searchShips(name='Queen Maud')" in first
+    assert "await searchShips(name='Queen Maud')" not in second
+    assert elsewhere == []
+
+
+CREW = _tool("getShipCrew", (SHIP,), {"captain": "Ida Holm", "crew_size": 12}, "The crew of a ship.")
+CHARTS = _tool("getCharts", (SHIP,), [{"chart": "North Approach", "soundings": 40}], "The charts kept aboard a ship.")
+
+
+def test_of_two_that_are_named_the_one_with_the_most_is_gone_on_with() -> None:
+    text = _text('Which ship is longer, "Queen Maud" or "Old Hob"? And who is her captain?', CREW)
+    assert "['Queen Maud', 'Old Hob']" in text
+    assert "max(" in text
+    assert text.index("max(") < text.index("getShipCrew(")
+    assert "['captain']" in text
+
+
+def test_things_named_side_by_side_are_not_the_filter_of_one_another() -> None:
+    assert "['Queen Maud', 'Old Hob']" in _text('Which is longer, the ship "Queen Maud" or the ship "Old Hob"?')
+
+
+def test_an_item_goes_by_its_first_text_where_none_is_called_a_name() -> None:
+    text = _text('How many soundings has the chart "North Approach" of the ship "Queen Maud"?', CHARTS)
+    assert "'North Approach'.lower() in str(item['chart'])" in text
+
+
+def test_nothing_is_written_where_one_of_two_questions_is_left() -> None:
+    assert _text('What is the length of the ship "Queen Maud", and who built her engine?') == ""
+
+
+def test_a_program_over_a_path_makes_all_its_calls() -> None:
+    question = _question('What is the length of the ship "Queen Maud"?')
+    assert written(question).text
+    assert written(replace(question, of_path=True)).text == ""
+
+
+def test_after_a_call_that_failed_no_program_makes_it_again() -> None:
+    question = _question('How many passengers had the voyages of the ship "Queen Maud"?')
+    first = written(question).text
+    assert "getShipVoyages(" in first
+    failed = Attempt(first, "in line 4: the call of getShipVoyages failed (failed with HTTP 503)")
+    assert "getShipVoyages(" not in written(replace(question, attempts=(failed,))).text

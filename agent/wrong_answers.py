@@ -1,0 +1,36 @@
+"""Whether an answer says again what its user has said is wrong: in the same words, or the same values with other words around them."""
+
+import re
+from collections.abc import Collection, Iterator
+
+_SOURCES = re.compile(r"\[\d+\]|^Based on: .*$", re.MULTILINE)
+_LABEL = re.compile(r"^[-\s]*(?:[^\W\d_][\w ]{0,40}: )?")
+"""What a value is called, in front of it."""
+_WORD = re.compile(r"\w+(?:[.,:/-]\w+)*")
+
+
+def said_again(answer: str, wrong: Collection[str], request: str) -> bool:
+    """Whether an answer to a request is one of those that are wrong. Only figures and names are compared, in their order, where both have any that the request has not."""
+    own, told = _words(answer), _telling(answer, request)
+    return any(own == _words(one) or (bool(told) and told == _telling(one, request)) for one in wrong if _words(one))
+
+
+def _words(answer: str) -> list[str]:
+    return [word.casefold() for part in _parts(answer) for word in _WORD.findall(part)]
+
+
+def _telling(answer: str, request: str) -> list[str]:
+    known = {word.casefold() for word in _WORD.findall(request)}
+    words = [word for part in _parts(answer) for word in _WORD.findall(part)]
+    return [
+        word.casefold()
+        for word in words
+        if word != word.lower() or re.search(r"\d", word)
+        if word.casefold() not in known
+    ]
+
+
+def _parts(answer: str) -> Iterator[str]:
+    """What it says, without the sources and the names of values."""
+    for part in re.split(r"[\n;]", _SOURCES.sub("", answer)):
+        yield _LABEL.sub("", part, count=1)
