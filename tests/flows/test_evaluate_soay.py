@@ -39,18 +39,9 @@ def figures(author: GoldAuthor, *arguments: str) -> dict[str, Any]:
 )
 def test_who_writes_the_gold_programs_has_a_hundred(scenario: Scenario, language: str, limit: int) -> None:
     author = GoldAuthor(built(scenario, "zh" if language == "zh" else "en"))
-    arguments = (
-        "--scenario",
-        scenario,
-        "--language",
-        language,
-        "--planner",
-        "program",
-        "--limit",
-        "22",
-        "--stratified",
-    )
-    found = figures(author, *arguments)["planners"]["program"]
+    asked = ("--scenario", scenario, "--language", language, "--limit", str(limit), "--stratified")
+    found = figures(author, *asked, "--planner", "program")["planners"]["program"]
+    assert found["all"]["n"] == limit
     assert found["missed"] == []
     assert found["score"] == found["all"]["EM"]["share"] == found["all"]["ACC"]["share"] == 100
     assert found["costs"]["model_calls"] == {"p50": 1, "mean": 1, "max": 1}
@@ -83,7 +74,7 @@ def test_each_planted_fault_is_its_case(tmp_path: Path) -> None:
     assert {one["template"]: one["case"] for one in found["missed"]} == {at: case for at, (case, _) in planted.items()}
     assert found["all"]["EM"]["share"] == pytest.approx(100 * 18 / 22)
     assert found["hops"]["3"]["ACC"]["share"] == 100
-    again = evaluate(*arguments, "--planner", "dfs", "--json")
+    again = evaluate(*arguments, "--planner", "retrieve", "--json")
     assert again.returncode == 0, again.stderr
     assert len(kept.read_bytes().splitlines()) == 44, "of another planner, and beside the first"
 
