@@ -13,6 +13,8 @@ from domain.errors import InvalidDecisionError
 
 _MOST_TOLD = 5
 _RESULT = "result"
+_EMPTY = "(None, '', [], {})"
+"""What is no answer. Nought and false are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def _guarded(sentence: Sentence, scope: Scope) -> str:
     told = f"{{'answered': {sentence.answered!r}, 'answer': {_RESULT}, 'missing': {sentence.missing!r}}}"
     before = ["import asyncio"] if scope.at_once else []
     before += [f"{_RESULT} = None"] if scope.depth else []
-    after = [f"if not {_RESULT}:", f"    raise ValueError({_otherwise(sentence)!r})", told]
+    after = [f"if {_RESULT} in {_EMPTY}:", f"    raise ValueError({_otherwise(sentence)!r})", told]
     return "\n".join((*before, *scope.lines, *after)) + "\n"
 
 
