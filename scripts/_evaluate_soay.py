@@ -19,6 +19,7 @@ from _soay_view import show_soay
 from rich.console import Console
 from rich.progress import Progress
 
+from agent.planners.by_name import planner_named
 from domain.errors import UsageError
 from domain.tool import ToolDoc, ToolId
 from evaluation.kept_cases import CaseFile
@@ -77,6 +78,8 @@ def soay(
         if triplets is not None:
             console.print(f"{write_gold(triplets, chosen)} triplets in {triplets}")
             return
+        for name in planner or ():
+            planner_named(name)  # one that is not there is told before anything is started
         who = [Conditions(policy, name).with_model() for name in planner or [""]]
         figures = asyncio.run(_measured(chosen, who, Pace(at_once, patience), store, CaseFile(results), language))
     tell({"scenario": scenario, "language": language, "paper": PAPER, **figures}, show_soay, as_json=as_json)

@@ -14,7 +14,13 @@ from tests.browser.visits import asks, chooses, ended, logs_in, presses, registe
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 QUESTION = "Which public holidays does Caldera have in 2026?"
-ANSWERED = "holiday: New Year's Day"  # only the answer puts it so: the response beside it is JSON
+ANSWERED = "2026-01-01: New Year's Day"  # only the answer puts it so: the response beside it is JSON
+
+_SHRUNK = """chart => {
+    const drawn = chart.querySelector('svg');
+    return Math.round(10 * drawn.getBoundingClientRect().width / (drawn.viewBox.baseVal.width * 96 / 72)) / 10;
+}"""
+"""How large a graph is, of how large it was drawn, which is in points."""
 
 
 @pytest.fixture
@@ -119,9 +125,13 @@ def test_a_narrow_screen_can_do_all_of_it(browser_program: Browser, up: Up) -> N
         story(page, re.compile("^Answered in"))
         graph = page.get_by_test_id("stGraphVizChart")
         expect(graph).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert graph.evaluate(_SHRUNK) == 1
+        page.set_viewport_size({"width": 160, "height": 800})
+        expect(graph).to_be_visible()
         whole, seen = graph.evaluate("chart => [chart.scrollWidth, chart.clientWidth]")
         assert whole > seen  # it is scrolled, not shrunk until nobody can read it
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert graph.evaluate(_SHRUNK) == 1
 
 
 def test_the_history_of_a_conversation_is_looked_at(page: Page) -> None:

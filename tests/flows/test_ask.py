@@ -10,8 +10,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "playground" / "data"
-KEYS = {"answer", "outcome", "subtasks", "considered", "backtracks", "model_calls", "tokens", "seconds"}
-STEP = {"tool", "arguments", "provenance", "status", "attempts", "response", "note"}
+KEYS = {"run", "answer", "outcome", "subtasks", "considered", "backtracks", "model_calls", "tokens", "seconds"}
+STEP = {"tool", "site", "arguments", "provenance", "status", "attempts", "response", "note"}
 WEATHER = "What is the temperature in Tarnholm right now?"
 
 
@@ -77,8 +77,10 @@ def test_the_walk_the_calls_and_the_answer_are_shown(store: str, calls: str) -> 
         "→ Atlas Places/search_places",
         "■ finished",
         "plan",
-        "from step 1.",
-        "temperature: 7.3",
+        "found = pick(search_places_2['results'], 'Tarnholm'",
+        "line 5 Skyline Weather/get_current_weather(latitude=",
+        "■ answered: yes",
+        "7.3",
     ):
         assert words in asked.stdout
 

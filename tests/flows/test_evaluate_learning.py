@@ -71,7 +71,7 @@ def test_what_is_asked_again_costs_few_questions_and_nothing_is_lost() -> None:
     with model_server_in_thread(author) as model:
         done = subprocess.run(
             [sys.executable, str(ROOT / "scripts" / "evaluate.py"), "learning", "--playground", "--policy", "llm",
-             "--planner", "program", "--no-swaps", "--each", os.environ.get("EACH", "2"), "--json"],
+             "--planner", "program", "--no-swaps", "--each", os.environ.get("EACH", "3"), "--json"],
             cwd=ROOT, env={**os.environ, "FOOTPATH_MODEL_URL": model.url, "FOOTPATH_MODEL_NAME": "rules"},
             capture_output=True, text=True, timeout=380, check=False,
         )  # fmt: skip
@@ -81,5 +81,5 @@ def test_what_is_asked_again_costs_few_questions_and_nothing_is_lost() -> None:
     assert (found["lost"], found["near_misses"]["plain"], found["near_misses"]["asked"]) == ([], [], [])
     assert found["near_misses"]["n"] == len(list(near_misses()))
     assert found["taken"]["after"]["none"] <= found["after"]["n"] // 10
-    assert found["after"]["model_calls"] <= found["before"]["model_calls"]  # two of each kind: few wordings come again
-    assert found["after"]["tokens"] < found["before"]["tokens"]
+    assert found["after"]["model_calls"] < found["before"]["model_calls"]
+    assert found["after"]["tokens"] < found["before"]["tokens"] / 2

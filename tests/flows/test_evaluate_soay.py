@@ -1,5 +1,6 @@
-"""``evaluate.py soay`` as a user runs it: without a model, and behind one that writes the gold programs or planted faults."""
+"""``evaluate.py soay``: without a model, and behind one that writes the gold programs or planted faults."""
 
+import importlib
 import os
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from typing import Any
 
 import orjson
 import pytest
+from typer.testing import CliRunner, Result
 
 from playground.soay.application import Scenario
 from playground.soay.benchmark import Built, built, stratified
@@ -16,14 +18,27 @@ from tests.models.gold_author import GoldAuthor, ending
 from tests.models.openai_server import model_server_in_thread
 
 ROOT = Path(__file__).parents[2]
+SCRIPTS = ROOT / "scripts"
+
+
+@pytest.fixture(autouse=True)
+def path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its modules are found as they are where it is run."""
+    monkeypatch.setattr(sys, "path", [str(SCRIPTS), *sys.path])
 
 
 def evaluate(*arguments: str, url: str = "") -> subprocess.CompletedProcess[str]:
+    """The command as a user runs it."""
     settings = {"FOOTPATH_MODEL_URL": url, "FOOTPATH_MODEL_NAME": "rules"} if url else {}
     return subprocess.run(
-        [sys.executable, str(ROOT / "scripts" / "evaluate.py"), "soay", *arguments],
+        [sys.executable, str(SCRIPTS / "evaluate.py"), "soay", *arguments],
         cwd=ROOT, env={**os.environ, "COLUMNS": "200", **settings}, capture_output=True, text=True, timeout=170, check=False,
     )  # fmt: skip
+
+
+def invoke(*arguments: str) -> Result:
+    """The command in this process, which has read its libraries already; for what starts no service."""
+    return CliRunner().invoke(importlib.import_module("evaluate").app, ["soay", *arguments])
 
 
 def figures(author: GoldAuthor, *arguments: str) -> dict[str, Any]:
@@ -39,18 +54,9 @@ def figures(author: GoldAuthor, *arguments: str) -> dict[str, Any]:
 )
 def test_who_writes_the_gold_programs_has_a_hundred(scenario: Scenario, language: str, limit: int) -> None:
     author = GoldAuthor(built(scenario, "zh" if language == "zh" else "en"))
-    arguments = (
-        "--scenario",
-        scenario,
-        "--language",
-        language,
-        "--planner",
-        "program",
-        "--limit",
-        "22",
-        "--stratified",
-    )
-    found = figures(author, *arguments)["planners"]["program"]
+    asked = ("--scenario", scenario, "--language", language, "--limit", str(limit), "--stratified")
+    found = figures(author, *asked, "--planner", "program")["planners"]["program"]
+    assert found["all"]["n"] == limit
     assert found["missed"] == []
     assert found["score"] == found["all"]["EM"]["share"] == found["all"]["ACC"]["share"] == 100
     assert found["costs"]["model_calls"] == {"p50": 1, "mean": 1, "max": 1}
@@ -83,7 +89,7 @@ def test_each_planted_fault_is_its_case(tmp_path: Path) -> None:
     assert {one["template"]: one["case"] for one in found["missed"]} == {at: case for at, (case, _) in planted.items()}
     assert found["all"]["EM"]["share"] == pytest.approx(100 * 18 / 22)
     assert found["hops"]["3"]["ACC"]["share"] == 100
-    again = evaluate(*arguments, "--planner", "dfs", "--json")
+    again = evaluate(*arguments, "--planner", "retrieve", "--json")
     assert again.returncode == 0, again.stderr
     assert len(kept.read_bytes().splitlines()) == 44, "of another planner, and beside the first"
 
@@ -99,8 +105,8 @@ def test_several_planners_are_asked_the_same_without_a_model() -> None:
 
 def test_gold_is_written_for_training_and_nothing_is_run(tmp_path: Path) -> None:
     path = tmp_path / "triplets.jsonl"
-    done = evaluate("--scenario", "works", "--lines", "odd", "--limit", "33", "--stratified", "--triplets", str(path))
-    assert done.returncode == 0, done.stderr
+    done = invoke("--scenario", "works", "--lines", "odd", "--limit", "33", "--stratified", "--triplets", str(path))
+    assert done.exit_code == 0, done.stderr
     found = read_triplets(path)
     asked = stratified([one for one in built("works") if one.template.number % 2], 33)
     assert [one.query for one in found] == [one.request for one in asked]
@@ -108,10 +114,12 @@ def test_gold_is_written_for_training_and_nothing_is_run(tmp_path: Path) -> None
     assert max(len(one.solution) for one in found) == 3
 
 
-@pytest.mark.parametrize(
-    "wrong", [("--lines", "third"), ("--store", "/nowhere"), ("--planner", "guess"), ("--policy", "guess")]
-)
-def test_wrong_use_is_told(wrong: tuple[str, ...]) -> None:
-    done = evaluate("--scenario", "books", "--limit", "1", *wrong)
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
+@pytest.mark.parametrize("wrong", [("--lines", "third"), ("--store", "/nowhere"), ("--planner", "guess")])
+def test_wrong_use_is_told_before_anything_is_started(wrong: tuple[str, ...]) -> None:
+    done = invoke("--scenario", "books", "--limit", "1", *wrong)
+    assert (done.exit_code, wrong[1] in done.stderr) == (2, True), done.stderr
+
+
+def test_a_policy_that_is_not_there_is_told() -> None:
+    done = evaluate("--scenario", "books", "--limit", "1", "--policy", "guess")
+    assert (done.returncode, "no policy is called 'guess'" in done.stderr) == (2, True), done.stderr

@@ -20,6 +20,7 @@ from tests.flows.served import built, effects
 from tests.models.brain import Brain
 from tests.models.openai_replies import ChatRequest
 from tests.models.openai_server import model_server_in_thread
+from tests.models.prompt_reading import blocks
 
 pytestmark = pytest.mark.timeout(1800)
 _MARK = re.compile(r"plan \d{4}")
@@ -40,7 +41,7 @@ def request_for(mark: str) -> str:
 
 def program(request: ChatRequest) -> str:
     """Changes side by side, then the same change twice. It takes nothing out of their answers, which may be lost with a server."""
-    mark, adds = _MARK.search(request.prompt), _ADDS.search(request.prompt)
+    mark, adds = _MARK.search(blocks(request.prompt)["request"]), _ADDS.search(request.prompt)
     assert mark is not None
     assert adds is not None, request.prompt
     return code(

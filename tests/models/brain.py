@@ -41,8 +41,8 @@ def content(request: ChatRequest) -> Mapping[str, JsonValue]:
 
 
 class Brain:
-    """``asked``: the decisions that were asked for, in order. Where nothing is said of them, nothing is split, every path is good enough, and no
-    program is written.
+    """``asked``: the decisions that were asked for, in order. Where nothing is said of them, nothing is split, every path is good enough, no
+    program is written, and no solution serves.
     """
 
     def __init__(self, **script: Sequence[Line]) -> None:
@@ -51,6 +51,7 @@ class Brain:
             "reflect": [content],
             "program": ["I write no programs."],
             "program_grammar": ["Nor plans."],
+            "fill": [{"reason": "it asks for something else", "fits": False, "inputs": [], "wordings": []}],
         }
         self._script |= {purpose: list(lines) for purpose, lines in script.items()}
         self.asked: list[str] = []

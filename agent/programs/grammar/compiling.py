@@ -13,6 +13,8 @@ from domain.errors import InvalidDecisionError
 
 _MOST_TOLD = 5
 _RESULT = "result"
+_EMPTY = "(None, '', [], {})"
+"""What is no answer. Nought and false are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ def _guarded(sentence: Sentence, scope: Scope) -> str:
     joined = {step.name for step in sentence.steps if isinstance(step, Join)}
     answer = pieces(sentence.answer) if isinstance(sentence.answer, str) else []
     lists = [scope.find(one).text for one in answer if isinstance(one, Path) and one.root in joined]
-    empty = " or ".join(f"not {one}" for one in ((_RESULT, *lists) if len(answer) > 1 else (_RESULT,)))
+    empty = " or ".join(f"{one} in {_EMPTY}" for one in ((_RESULT, *lists) if len(answer) > 1 else (_RESULT,)))
     after = [f"if {empty}:", f"    raise ValueError({_otherwise(sentence)!r})", told]
     return "\n".join((*before, *scope.lines, *after)) + "\n"
 

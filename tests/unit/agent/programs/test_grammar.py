@@ -11,7 +11,7 @@ from agent.programs.checking import check
 from agent.programs.grammar.compiling import compiled
 from agent.programs.grammar.sentence import Sentence
 from agent.programs.limits import SandboxLimits
-from agent.programs.protocol import Failure, Looking, PendingCall, Returned
+from agent.programs.protocol import Broken, Failure, Looking, PendingCall, Returned
 from agent.programs.sandbox import MontySandbox
 from tests.unit.agent.programs.scripted import driven
 from tests.unit.agent.programs.tools_of_people import DOCS, OFFER, answered
@@ -85,6 +85,23 @@ async def test_where_nothing_is_found_the_answer_is_no(sandbox: MontySandbox) ->
     end = await outcome(sandbox, *steps, answer="{others[].name}", missing="Niemand heißt so.", calls=calls)
     assert end == {"answered": "no", "answer": "", "missing": "Niemand heißt so."}
     assert [one.function for one in calls] == ["findPeople"]
+
+
+@pytest.mark.parametrize(
+    ("cited", "says"), [(30, True), (0, True), (0.0, True), (False, True), ("", False), (None, False), ([], False)]
+)
+async def test_where_it_is_uncertain_an_empty_answer_breaks_off_and_nought_is_one(
+    sandbox: MontySandbox, cited: JsonValue, says: bool
+) -> None:
+    made = compiled(sentence(call("p", "getPerson", id="p1"), answer="{p.cited}"), OFFER, certain=False)
+    async with sandbox.session() as session:
+        stop = await driven(session, made.text, lambda pending: {"id": "p1", "cited": cited}, {})
+    if says:
+        assert isinstance(stop, Returned)
+        assert stop.value == {"answered": "yes", "answer": cited, "missing": "nobody is there"}
+    else:
+        assert isinstance(stop, Broken)
+        assert "nobody is there" in str(stop)
 
 
 async def test_for_each_keeps_the_item_beside_what_came_of_it(sandbox: MontySandbox) -> None:
