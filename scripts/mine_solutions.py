@@ -43,7 +43,14 @@ def main(
     if triplets is not None:
         console.print(f"{triplets}: {written:,} triplets", markup=False, soft_wrap=True)
     if as_json:
-        print_json({**report.counts, "dropped": dict(report.dropped), **({"triplets": written} if triplets else {})})
+        print_json(
+            {
+                **report.counts,
+                "dropped": dict(report.dropped),
+                "left_out": dict(report.left_out),
+                **({"triplets": written} if triplets else {}),
+            }
+        )
 
 
 def _mine(
@@ -66,10 +73,14 @@ def _mine(
 
 def _show(report: "Report") -> None:
     """The figures of each stage, and why what is not kept is not."""
-    for stage in ("walks", "combinations", "intents", "questions", "calls", "executed", "kept"):
+    for stage in ("tools", "walks", "combinations", "intents", "questions", "calls", "executed", "kept"):
         console.print(f"{stage}: {report.counts[stage]:,}", markup=False)
     for why, count in report.dropped.most_common():
         console.print(f"  not kept, {why}: {count:,}", markup=False, soft_wrap=True)
+    for what, count in report.left_out.items():
+        console.print(
+            f"{what} beyond what is taken of a tool set, head or answer: {count:,}", markup=False, soft_wrap=True
+        )
 
 
 if __name__ == "__main__":

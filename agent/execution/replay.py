@@ -47,7 +47,7 @@ class ReplayExecutor:
         instead: JsonObject = {}
         exact = [call for call in calls if canonical(recorded_arguments(call.arguments)) == wanted]
         if exact:
-            chosen = next((call for call in exact if _answers(call)), exact[0])
+            chosen = next((call for call in exact if answers(call)), exact[0])
             note = "recorded call with the same arguments"
         else:
             found = _nearest(arguments, calls)
@@ -71,14 +71,14 @@ class ReplayExecutor:
 
 def _nearest(arguments: JsonObject, calls: list[RecordedCall]) -> tuple[RecordedCall, float] | None:
     best: tuple[RecordedCall, float] | None = None
-    for call in [call for call in calls if _answers(call)][:_COMPARED]:
+    for call in [call for call in calls if answers(call)][:_COMPARED]:
         alike = similarity(arguments, recorded_arguments(call.arguments))
         if best is None or alike > best[1]:
             best = (call, alike)
     return best
 
 
-def _answers(call: RecordedCall) -> bool:
+def answers(call: RecordedCall) -> bool:
     """Whether a recording holds an answer: no failure, no error told in the body of a success, no bytes that were no text."""
     return not call.outcome.failed and not looks_binary(call.response) and refusal(call.response) is None
 

@@ -7,6 +7,7 @@ import pytest
 from pydantic.types import JsonValue
 
 from agent.plans.checked_plan import checked
+from agent.programs.offer_text import OfferText
 from domain.model import JsonObject
 from domain.solution import Solution
 from graph.walks import Ground
@@ -18,8 +19,7 @@ from synthesis.intents import Course, Intent, intents
 from synthesis.sentences import Written, written
 from synthesis.trying import Reading, tried
 from synthesis.values import Values
-from tests.flows.shared_sandbox import sandbox
-from tests.unit.synthesis.library_service import TOOLS, ReadersService
+from tests.unit.synthesis.library_service import TOOLS, ReadersService, sandbox
 
 
 def every() -> list[Combination]:
@@ -112,8 +112,9 @@ async def test_a_program_that_gives_something_else_is_not_kept(monkeypatch: pyte
     combination = one("searchPerson getPersonBooks", "name", "[].pages")
     right = await forged(combination, ReadersService())
 
-    def swapped(wanted: Intent) -> Written:
-        return written(replace(wanted, asked="least" if wanted.asked == "most" else "most") if wanted.by else wanted)
+    def swapped(wanted: Intent, offer: OfferText) -> Written:
+        other = replace(wanted, asked="least" if wanted.asked == "most" else "most") if wanted.by else wanted
+        return written(other, offer)
 
     monkeypatch.setattr(forging, "written", swapped)
     made = await forged(combination, ReadersService())
