@@ -1,5 +1,6 @@
 """What a combination comes to, found without its program: responses are followed field by field, and what is asked is picked from what lies there."""
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -153,9 +154,18 @@ def _is_list(intent: Intent) -> bool:
 
 
 def _outermost(intent: Intent, rows: Sequence[Row]) -> JsonValue:
-    numbers = [(float(row.value), row) for row in rows if isinstance(row.value, (int, float, str))]
-    limit = (max if intent.asked == "most" else min)(number for number, _ in numbers)
-    return _label(intent, next(row for number, row in numbers if number == limit))
+    """What the thing is called that has the most or the least, of those whose value is a number; None where none is."""
+    numbers = [(number, row) for row in rows if (number := _number(row.value)) is not None]
+    chosen = max if intent.asked == "most" else min
+    return _label(intent, chosen(numbers, key=lambda one: one[0])[1]) if numbers else None
+
+
+def _number(value: JsonValue) -> float | None:
+    try:
+        number = float(value) if isinstance(value, (int, float, str)) else math.nan
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _of_fed(intent: Intent) -> bool:

@@ -136,6 +136,15 @@ async def test_what_finds_nothing_is_not_kept(wrong: dict[str, JsonValue], why: 
     assert made.dropped[why] == made.intents
 
 
+async def test_of_values_that_are_no_numbers_none_is_the_most() -> None:
+    books: list[JsonValue] = [{"title": "Notes", "pages": "Not Available"}, {"title": "Letters", "pages": "nan"}]
+    wanted = intent(one("searchPerson getPersonBooks", "name", "[].pages"), "most", ["one"])
+    for more, expected in ([], None), ([{"title": "Looms", "pages": 80}], "Looms"):
+        reading = Reading(ReadersService({"getPersonBooks": [*books, *more]}))
+        rows = await followed(wanted.course, wanted.taken, {"name": "Ada Byron"}, reading.call)
+        assert gold(wanted, rows) == expected
+
+
 async def test_nothing_is_called_that_changes_something() -> None:
     combination = one("searchPerson getPersonBooks", "name", "[].title")
     changing = TOOLS[2].model_copy(update={"method": "POST"})
