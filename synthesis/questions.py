@@ -197,6 +197,7 @@ def _words(intent: Intent, inputs: Sequence[Input], *, plainly: bool, barely: bo
     what = told_noun(doc, field, thing) if field else thing
     if not plainly and field is not None:
         what = described_field(doc, field) or what
+    what = what or "entry"
     if intent.asked in ("all", "first"):
         if intent.asked == "first" and not last and not course.output.endswith("[]"):
             named = thing if _one_is_named(course) else _headed(course, plainly=plainly)
