@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from agent.execution.executor import CallResult
-from agent.execution.recorded_calls import canonical, recorded_arguments
-from agent.execution.replay import answers
+from agent.execution.recorded_calls import answers, canonical, recorded_arguments
 from domain.model import JsonObject
 from domain.tool import ToolDoc, ToolId
 from domain.trajectory import RecordedCall

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from agent.execution.error_bodies import looks_binary, refusal, refused
 from agent.execution.executor import CallResult
-from agent.execution.recorded_calls import canonical, differences, instead_of, recorded_arguments, similarity
+from agent.execution.recorded_calls import answers, canonical, differences, instead_of, recorded_arguments, similarity
 from domain.model import JsonObject
 from domain.plan import CallOutcome
 from domain.tool import ToolDoc
@@ -76,11 +76,6 @@ def _nearest(arguments: JsonObject, calls: list[RecordedCall]) -> tuple[Recorded
         if best is None or alike > best[1]:
             best = (call, alike)
     return best
-
-
-def answers(call: RecordedCall) -> bool:
-    """Whether a recording holds an answer: no failure, no error told in the body of a success, no bytes that were no text."""
-    return not call.outcome.failed and not looks_binary(call.response) and refusal(call.response) is None
 
 
 def _judged(call: RecordedCall, result: CallResult, seconds: float) -> CallResult:
