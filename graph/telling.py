@@ -81,7 +81,7 @@ def telling(walk: Walk, given: Iterable[Parameter], ground: Ground) -> tuple[Out
         return ()
     fields = [one for one in ground.fields[tail.id] if not _is_formal(one, ground.fields[tail.id])]
     fields = [one for one in fields if not _identifies(one, tail, ground.service(tail))]
-    if len(fields) > 1 and all(set(words(one.name)) <= _ENVELOPE for one in fields):
+    if len(ground.fields[tail.id]) > 1 and all(set(words(one.name)) <= _ENVELOPE for one in fields):
         return ()
     main = _main(fields)
     fed = {feed.parameter for feed in walk.into(tail.id)}

@@ -47,7 +47,14 @@ def main(
     if triplets is not None:
         console.print(f"{triplets}: {written:,} triplets", markup=False, soft_wrap=True)
     if as_json:
-        print_json({**report.counts, "dropped": dict(report.dropped), **({"triplets": written} if triplets else {})})
+        print_json(
+            {
+                **report.counts,
+                "dropped": dict(report.dropped),
+                "left_out": dict(report.left_out),
+                **({"triplets": written} if triplets else {}),
+            }
+        )
 
 
 def _mine(
@@ -72,10 +79,14 @@ def _show(report: "Report") -> None:
     """The figures of each stage, and why what is not kept is not."""
     from synthesis.forging import NO_CALLS
 
-    for stage in ("walks", "combinations", "intents", "questions", "calls", "executed", "kept"):
+    for stage in ("tools", "walks", "combinations", "intents", "questions", "calls", "executed", "kept"):
         console.print(f"{stage}: {report.counts[stage]:,}", markup=False)
     for why, count in report.dropped.most_common():
         console.print(f"  not kept, {why}: {count:,}", markup=False, soft_wrap=True)
+    for what, count in report.left_out.items():
+        console.print(
+            f"{what} beyond what is taken of a tool set, head or answer: {count:,}", markup=False, soft_wrap=True
+        )
     if report.dropped[NO_CALLS]:
         console.print("No call was recorded here, and none may be made. With --live, tools that only read are called.")
 

@@ -1,7 +1,8 @@
 """What a combination comes to, found without its program: responses are followed field by field, and what is asked is picked from what lies there."""
 
+import math
 import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic.types import JsonValue
@@ -10,9 +11,7 @@ from domain.model import JsonObject
 from domain.tool import ToolDoc
 from synthesis.documents import called, in_item
 from synthesis.intents import Course, Intent, Taken, role_of
-
-Calls = Callable[[ToolDoc, JsonObject], Awaitable[JsonValue]]
-"""Makes a call and gives what it answers. ``CallFailedError`` where it fails."""
+from synthesis.trying import Calls
 
 LONGEST_CHOICE = 40
 """Characters of a value by which items are chosen: nobody chooses by prose."""
@@ -57,10 +56,34 @@ def in_first(value: JsonValue, path: str) -> tuple[JsonValue, str]:
     return (items[0] if items else None), rest.removeprefix(".")
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the last tool of a walk answered. ``fed``: the thing that it was asked about, as the answer before has it."""
+
+    fed: JsonValue
+    value: JsonValue
+
+
 async def followed(course: Course, taken: Sequence[Taken], values: Mapping[str, JsonValue], call: Calls) -> list[Row]:
     """Every value of what is wanted, in the order of the answers. ``values``: what a user says, by the combination's names for it."""
+    return rows_of(course, await answered(course, taken, values, call))
+
+
+def rows_of(course: Course, answers: Sequence[Answer]) -> list[Row]:
+    """Every value of what is wanted in these answers."""
+    rows: list[Row] = []
+    first = course.looks_up(len(course.walk.tools) - 1, course.output)
+    for one in answers:
+        whole, path = in_first(one.value, course.output) if first else (one.value, course.output)
+        rows += [Row(value, item, one.fed) for item, value in places(whole, path)]
+    return rows
+
+
+async def answered(
+    course: Course, taken: Sequence[Taken], values: Mapping[str, JsonValue], call: Calls
+) -> list[Answer]:
+    """What the last tool answers, each time that it is called: the same for all that is asked of a walk with these inputs."""
     walk = course.walk
-    last = len(walk.tools) - 1
 
     async def asked(tool: ToolDoc, arguments: JsonObject, role: str = "") -> JsonValue:
         said = {one.parameter.name: values[one.name] for one in course.said(tool.id, role)}
@@ -81,13 +104,7 @@ async def followed(course: Course, taken: Sequence[Taken], values: Mapping[str, 
         for _, answer in now:
             objects += _fed(course, number, taken[number - 1], answer)
         now = [(thing, await asked(walk.tools[number], arguments)) for thing, arguments in objects]
-    rows: list[Row] = []
-    for fed, answer in now:
-        whole, path = (
-            in_first(answer, course.output) if course.looks_up(last, course.output) else (answer, course.output)
-        )
-        rows += [Row(value, item, fed) for item, value in places(whole, path)]
-    return rows
+    return [Answer(fed, answer) for fed, answer in now]
 
 
 def _fed(course: Course, number: int, taken: Taken, answer: JsonValue) -> list[tuple[JsonValue, JsonObject]]:
@@ -137,9 +154,18 @@ def _is_list(intent: Intent) -> bool:
 
 
 def _outermost(intent: Intent, rows: Sequence[Row]) -> JsonValue:
-    numbers = [(float(row.value), row) for row in rows if isinstance(row.value, (int, float, str))]
-    limit = (max if intent.asked == "most" else min)(number for number, _ in numbers)
-    return _label(intent, next(row for number, row in numbers if number == limit))
+    """What the thing is called that has the most or the least, of those whose value is a number; None where none is."""
+    numbers = [(number, row) for row in rows if (number := _number(row.value)) is not None]
+    chosen = max if intent.asked == "most" else min
+    return _label(intent, chosen(numbers, key=lambda one: one[0])[1]) if numbers else None
+
+
+def _number(value: JsonValue) -> float | None:
+    try:
+        number = float(value) if isinstance(value, (int, float, str)) else math.nan
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _of_fed(intent: Intent) -> bool:

@@ -1,5 +1,6 @@
 """From combinations to solutions (SoAy, sections 4 and 5): code, questions, values, and only what executes to what was found without it."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,24 +11,29 @@ from pydantic.types import JsonValue
 
 from agent.plans.checked_plan import checked
 from agent.plans.request_template import named_in, said
+from agent.programs.offer_text import OfferText, render_offer
 from agent.programs.protocol import Sandbox
 from agent.solutions.identity import solution_id
 from domain.model import JsonObject
-from domain.program import ProgramPlan
+from domain.program import Program, ProgramPlan
 from domain.solution import Solution
 from domain.tool import ToolDoc
-from synthesis.combinations import Combination
-from synthesis.following import followed, gold, values_to_choose
+from graph.walks import Walk
+from synthesis.combinations import Combination, Said
+from synthesis.following import Answer, answered, gold, rows_of, values_to_choose
 from synthesis.intents import Course, Intent, intents
 from synthesis.questions import questions
+from synthesis.recorded import NotRecordedError, Recorded
 from synthesis.sentences import Written, written
 from synthesis.triplets import Triplet, triplet
-from synthesis.trying import MOST_CALLS, CallFailedError, Reading, tried
+from synthesis.trying import MOST_CALLS, CallFailedError, Reading, TooManyCallsError, tried
 from synthesis.values import Values
 
 MOST_VALUES = 3
 """Times that a program is tried, with other values each: it is kept where it is right whenever anything is found, and that is once at least."""
 NO_CALLS = "nothing may be called"
+MOST_LOOKED_AT = 12
+"""Values with which recorded calls are followed: most of them lead where nobody has called."""
 NOT_TRIED = "mined from documents alone, and never tried"
 """Why a solution is suspended that nothing has proven."""
 
@@ -42,7 +48,10 @@ class Asking(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Forged:
-    """What became of one combination. ``intents``: how many were looked at; ``tried``: executed; ``dropped``: why the others are not kept."""
+    """What became of one combination. ``intents``: how many were looked at; ``tried``: executed; ``dropped``: why the others are not kept.
+
+    ``untried``: nothing of it can be executed as things are.
+    """
 
     key: str
     solutions: tuple[Solution, ...] = ()
@@ -50,7 +59,25 @@ class Forged:
     intents: int = 0
     questions: int = 0
     tried: int = 0
+    untried: bool = False
     dropped: Counter[str] = field(default_factory=Counter[str])
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """With ``values`` the answer of an intent is ``expected``. ``wanted``: what the chosen items have, where some are chosen."""
+
+    values: JsonObject
+    expected: JsonValue
+    wanted: JsonValue
+
+
+@dataclass(frozen=True, slots=True)
+class _Gold:
+    """``cases``: what must come out, found without a program; none: ``why``."""
+
+    cases: tuple[_Case, ...] = ()
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +89,35 @@ class _Proof:
     ran: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """An intent's program, with the id that a solution of it has. ``fault``: why it is none. ``patterns``: the questions that it answers."""
+
+    intent: Intent
+    code: Written
+    gold: _Gold
+    plan: ProgramPlan
+    id: str
+    patterns: tuple[str, ...]
+    fault: str
+
+
+@dataclass(slots=True)
+class _Followed:
+    """What does not depend on the field that is asked for: the answers along a walk with the same inputs, and the text of its tools."""
+
+    walk: Walk
+    inputs: tuple[Said, ...]
+    offer: OfferText
+    answers: dict[object, list[Answer] | CallFailedError] = field(
+        default_factory=dict[object, list[Answer] | CallFailedError]
+    )
+
+
 @dataclass(slots=True)
 class Forge:
-    """Makes solutions out of combinations of one set of tools. ``reading`` and ``values``: None where nothing may be executed.
+    """Makes solutions out of combinations of one set of tools. ``reading`` and ``values``: None where nothing may be executed. ``recorded``: what
+    answers, where no service is called.
 
     ``unproven``: what could not be executed is kept all the same, suspended. ``patterns``: what solutions are asked by already, each with its id:
     the shorter walk comes first, and is the simpler solution.
@@ -75,7 +128,9 @@ class Forge:
     values: Values | None = None
     asking: Asking | None = None
     unproven: bool = False
+    recorded: Recorded | None = None
     patterns: dict[str, str] = field(default_factory=dict[str, str])
+    _last: _Followed | None = None
 
     def takes(self, solution: Solution) -> None:
         """Leave the questions of a kept solution to it."""
@@ -84,85 +139,134 @@ class Forge:
     async def forged(self, combination: Combination) -> Forged:
         """The solutions of a combination."""
         course = Course(combination)
-        made = Forged(combination.key)
         if combination.output is None or not all(tool.safe for tool in combination.walk.tools):
-            made.dropped["it changes something"] += 1
-            return made
-        if self.reading is None and not self.unproven:
-            made.dropped[NO_CALLS] = sum(1 for _ in intents(course))
-            return replace(made, intents=made.dropped.total())
+            return Forged(combination.key, untried=True, dropped=Counter({"it changes something": 1}))
+        wanted = [*intents(course)]
+        if not self.unproven and not await self._executes(combination.walk):
+            dropped = Counter({NO_CALLS: len(wanted)})
+            return Forged(combination.key, untried=True, intents=len(wanted), dropped=dropped)
+        made = Forged(combination.key, intents=len(wanted))
+        golds = [await self._gold(one) for one in wanted]
+        hopeful = [(one, gold) for one, gold in zip(wanted, golds, strict=True) if gold.cases or self.unproven]
+        made.dropped.update(gold.why for gold in golds if not gold.cases and not self.unproven)
+        drafts = await self._drafts(course, hopeful)
+        proofs = await asyncio.gather(*(self._proof(one) for one in drafts))
+        return self._kept(made, drafts, proofs)
+
+    def _kept(self, made: Forged, drafts: Sequence[_Draft], proofs: Sequence[_Proof]) -> Forged:
+        """What of the drafts is kept, in their order: of a question that several answer, the first."""
         solutions: list[Solution] = []
         triplets: list[Triplet] = []
-        looked_at = tries = asked = 0
-        ways = [(intent, written(intent)) for intent in intents(course)]
-        for (intent, code), patterns in zip(ways, await self._asked(course, ways), strict=True):
-            looked_at += 1
-            if not code.text:
-                made.dropped["no program says it"] += 1
+        asked = tries = 0
+        for draft, proof in zip(drafts, proofs, strict=True):
+            if not draft.code.text:
+                made.dropped[draft.fault] += 1
                 continue
-            plan, fault = await self._plan(intent, code)
-            own = solution_id("", plan)
-            free = tuple(one for one in patterns if self.patterns.get(_plain(one), own) == own)
+            free = self._free(draft)
             asked += len(free)
             if not free:
                 made.dropped["a shorter way answers the same question"] += 1
                 continue
-            proof = await self._proof(intent, code, plan) if not fault else _Proof(why=fault)
             tries += proof.ran
-            if proof.why and not (self.unproven and not proof.ran and not fault):
+            if proof.why and not (self.unproven and not proof.ran and not draft.fault):
                 made.dropped[proof.why] += 1
                 continue
-            solutions.append(self._solution(intent, plan, free, proof))
-            self.patterns.update((_plain(one), own) for one in free)
+            solutions.append(self._solution(draft.intent, draft.plan, free, proof))
+            self.patterns.update((_plain(one), draft.id) for one in free)
             if proof.values is not None:
-                triplets += _triplets(intent, plan, free, proof.values, code)
-        return Forged(combination.key, tuple(solutions), tuple(triplets), looked_at, asked, tries, made.dropped)
+                triplets += _triplets(draft.intent, draft.plan, free, proof.values, draft.code)
+        return replace(made, solutions=tuple(solutions), triplets=tuple(triplets), questions=asked, tried=tries)
 
-    async def _asked(self, course: Course, ways: Sequence[tuple[Intent, Written]]) -> list[tuple[str, ...]]:
-        """The questions of each intent: the documents' own, and before them those of who words them better."""
+    def _free(self, draft: _Draft) -> tuple[str, ...]:
+        """Its questions that no other solution answers."""
+        return tuple(one for one in draft.patterns if self.patterns.get(_plain(one), draft.id) == draft.id)
+
+    async def _executes(self, walk: Walk) -> bool:
+        """Whether there is leave to call the tools of a walk, or all of them have answered when that was recorded."""
+        if self.reading is None or self.values is None:
+            return False
+        return self.recorded is None or await self.recorded.all_answer(walk.path)
+
+    def _followed(self, course: Course) -> _Followed:
+        """What is known of a walk with these inputs; what is forged next to each other mostly has the same."""
+        walk, inputs = course.walk, course.combination.inputs
+        if self._last is None or self._last.walk is not walk or self._last.inputs != inputs:
+            same = self._last.offer if self._last is not None and self._last.walk is walk else None
+            self._last = _Followed(walk, inputs, same or render_offer(walk.tools))
+        return self._last
+
+    async def _drafts(self, course: Course, golds: Sequence[tuple[Intent, _Gold]]) -> list[_Draft]:
+        """The programs of intents, each with its questions: the documents' own, and before them those of who words them better."""
+        if not golds:
+            return []
+        offer = self._followed(course).offer
+        ways = [(intent, written(intent, offer)) for intent, _ in golds]
         plain = [questions(intent, code.inputs) if code.text else () for intent, code in ways]
-        if self.asking is None:
-            return plain
-        better = await self.asking.asked(course, [(code, own) for (_, code), own in zip(ways, plain, strict=True)])
-        return [tuple(dict.fromkeys((*more, *own))) for more, own in zip(better, plain, strict=True)]
+        if self.asking is not None:
+            better = await self.asking.asked(course, [(code, own) for (_, code), own in zip(ways, plain, strict=True)])
+            plain = [tuple(dict.fromkeys((*more, *own))) for more, own in zip(better, plain, strict=True)]
+        plans = await asyncio.gather(*(self._plan(intent, code) for intent, code in ways))
+        return [
+            _Draft(intent, code, gold, plan, solution_id("", plan) if code.text else "", patterns, fault)
+            for (intent, code), (_, gold), patterns, (plan, fault) in zip(ways, golds, plain, plans, strict=True)
+        ]
 
     async def _plan(self, intent: Intent, code: Written) -> tuple[ProgramPlan, str]:
         docs = {tool.id: tool for tool in intent.course.walk.tools}
         functions = {one.name: one.tool for one in code.offer.signatures}
+        if not code.text:
+            return ProgramPlan(program=Program(text="", tools={})), "no program says it"
         found = await checked(code.text, code.schemas, functions, docs, self.sandbox)
         return found.plan, "its program does not pass the checks" if found.complaints else ""
 
-    async def _proof(self, intent: Intent, code: Written, plan: ProgramPlan) -> _Proof:
-        """Whether the program gives what is found without it, with all values for which anything is found."""
+    async def _gold(self, intent: Intent) -> _Gold:
+        """What must come out, with the first values for which anything is found."""
         if self.reading is None or self.values is None:
-            return _Proof(why=NO_CALLS)
-        proof, ran, why = None, False, "no values are known for its inputs"
-        for values in await self.values.of(intent.course, MOST_VALUES):
-            self.reading.left = MOST_CALLS
-            try:
-                rows = await followed(intent.course, intent.taken, values, self.reading.call)
-            except CallFailedError as error:
-                why = "too many calls" if "too many" in str(error) else "a call failed"
+            return _Gold(why=NO_CALLS)
+        cases, why = list[_Case](), "no values are known for its inputs"
+        for values in await self.values.of(intent.course, MOST_VALUES if self.recorded is None else MOST_LOOKED_AT):
+            answers = await self._answers(intent, values, self.reading)
+            if isinstance(answers, CallFailedError):
+                why = _why(answers)
                 continue
-            given = {one.name: values[one.said] for one in code.inputs if one.said}
+            rows = rows_of(intent.course, answers)
             wanted = next(iter(values_to_choose(intent, rows)), None)
-            if intent.asked == "where":
-                given[code.inputs[-1].name] = wanted
             expected = gold(intent, rows, wanted)
             if expected in (None, "", [], {}) or (intent.asked == "where" and wanted is None):
                 why = "nothing was found"
-                continue
-            if _says_again(expected, values):
+            elif _says_again(expected, values):
                 why = "it says what was asked"
-                continue
-            self.reading.left = MOST_CALLS
-            docs = _by_function(intent, code)
-            trial = await tried(plan, given, docs, self.sandbox, self.reading)
-            ran = True
-            if trial.error or trial.answer != expected:
+            else:
+                cases.append(_Case(values, expected, wanted))
+            if len(cases) == MOST_VALUES:
+                break
+        return _Gold(tuple(cases), "" if cases else why)
+
+    async def _answers(self, intent: Intent, values: JsonObject, reading: Reading) -> list[Answer] | CallFailedError:
+        """What the last tool answers, or why the walk cannot be gone to its end."""
+        known, key = self._followed(intent.course).answers, (intent.taken, repr(values))
+        if key not in known:
+            try:
+                known[key] = await answered(intent.course, intent.taken, values, reading.up_to(MOST_CALLS))
+            except CallFailedError as error:
+                known[key] = error
+        return known[key]
+
+    async def _proof(self, draft: _Draft) -> _Proof:
+        """Whether the program gives what is found without it, in all cases."""
+        if draft.fault or not draft.gold.cases or self.reading is None or not self._free(draft):
+            return _Proof(why=draft.fault or draft.gold.why)
+        first = None
+        for case in draft.gold.cases:
+            given = {one.name: case.values[one.said] for one in draft.code.inputs if one.said}
+            if draft.intent.asked == "where":
+                given[draft.code.inputs[-1].name] = case.wanted
+            docs = _by_function(draft.intent, draft.code)
+            trial = await tried(draft.plan, given, docs, self.sandbox, self.reading)
+            if trial.error or trial.answer != case.expected:
                 return _Proof(why="its program gives something else", ran=True)
-            proof = proof or given
-        return _Proof(proof, "" if proof is not None else why, ran)
+            first = first or given
+        return _Proof(first, ran=True)
 
     def _solution(self, intent: Intent, plan: ProgramPlan, patterns: tuple[str, ...], proof: _Proof) -> Solution:
         return Solution(
@@ -175,6 +279,16 @@ class Forge:
             suspended="" if proof.values is not None else NOT_TRIED,
             at=datetime.now(UTC),
         )
+
+
+def _why(error: CallFailedError) -> str:
+    match error:
+        case TooManyCallsError():
+            return "too many calls"
+        case NotRecordedError():
+            return "no recorded call has these arguments"
+        case _:
+            return "a call failed"
 
 
 def _plain(pattern: str) -> str:

@@ -1,6 +1,7 @@
 """What mining has done so far, a line for each combination: an interrupted one goes on behind the last line, and does nothing twice."""
 
 import json
+import os
 from collections import Counter
 from collections.abc import Collection, Iterator
 from hashlib import blake2b
@@ -62,10 +63,12 @@ class Journal:
 
     def add(self, done: Done) -> None:
         """Write down what became of a combination, once its solutions are kept."""
-        whole = not self._path.exists() or self._path.read_bytes()[-1:] in (b"\n", b"")
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(("" if whole else "\n") + done.model_dump_json() + "\n")
-            file.flush()
+        with self._path.open("a+b") as file:
+            length = file.seek(0, os.SEEK_END)
+            file.seek(max(0, length - 1))
+            whole = file.read(1) in (b"\n", b"")
+            file.write(b"" if whole else b"\n")
+            file.write(done.model_dump_json().encode() + b"\n")
 
     def triplets(self) -> Iterator[Triplet]:
         """Those of all solutions, each query once."""
@@ -79,11 +82,14 @@ class Journal:
 
 
 class Report:
-    """Counts per stage, over a whole run and what was done before it."""
+    """Counts per stage, over a whole run and what was done before it. ``dropped``: intents that are not kept, by why. ``left_out``: what was
+    not looked at, for there is more of it than is taken.
+    """
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self.dropped: Counter[str] = Counter()
+        self.left_out: Counter[str] = Counter()
 
     def add(self, done: Done) -> None:
         """Count one combination."""
@@ -91,3 +97,9 @@ class Report:
             combinations=1, intents=done.intents, questions=done.questions, executed=done.tried, kept=len(done.kept)
         )
         self.dropped.update(done.dropped)
+
+    def take(self, other: "Report") -> None:
+        """Count what another counts."""
+        self.counts.update(other.counts)
+        self.dropped.update(other.dropped)
+        self.left_out.update(other.left_out)

@@ -34,6 +34,10 @@ _AT = {
     "person": "by",
 }
 """How kinds of values are joined to what they describe."""
+_LOOKED_FOR = frozenset({"q", "query", "search", "keyword", "term", "phrase"})
+"""Names of inputs that say only that something is looked for."""
+_TELLS = frozenset({"is", "are", "was", "were", "has", "have", "had", "can", "does", "did", "will", "should", "supports", "allows", "requires"})  # fmt: skip
+"""Verbs with which names of fields begin that are true or false."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +88,33 @@ def _what(intent: Intent, plain: _Words, other: _Words, barely: _Words) -> tuple
         things = plural(told.thing) if _several_things(intent) and told.thing else told.thing
         return _of(f"the {what}", f"the {first}{things}" if told.thing else "", told.rest)
 
+    if not several and _is_boolean(intent):
+        return _whether(plain, other)
     verb = "are" if several else "is"
     return (
         f"What {verb} {whole(plain)}?",
         f"Tell me {whole(other)}.",
         _named_things(intent, plain) if several else f"I would like to know {whole(barely)}.",
         f"Please find {whole(other)} for me.",
+    )
+
+
+def _is_boolean(intent: Intent) -> bool:
+    field = _field(intent, intent.course.output)
+    return intent.asked == "all" and field is not None and field.type == "boolean"
+
+
+def _whether(plain: _Words, other: _Words) -> tuple[str, ...]:
+    """What is true or false is asked for as that: whether something *is fixed*, or *is mobile*."""
+    told, otherwise = (
+        f"{_of(f'the {one.thing}' if one.thing else '', one.rest)} {one.what if one.what.split()[0] in _TELLS else f'is {one.what}'}"
+        for one in (plain, other)
+    )
+    return (
+        f"Is it true that {told}?",
+        f"Tell me whether {otherwise}.",
+        f"I would like to know whether {told}.",
+        f"Please find out whether {otherwise}.",
     )
 
 
@@ -172,6 +197,7 @@ def _words(intent: Intent, inputs: Sequence[Input], *, plainly: bool, barely: bo
     what = told_noun(doc, field, thing) if field else thing
     if not plainly and field is not None:
         what = described_field(doc, field) or what
+    what = what or "entry"
     if intent.asked in ("all", "first"):
         if intent.asked == "first" and not last and not course.output.endswith("[]"):
             named = thing if _one_is_named(course) else _headed(course, plainly=plainly)
@@ -181,16 +207,11 @@ def _words(intent: Intent, inputs: Sequence[Input], *, plainly: bool, barely: bo
                 named if _one_is_named(course) or not rest else f"{named} {rest}",
                 "" if not _one_is_named(course) else rest,
             )
-        own = not last or course.looks_up(last, course.output) or what == thing
+        own = not last or course.looks_up(last, course.output) or what in (thing, f"number of {plural(thing)}")
         return _Words(what, "" if own else thing, _of("", *map(str, chain), subject))
     if intent.asked == "count" and course.output.endswith("[]"):
-        held = (
-            ""
-            if not last or what == thing
-            else f"the {plural(thing)}"
-            if "[]" in course.output[:-2]
-            else f"the {thing}"
-        )
+        held = f"the {plural(thing) if '[]' in course.output[:-2] else thing}"
+        held = held if last and thing and what != thing else ""
         return _Words(what, what, _of("", held, *map(str, chain), subject))
     fed = _tells_of_fed(intent)
     if fed and chain:
@@ -318,7 +339,7 @@ def _conditions_of(course: Course, inputs: Sequence[Input], without: Parameter |
         if not one.said or (without is not None and one.parameter.name == without.name):
             continue
         need = need_of(one.parameter)
-        word = _AT.get(need.kind)
+        word = "for" if set(words(one.parameter.name)) <= _LOOKED_FOR else _AT.get(need.kind)
         if word and not need.role:
             told.append(f"{word} {{{one.name}}}")
         else:

@@ -52,9 +52,9 @@ class Written:
         return {one.name: input_schema(one.parameter) for one in self.inputs}
 
 
-def written(intent: Intent) -> Written:
-    """The program of an intent, or what speaks against it."""
-    offer = render_offer(intent.course.walk.tools)
+def written(intent: Intent, offer: OfferText | None = None) -> Written:
+    """The program of an intent, or what speaks against it. ``offer``: the text of its tools, where that is there already."""
+    offer = offer or render_offer(intent.course.walk.tools)
     given = inputs_of(intent, offer)
     try:
         sentence = _Writing(intent, offer, given).sentence()

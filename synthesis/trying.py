@@ -1,9 +1,10 @@
 """A program is tried: run in the sandbox with values for its inputs, its calls made by an executor that only reads."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import count
 
 from pydantic.types import JsonValue
 
@@ -30,12 +31,19 @@ class CallFailedError(FootpathError):
     """A call that mining made gave no answer, or may not be made."""
 
 
+class TooManyCallsError(CallFailedError):
+    """More calls than one program may make."""
+
+
+Calls = Callable[[ToolDoc, JsonObject], Awaitable[JsonValue]]
+"""Makes a call and gives what it answers. ``CallFailedError`` where it fails."""
+
+
 @dataclass(slots=True)
 class Reading:
-    """Calls of tools that only read. An equal call is made once; ``left`` counts down those that may still be made until it is set anew."""
+    """Calls of tools that only read. An equal call is made once."""
 
     executor: Executor
-    left: int = MOST_CALLS
     made: int = 0
     _calls: ReusingExecutor = field(init=False)
     _kept: int = field(init=False, default=0)
@@ -48,17 +56,25 @@ class Reading:
         self._calls = ReusingExecutor(self.executor)
         self._kept = 0
 
+    def up_to(self, most: int) -> Calls:
+        """:meth:`call`, so often and no oftener."""
+        left = count(most - 1, -1)
+
+        async def call(tool: ToolDoc, arguments: JsonObject) -> JsonValue:
+            if next(left) < 0:
+                raise TooManyCallsError("too many calls")
+            return await self.call(tool, arguments)
+
+        return call
+
     async def call(self, tool: ToolDoc, arguments: JsonObject) -> JsonValue:
         """What a tool answers, as a program sees it.
 
         Raises:
-            CallFailedError: it fails, changes something, or too many were made.
+            CallFailedError: it fails, or changes something.
         """
         if not tool.safe:
             raise CallFailedError(f"{tool.api} changes something")
-        self.left -= 1
-        if self.left < 0:
-            raise CallFailedError("too many calls")
         try:
             result = await made(tool, Arguments(validate(tool, arguments), ()), self._calls)
         except InvalidArgumentsError as error:
@@ -87,12 +103,12 @@ async def tried(
     plan: ProgramPlan, values: Mapping[str, JsonValue], docs: Mapping[str, ToolDoc], sandbox: Sandbox, reading: Reading
 ) -> Trial:
     """Run a plan once. ``docs``: its tools by their functions."""
-    names = plan.program.arguments
+    names, call_of = plan.program.arguments, reading.up_to(MOST_CALLS)
 
     async def answered(call: PendingCall) -> JsonValue | Failure:
         arguments = {names[call.function].get(name, name): value for name, value in call.arguments.items()}
         try:
-            return await reading.call(docs[call.function], arguments)
+            return await call_of(docs[call.function], arguments)
         except CallFailedError as error:
             return Failure(str(error))
 

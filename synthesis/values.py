@@ -7,18 +7,17 @@ from itertools import islice
 
 from pydantic.types import JsonValue
 
-from agent.execution.recorded_calls import recorded_arguments
 from agent.execution.things import tells_apart
 from agent.parameters.forms import allowed
 from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc, ToolId
 from graph.identifiers import words
-from graph.recordings import Recordings
 from graph.response_fields import output_fields
 from synthesis.combinations import Said
 from synthesis.documents import told_by
 from synthesis.following import places
 from synthesis.intents import Course
+from synthesis.recorded import Recorded
 from synthesis.trying import CallFailedError, Reading
 
 MOST_SEEDS = 8
@@ -41,15 +40,28 @@ class _Record:
 
 @dataclass(slots=True)
 class Values:
-    """Finds values for one set of tools, and keeps what it has found. ``recordings``: recorded calls, where there are any."""
+    """Finds values for one set of tools, and keeps what it has found. ``recorded``: recorded calls, where there are any."""
 
     tools: Sequence[ToolDoc]
     reading: Reading
-    recordings: Recordings | None = None
+    recorded: Recorded | None = None
     _records: dict[ToolId, list[_Record]] = field(default_factory=dict[ToolId, list[_Record]])
+    _values: dict[object, list[JsonObject]] = field(default_factory=dict[object, list[JsonObject]])
 
     async def of(self, course: Course, most: int) -> list[JsonObject]:
         """Values of all that a user says, by the combination's names; different ones, at most so many."""
+        inputs = course.combination.inputs
+        key = (
+            course.walk.head.id,
+            course.walk.twice,
+            tuple((one.tool, one.parameter.name, one.role) for one in inputs),
+            most,
+        )
+        if key not in self._values:
+            self._values[key] = await self._of(course, most)
+        return self._values[key]
+
+    async def _of(self, course: Course, most: int) -> list[JsonObject]:
         found: dict[str, JsonObject] = {}
         async for values in self._ways(course):
             found.setdefault(repr(values), values)
@@ -59,6 +71,8 @@ class Values:
 
     async def _ways(self, course: Course) -> AsyncIterator[JsonObject]:
         head = course.walk.head
+        async for values in self._recorded(course):
+            yield values
         records = await self._of_tool(head)
         roles = course.walk.twice or ("",)
         others: JsonObject = {}
@@ -80,6 +94,19 @@ class Values:
         seeds = {one.name: next(iter(self._seeds(one.parameter)), None) for one in course.combination.inputs}
         if None not in seeds.values():
             yield seeds
+
+    async def _recorded(self, course: Course) -> AsyncIterator[JsonObject]:
+        """What the first tool was asked with, where that was just what a user says: recorded calls answer nothing else."""
+        inputs = {one.parameter.name: one.name for one in course.combination.inputs}
+        if (
+            self.recorded is None
+            or course.walk.twice
+            or any(one.tool != course.walk.head.id for one in course.combination.inputs)
+        ):
+            return
+        for arguments in (await self.recorded.arguments(course.walk.head.id))[:_RECORDED]:
+            if set(arguments) == set(inputs) and all(map(_sayable, arguments.values())):
+                yield {inputs[name]: value for name, value in arguments.items()}
 
     def _from_record(self, head: ToolDoc, said: Sequence[Said], record: _Record) -> JsonObject:
         """What a thing says of itself where its tool tells that, else what its tool was asked with."""
@@ -103,23 +130,17 @@ class Values:
 
     async def _found(self, tool: ToolDoc) -> AsyncIterator[_Record]:
         asked: set[str] = set()
-        for arguments in islice(self._arguments(tool, [one async for one in self._recorded(tool)]), MOST_SEEDS):
+        recorded = (await self.recorded.arguments(tool.id))[:_RECORDED] if self.recorded is not None else ()
+        for arguments in islice(self._arguments(tool, recorded), MOST_SEEDS):
             if repr(arguments) in asked:
                 continue
             asked.add(repr(arguments))
             try:
-                self.reading.left = 1
                 answer = await self.reading.call(tool, arguments)
             except CallFailedError:
                 continue
             for thing in _things(tool, answer):
                 yield _Record(arguments, thing)
-
-    async def _recorded(self, tool: ToolDoc) -> AsyncIterator[JsonObject]:
-        if self.recordings is not None:
-            for call in (await self.recordings.of_tool(tool.id))[:_RECORDED]:
-                if not call.outcome.failed:
-                    yield recorded_arguments(call.arguments)
 
     def _arguments(self, tool: ToolDoc, recorded: Iterable[JsonObject]) -> Iterator[JsonObject]:
         """Arguments to ask a tool with: recorded ones, those of its document; of what may be left out one at a time."""

@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass
 
-from agent.execution.executor import Executor
 from domain.errors import UsageError
 from domain.tool import ToolDoc
 from graph.transfer.exporting import Progress
 from synthesis.forging import Forge, Forged
 from synthesis.journal import Done, Journal, Report, mark
-from synthesis.mining import MinedSet, by_toolset, mined_set
+from synthesis.mining import Counts, MinedSet, by_toolset, mined_set
 from synthesis.model_questions import ModelQuestions
+from synthesis.recorded import Recorded
 from synthesis.trying import Reading
 from synthesis.values import Values
 from wiring.container import Container
@@ -47,43 +47,45 @@ def journal_of(container: Container) -> Journal:
 async def mine(container: Container, mining: Mining, progress: Progress) -> Report:
     """Mine, and go on where an earlier mining was broken off. The report is of all that was ever done with these tool sets in this way.
 
+    What nothing can execute is not done: it is counted, and looked at again the next time.
+
     Raises:
         UsageError: there is no such tool set.
     """
-    journal, kept = journal_of(container), await container.solutions("")
-    done, seen = await asyncio.to_thread(journal.done, mining.way), set[bytes]()
-    walks = calls = sets = 0
+    journal, kept, recordings = journal_of(container), await container.solutions(""), await container.recordings()
+    way = mining.way if mining.live else f"{mining.way} of {await recordings.count()}"
+    done, seen, untried, counts = await asyncio.to_thread(journal.done, way), set[bytes](), Report(), Counts()
+    live = await container.executor("http") if mining.live else None
     asking = ModelQuestions(container.chat_model(), mining.language) if mining.model else None
-    executor = await _executor(container, mining)
     forge = Forge(container.sandbox(), asking=asking, unproven=mining.unproven)
+    calls = 0
     async for solution in kept.all():
         forge.takes(solution)
     async for found in _tool_sets(container, mining.toolsets):
-        if executor is not None:
-            forge.reading = Reading(executor)
-            forge.values = Values(found.tools, forge.reading, await container.recordings())
+        recorded = Recorded(recordings)
+        forge.recorded = recorded if live is None else None
+        forge.reading = Reading(live or recorded)
+        forge.values = Values(found.tools, forge.reading, forge.recorded)
         named = ", ".join(dict.fromkeys(one.toolset for one in found.tools))[:_NAMED]
         for place, combination in enumerate(found.mined.combinations):
             progress(named, place, len(found.mined.combinations))
             if mark(combination.key) not in done:
                 forged = await forge.forged(combination)
-                ids = await kept.add(forged.solutions) if forged.solutions else []
-                journal.add(_line(forged, ids, mining.way))
+                if forged.untried:
+                    untried.add(_line(forged, (), way))
+                    continue
+                ids = await kept.keep(forged.solutions) if forged.solutions else []
+                journal.add(_line(forged, ids, way))
             seen.add(mark(combination.key))
-        sets += 1
-        walks += found.mined.counts.walks.total()
-        calls += forge.reading.made if forge.reading is not None else 0
-        progress("tool sets", sets, None)
-    report = await asyncio.to_thread(journal.report, mining.way, seen)
-    report.counts.update(walks=walks, calls=calls)
+        counts.add(found.mined.counts)
+        calls += forge.reading.made
+        progress("tool sets", counts.toolsets, None)
+    await kept.embed(lambda embedded: progress("solutions made to be found", embedded, None))
+    report = await asyncio.to_thread(journal.report, way, seen)
+    report.take(untried)
+    report.counts.update(tools=counts.tools, walks=counts.walks.total(), calls=calls)
+    report.left_out.update(counts.left_out)
     return report
-
-
-async def _executor(container: Container, mining: Mining) -> Executor | None:
-    """What answers calls: live ones with leave, else recorded ones; None where neither is there."""
-    if mining.live:
-        return await container.executor("http")
-    return await container.executor("replay") if await (await container.recordings()).count() else None
 
 
 @dataclass(frozen=True, slots=True)

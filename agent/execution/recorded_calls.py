@@ -4,6 +4,8 @@ from functools import lru_cache
 
 from pydantic.types import JsonValue
 
+from agent.execution.error_bodies import looks_binary, refusal
+from domain.trajectory import RecordedCall
 from graph.lenient_json import read_value
 
 _LONG = 200
@@ -29,6 +31,11 @@ def _plain(value: JsonValue) -> JsonValue:
         case _:
             text = str(value).strip()
             return text.lower() if text.lower() in ("true", "false") else text
+
+
+def answers(call: RecordedCall) -> bool:
+    """Whether a recording holds an answer: no failure, no error told in the body of a success, no bytes that were no text."""
+    return not call.outcome.failed and not looks_binary(call.response) and refusal(call.response) is None
 
 
 @lru_cache(maxsize=20_000)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from agent.execution.error_bodies import looks_binary, refusal, refused
 from agent.execution.executor import CallResult
-from agent.execution.recorded_calls import canonical, differences, instead_of, recorded_arguments, similarity
+from agent.execution.recorded_calls import answers, canonical, differences, instead_of, recorded_arguments, similarity
 from domain.model import JsonObject
 from domain.plan import CallOutcome
 from domain.tool import ToolDoc
@@ -47,7 +47,7 @@ class ReplayExecutor:
         instead: JsonObject = {}
         exact = [call for call in calls if canonical(recorded_arguments(call.arguments)) == wanted]
         if exact:
-            chosen = next((call for call in exact if _answers(call)), exact[0])
+            chosen = next((call for call in exact if answers(call)), exact[0])
             note = "recorded call with the same arguments"
         else:
             found = _nearest(arguments, calls)
@@ -71,16 +71,11 @@ class ReplayExecutor:
 
 def _nearest(arguments: JsonObject, calls: list[RecordedCall]) -> tuple[RecordedCall, float] | None:
     best: tuple[RecordedCall, float] | None = None
-    for call in [call for call in calls if _answers(call)][:_COMPARED]:
+    for call in [call for call in calls if answers(call)][:_COMPARED]:
         alike = similarity(arguments, recorded_arguments(call.arguments))
         if best is None or alike > best[1]:
             best = (call, alike)
     return best
-
-
-def _answers(call: RecordedCall) -> bool:
-    """Whether a recording holds an answer: no failure, no error told in the body of a success, no bytes that were no text."""
-    return not call.outcome.failed and not looks_binary(call.response) and refusal(call.response) is None
 
 
 def _judged(call: RecordedCall, result: CallResult, seconds: float) -> CallResult:

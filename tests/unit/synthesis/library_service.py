@@ -2,10 +2,13 @@
 
 import json
 from collections.abc import Mapping
+from functools import cache
 
 from pydantic.types import JsonValue
 
 from agent.execution.executor import CallResult
+from agent.programs.limits import SandboxLimits
+from agent.programs.sandbox import MontySandbox
 from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc, tool_id
 
@@ -98,3 +101,9 @@ class ReadersService:
         if api == "getFriends":
             return [{"id": one, "name": PEOPLE[one]["name"]} for one in FRIENDS[person]]
         return list(BOOKS[person]) if api == "getPersonBooks" else PEOPLE[person]["interest"]
+
+
+@cache
+def sandbox() -> MontySandbox:
+    """With more workers than a combination has intents: none waits for another, so it serves the event loops of all tests."""
+    return MontySandbox(SandboxLimits(workers=32))

@@ -7,6 +7,7 @@ import pytest
 from pydantic.types import JsonValue
 
 from agent.plans.checked_plan import checked
+from agent.programs.offer_text import OfferText
 from domain.model import JsonObject
 from domain.solution import Solution
 from graph.walks import Ground
@@ -18,8 +19,7 @@ from synthesis.intents import Course, Intent, intents
 from synthesis.sentences import Written, written
 from synthesis.trying import Reading, tried
 from synthesis.values import Values
-from tests.flows.shared_sandbox import sandbox
-from tests.unit.synthesis.library_service import TOOLS, ReadersService
+from tests.unit.synthesis.library_service import TOOLS, ReadersService, sandbox
 
 
 def every() -> list[Combination]:
@@ -112,8 +112,9 @@ async def test_a_program_that_gives_something_else_is_not_kept(monkeypatch: pyte
     combination = one("searchPerson getPersonBooks", "name", "[].pages")
     right = await forged(combination, ReadersService())
 
-    def swapped(wanted: Intent) -> Written:
-        return written(replace(wanted, asked="least" if wanted.asked == "most" else "most") if wanted.by else wanted)
+    def swapped(wanted: Intent, offer: OfferText) -> Written:
+        other = replace(wanted, asked="least" if wanted.asked == "most" else "most") if wanted.by else wanted
+        return written(other, offer)
 
     monkeypatch.setattr(forging, "written", swapped)
     made = await forged(combination, ReadersService())
@@ -133,6 +134,17 @@ async def test_what_finds_nothing_is_not_kept(wrong: dict[str, JsonValue], why: 
     made = await forged(one("searchPerson getPersonBooks", "name", "[].title"), service)
     assert not made.solutions
     assert made.dropped[why] == made.intents
+
+
+async def test_of_values_that_are_no_numbers_none_is_the_most() -> None:
+    books: list[JsonValue] = [{"title": "Notes", "pages": "Not Available"}, {"title": "Letters", "pages": "nan"}]
+    more: list[JsonValue] = [*books, {"title": "Looms", "pages": 80}]
+    cases: list[tuple[JsonValue, JsonValue]] = [(books, None), (more, "Looms")]
+    wanted = intent(one("searchPerson getPersonBooks", "name", "[].pages"), "most", ["one"])
+    for some, expected in cases:
+        reading = Reading(ReadersService({"getPersonBooks": some}))
+        rows = await followed(wanted.course, wanted.taken, {"name": "Ada Byron"}, reading.call)
+        assert gold(wanted, rows) == expected
 
 
 async def test_nothing_is_called_that_changes_something() -> None:

@@ -12,8 +12,7 @@ from synthesis.questions import questions
 from synthesis.sentences import written
 from synthesis.trying import Reading
 from synthesis.values import Values
-from tests.flows.shared_sandbox import sandbox
-from tests.unit.synthesis.library_service import TOOLS, ReadersService
+from tests.unit.synthesis.library_service import TOOLS, ReadersService, sandbox
 from tests.unit.synthesis.test_forging import one
 
 

@@ -1,7 +1,14 @@
 """Questions read aloud: plain English of the documents' own words, every input named once."""
 
+import json
+
 import pytest
 
+from domain.model import JsonObject
+from domain.tool import Parameter, ToolDoc, tool_id
+from graph.ground import Ground
+from synthesis.combinations import combinations
+from synthesis.intents import Course, intents
 from synthesis.nouns import phrase, plural
 from synthesis.questions import questions
 from synthesis.sentences import written
@@ -51,6 +58,33 @@ def test_people_are_asked_for_as_people_and_called_by_their_names_alone() -> Non
     assert questions(books, written(books).inputs)[3] == "How many books does the person {name} have?"
     cited = intent(one("searchPerson", "name", "[].num_citation"), "all", [])
     assert questions(cited, written(cited).inputs)[2] == "I would like to know the number of citations of {name}."
+
+
+def asked_of(api: str, schema: JsonObject, parameter: str) -> list[str]:
+    """The first question for each field of a function's answer."""
+    tool = ToolDoc(
+        id=tool_id("Any", "Any", api),
+        category="Any",
+        toolset="Any",
+        api=api,
+        function=api,
+        parameters=(Parameter(name=parameter, required=True),),
+        response_schema=json.dumps(schema),
+    )
+    found = (next(intents(Course(each))) for each in combinations(Ground([tool])))
+    return [questions(each, written(each).inputs)[0] for each in found]
+
+
+def test_what_is_true_or_false_is_asked_for_as_that() -> None:
+    fields: JsonObject = {"is_fixed": {"type": "boolean"}, "mobile": {"type": "boolean"}}
+    told = asked_of("checkPhone", {"type": "object", "properties": fields}, "phone")
+    assert told == ["Is it true that {phone} is fixed?", "Is it true that {phone} is mobile?"]
+
+
+def test_an_input_that_says_only_that_something_is_looked_for_is_not_named() -> None:
+    site: JsonObject = {"type": "object", "properties": {"rank": {"type": "integer"}}}
+    told = asked_of("popularSites", {"type": "array", "items": site}, "q")
+    assert told == ["What are the ranks of the popular sites for {q}?"]
 
 
 @pytest.mark.parametrize(

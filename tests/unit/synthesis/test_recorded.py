@@ -4,16 +4,15 @@ import json
 from pathlib import Path
 
 from agent.execution.executor import CallResult
-from agent.execution.replay import ReplayExecutor
 from domain.model import JsonObject
 from domain.tool import ToolDoc, ToolId
 from domain.trajectory import Outcome, RecordedCall
 from graph.backends.sqlite_recordings import SqliteRecordings
 from synthesis.forging import Forge, Forged
+from synthesis.recorded import Recorded
 from synthesis.trying import Reading
 from synthesis.values import Values
-from tests.flows.shared_sandbox import sandbox
-from tests.unit.synthesis.library_service import TOOLS, ReadersService
+from tests.unit.synthesis.library_service import TOOLS, ReadersService, sandbox
 from tests.unit.synthesis.test_forging import one
 
 COMBINATION = one("searchPerson getPersonBooks", "name", "[].title")
@@ -40,8 +39,9 @@ async def mined(path: Path, calls: list[tuple[ToolId, RecordedCall]]) -> Forged:
     await recordings.setup()
     try:
         await recordings.add("calls", calls)
-        reading = Reading(ReplayExecutor(recordings, floor=0.0))
-        return await Forge(sandbox(), reading, Values(TOOLS, reading, recordings)).forged(COMBINATION)
+        recorded = Recorded(recordings)
+        reading = Reading(recorded)
+        return await Forge(sandbox(), reading, Values(TOOLS, reading, recorded), recorded=recorded).forged(COMBINATION)
     finally:
         await recordings.close()
 
@@ -62,4 +62,4 @@ async def test_a_recorded_call_of_other_arguments_proves_nothing(tmp_path: Path)
     await service.call(by_name["getPersonBooks"], {"person_id": "45c48cce2e2d7fbdea1afc51"})
     made = await mined(tmp_path / "recordings.db", service.kept)
     assert not made.solutions
-    assert made.dropped["a call failed"] == made.intents
+    assert made.dropped["no recorded call has these arguments"] == made.intents
