@@ -5,8 +5,8 @@ uses. Whoever puts a run together (``wiring``) may give a reader of one language
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from pydantic.types import JsonValue
@@ -43,13 +43,12 @@ class Fillable:
 @dataclass(frozen=True, slots=True)
 class Review:
     """What a request names and its calls do not. ``about_another``: what they were about instead, a sentence each. ``unused``: what no call
-    took and no answer speaks of. ``beside_the_point``: the calls have to do with nothing that it names. ``values``: of what is unused, as a program would write it.
+    took and no answer speaks of. ``beside_the_point``: the calls have to do with nothing that it names.
     """
 
     about_another: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
     beside_the_point: bool = False
-    values: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class RequestReader(Protocol):

@@ -63,10 +63,9 @@ class EnglishReader:
         """By the names, quotations, codes and days of the request."""
         good = [(tool, result) for tool, result in steps if result.status == "ok"]
         others = [one for tool, result in good for one in elsewhere(tool, request, result)]
-        left = list(unused(request, (*given, *steps)))
+        left = [span.text for span in unused(request, (*given, *steps))]
         return Review(
             about_another=tuple(dict.fromkeys(others)),
-            unused=tuple(dict.fromkeys(span.text for span in left)),
-            values={span.text: span.value for span in left},
+            unused=tuple(dict.fromkeys(left)),
             beside_the_point=beside_the_point(request, (*given, *steps)),
         )

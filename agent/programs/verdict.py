@@ -241,10 +241,7 @@ def _lacking(claim: Claim, ran: Ran) -> str:
         return clean(said[0], 300)
     if ran.review.beside_the_point:
         return "its calls have to do with nothing that the request names"
-    text, review = ran.text.casefold(), ran.review
-    unused = [
-        one for one in review.unused if not any(own.casefold() in text for own in (one, review.values.get(one, one)))
-    ]
+    unused = [one for one in ran.review.unused if one.casefold() not in ran.text.casefold()]
     if unused:
         return f"no call took {_named(unused)}"
     if _EMPTY_WORD.search(claim.answer) and not _EMPTY_WORD.search(" ".join(_words(ran))):

@@ -154,7 +154,9 @@ def _unanswered(ended: Sequence[End], scene: Scene) -> list[str]:
     rows = [row for end in ended for row in _answering(end, scene)]
     fits = {
         text: [
-            number for number, (field, row) in enumerate(rows) if any(row[at] for at in units) or _decides(field, text)
+            number
+            for number, (field, row) in enumerate(rows)
+            if any(row[at] for at in units) or (_own(units, scene) and _decides(field, text))
         ]
         for text, units in scene.questions
         if units
@@ -171,6 +173,11 @@ def _unanswered(ended: Sequence[End], scene: Scene) -> list[str]:
         return False
 
     return [text for text in fits if not given(text, set())]
+
+
+def _own(units: Sequence[int], scene: Scene) -> bool:
+    """Whether a question says what it asks by words of its own; *where* wants a place, whatever is compared."""
+    return any(scene.said.units[at].own for at in units)
 
 
 def _decides(field: Field | None, text: str) -> bool:

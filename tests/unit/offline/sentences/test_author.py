@@ -6,7 +6,7 @@ import json
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -79,7 +79,7 @@ def test_nothing_is_parsed_off_the_thread_of_the_loop(monkeypatch: pytest.Monkey
         question, attempts=(Attempt("ship = await searchShips(name='Queen Maud')\n", "it found nothing"),)
     )
     own = threading.get_ident()
-    parse: Callable[..., object] = builtins.compile
+    parse = cast("Callable[..., object]", builtins.compile)
     elsewhere: list[object] = []
 
     def watched(*given: Any, **named: Any) -> object:
