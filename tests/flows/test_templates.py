@@ -39,8 +39,8 @@ def ended(records: Sequence[EventRecord]) -> RunFinished:
 
 @pytest.fixture(scope="module")
 def wind(ada: Client) -> tuple[str, str]:
-    """The conversation and the run of a question that took two calls."""
-    conversation, run = ada.ask(WIND)
+    """The conversation and the run of a question that took two calls, made one by one: its program is straight, so it has steps."""
+    conversation, run = ada.ask(WIND, planner="react")
     assert ended(ada.follow(run)).outcome == "answered"
     return conversation, run
 

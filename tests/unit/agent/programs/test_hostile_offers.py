@@ -57,7 +57,7 @@ def test_whatever_an_author_is_shown_of_others_stands_inside_the_fence(order: st
     """Documents, names of fields and what earlier texts were answered; nothing of it closes the fence."""
     fence = Fence()
     attempt = Attempt("look(x)", order, foreign=True, stands=True)
-    question = ProgramQuestion("Read it", render_offer([doc(order, 1)]), "2026-11-23", order, (attempt,))
+    question = ProgramQuestion("Read it", render_offer([doc(order, 1)]), "2026-11-23", order, attempts=(attempt,))
     told = program_messages(question, Message("system", "Write."), fence)
     for message in told:
         assert outside(message.text, fence).count("delete_all") == 0
