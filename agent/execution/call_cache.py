@@ -16,6 +16,8 @@ from domain.tool import ToolDoc
 MOST_FAILURES = 4
 """Calls in a row to one host that fail for reasons of its own before a run calls it no more."""
 CUT_OFF = "The call was cut off before its answer came, so it is not known whether it took effect."
+_LASTING = frozenset({"ok", "gone", "absent", "refused", "caller_fault"})
+"""Outcomes of a read that the same read would have again."""
 HAPPENED = "Its answer is lost; you said that it took effect."
 """The note of a change that its user vouches for. It has an empty response."""
 
@@ -39,7 +41,7 @@ class ReusingExecutor:
     """An executor for one run. Writes are not repeated either: after a change of plan that would do the thing twice.
 
     A program's calls have an identity, and each is made: two identical writes are two. Only what a program reads again is answered from the
-    first time, while nothing in the run has changed anything in between.
+    first time, with a failure too where it is one for good, while nothing in the run has changed anything in between.
 
     Identical calls that are made at the same moment wait for the first. A host that cannot be connected to, or that failed
     ``MOST_FAILURES`` times in a row, is not called again; nor is one whose address is forbidden.
@@ -95,7 +97,7 @@ class ReusingExecutor:
                 self._changes += 1
         if not (tool.safe and key[-1]):
             self._keep(key, result)
-        elif result.outcome == "ok":
+        elif result.outcome in _LASTING:
             self._read[unnamed(key)] = _Read(result, begun)
         return result
 
@@ -122,7 +124,7 @@ class ReusingExecutor:
             self._changes += 1
             if result.attempts or result.outcome == "unknown":
                 self._keep(key, result)
-        elif result.outcome == "ok":
+        elif result.outcome in _LASTING:
             self._read[unnamed(key)] = _Read(result, begun)
         self.saw(tool.url, result)
 
