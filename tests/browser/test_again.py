@@ -37,7 +37,7 @@ def test_a_run_is_made_again_and_with_other_values(page: Page) -> None:
     expect(changes).to_have_count(2)
     changes.last.click()
     fills(page, "city", "Vishalpur")
-    presses(page, "Run these calls")
+    presses(page, "Run it")
     ended(page, "Answered", times=3)
     expect(page.get_by_text(VISHALPUR)).to_be_visible()
     expect(page.get_by_text("The calls of an earlier run with these values: city: Vishalpur")).to_be_visible()
