@@ -77,12 +77,14 @@ def _mine(
 
 def _show(report: "Report") -> None:
     """The figures of each stage, and why what is not kept is not."""
-    from synthesis.forging import NO_CALLS
+    from synthesis.forging import NO_CALLS, NOT_REACHED
 
     for stage in ("tools", "walks", "combinations", "intents", "questions", "calls", "executed", "kept"):
         console.print(f"{stage}: {report.counts[stage]:,}", markup=False)
     for why, count in report.dropped.most_common():
         console.print(f"  not kept, {why}: {count:,}", markup=False, soft_wrap=True)
+    if report.dropped[NOT_REACHED]:
+        console.print(f"The first call that failed: {report.failure}", markup=False, soft_wrap=True)
     for what, count in report.left_out.items():
         console.print(
             f"{what} beyond what is taken of a tool set, head or answer: {count:,}", markup=False, soft_wrap=True

@@ -26,7 +26,7 @@ from synthesis.questions import questions
 from synthesis.recorded import NotRecordedError, Recorded
 from synthesis.sentences import Written, written
 from synthesis.triplets import Triplet, triplet
-from synthesis.trying import MOST_CALLS, CallFailedError, Reading, TooManyCallsError, tried
+from synthesis.trying import MOST_CALLS, CallFailedError, NotReachedError, Reading, TooManyCallsError, tried
 from synthesis.values import Values
 
 MOST_VALUES = 3
@@ -34,6 +34,7 @@ MOST_VALUES = 3
 NO_CALLS = "nothing may be called"
 MOST_LOOKED_AT = 12
 """Values with which recorded calls are followed: most of them lead where nobody has called."""
+NOT_REACHED = "its service could not be called"
 NOT_TRIED = "mined from documents alone, and never tried"
 """Why a solution is suspended that nothing has proven."""
 
@@ -50,7 +51,7 @@ class Asking(Protocol):
 class Forged:
     """What became of one combination. ``intents``: how many were looked at; ``tried``: executed; ``dropped``: why the others are not kept.
 
-    ``untried``: nothing of it can be executed as things are.
+    ``untried``: nothing of it can be executed as things are: the next time that may be otherwise.
     """
 
     key: str
@@ -147,6 +148,8 @@ class Forge:
             return Forged(combination.key, untried=True, intents=len(wanted), dropped=dropped)
         made = Forged(combination.key, intents=len(wanted))
         golds = [await self._gold(one) for one in wanted]
+        if all(gold.why == NOT_REACHED for gold in golds):
+            return replace(made, untried=True, dropped=Counter({NOT_REACHED: len(wanted)}))
         hopeful = [(one, gold) for one, gold in zip(wanted, golds, strict=True) if gold.cases or self.unproven]
         made.dropped.update(gold.why for gold in golds if not gold.cases and not self.unproven)
         drafts = await self._drafts(course, hopeful)
@@ -285,6 +288,8 @@ def _why(error: CallFailedError) -> str:
     match error:
         case TooManyCallsError():
             return "too many calls"
+        case NotReachedError():
+            return NOT_REACHED
         case NotRecordedError():
             return "no recorded call has these arguments"
         case _:

@@ -83,13 +83,14 @@ class Journal:
 
 class Report:
     """Counts per stage, over a whole run and what was done before it. ``dropped``: intents that are not kept, by why. ``left_out``: what was
-    not looked at, for there is more of it than is taken.
+    not looked at, for there is more of it than is taken. ``failure``: what the first call that failed said, in this run.
     """
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self.dropped: Counter[str] = Counter()
         self.left_out: Counter[str] = Counter()
+        self.failure = ""
 
     def add(self, done: Done) -> None:
         """Count one combination."""

@@ -31,6 +31,10 @@ class CallFailedError(FootpathError):
     """A call that mining made gave no answer, or may not be made."""
 
 
+class NotReachedError(CallFailedError):
+    """Nothing answered, or nothing may be asked there: that says nothing of the tool."""
+
+
 class TooManyCallsError(CallFailedError):
     """More calls than one program may make."""
 
@@ -41,10 +45,11 @@ Calls = Callable[[ToolDoc, JsonObject], Awaitable[JsonValue]]
 
 @dataclass(slots=True)
 class Reading:
-    """Calls of tools that only read. An equal call is made once."""
+    """Calls of tools that only read. An equal call is made once. ``failure``: what the first call that failed said."""
 
     executor: Executor
     made: int = 0
+    failure: str = ""
     _calls: ReusingExecutor = field(init=False)
     _kept: int = field(init=False, default=0)
 
@@ -85,7 +90,9 @@ class Reading:
             self.forget()
         answer = answer_of(tool, result)
         if isinstance(answer, Failure):
-            raise CallFailedError(answer.message)
+            self.failure = self.failure or answer.message
+            not_made = result.outcome == "caller_fault" and not result.attempts
+            raise (NotReachedError if not_made or result.outcome == "unreached" else CallFailedError)(answer.message)
         if result.instead:
             raise CallFailedError(f"{tool.api}: there is no recorded call with these arguments")
         return answer

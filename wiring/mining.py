@@ -58,7 +58,7 @@ async def mine(container: Container, mining: Mining, progress: Progress) -> Repo
     live = await container.executor("http") if mining.live else None
     asking = ModelQuestions(container.chat_model(), mining.language) if mining.model else None
     forge = Forge(container.sandbox(), asking=asking, unproven=mining.unproven)
-    calls = 0
+    calls, failure = 0, ""
     async for solution in kept.all():
         forge.takes(solution)
     async for found in _tool_sets(container, mining.toolsets):
@@ -79,12 +79,14 @@ async def mine(container: Container, mining: Mining, progress: Progress) -> Repo
             seen.add(mark(combination.key))
         counts.add(found.mined.counts)
         calls += forge.reading.made
+        failure = failure or forge.reading.failure
         progress("tool sets", counts.toolsets, None)
     await kept.embed(lambda embedded: progress("solutions made to be found", embedded, None))
     report = await asyncio.to_thread(journal.report, way, seen)
     report.take(untried)
     report.counts.update(tools=counts.tools, walks=counts.walks.total(), calls=calls)
     report.left_out.update(counts.left_out)
+    report.failure = failure
     return report
 
 

@@ -9,6 +9,8 @@ WORN_OUT = 3
 """So many failures more than successes, and a solution is suspended."""
 PATTERNS = 40
 """Of one solution; a request that is near to none of so many is hardly nearer to one more."""
+WRONG = 100
+"""Requests that its answers were wrong to; one more, and a solution is suspended."""
 _RUNS = 20
 _VERDICTS = 200
 _PROVEN = {"mined": 0, "run": 1, "template": 2, "person": 3}
@@ -92,7 +94,10 @@ def own_copy(shared: Solution, name: str, owner: str) -> Solution:
 def marked(solution: Solution, wrong: str, right: str) -> Solution:
     """With a request to which its answer was wrong, or without one to which it was right after all."""
     said = tuple(one for one in solution.wrong if one not in (wrong, right))
-    return solution.model_copy(update={"wrong": (*said, wrong) if wrong else said})
+    said = (*said, wrong) if wrong else said
+    if len(said) > WRONG:  # none is let go of: it might be given again
+        return solution.model_copy(update={"suspended": f"its answers to {WRONG} requests were wrong"})
+    return solution.model_copy(update={"wrong": said})
 
 
 def run_key(run: str) -> str:

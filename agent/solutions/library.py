@@ -284,10 +284,15 @@ class SolutionLibrary:
     async def _embed(self, solutions: Sequence[Solution]) -> int:
         """Put the vectors of those whose patterns this encoder has not all seen; how many there were."""
         identity, new = self._embedder.identity, await self._new(solutions)
+        if not new:
+            return 0
         texts = [as_asked(text, one.plan.inputs) for one in new for text in one.patterns]
         vectors = iter((await self._embedder.embed(texts, "query")).tolist() if texts else [])
         for one in new:
             await self._index.put(identity, one.owner, one.id, [next(vectors) for _ in one.patterns])
+        there = await self._store.get([one.id for one in new])
+        if gone := [one.id for one in new if one.id not in there]:  # forgotten meanwhile
+            await self._index.remove(gone)
         return len(new)
 
     async def _new(self, solutions: Sequence[Solution]) -> list[Solution]:

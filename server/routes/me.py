@@ -51,8 +51,10 @@ async def me(user: CurrentUser) -> User:
 
 @router.delete("", status_code=204, summary="Remove my account and all that is mine", responses=problems(409, 429))
 async def remove_me(body: ConfirmBody, user: CurrentUser, services: CurrentServices) -> None:
+    """With my own memories and solutions, as far as their stores are within reach."""
     await services.accounts.confirm(user, body.password.get_secret_value())
     await services.storage.users.delete(user.id)
+    await services.agents.forget(user.id)
 
 
 @router.post("/password", status_code=204, summary="Set a new password; other sessions end", responses=problems(429))

@@ -1,22 +1,19 @@
 """Accounts and invitations, for administrators."""
 
-import logging
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from domain.errors import NotFoundError, UnavailableError
+from domain.errors import NotFoundError
 from server.dependencies import CurrentAdmin, CurrentServices
 from server.problems import problems
 from server.routes.texts import RowId, ShortText
 from server.storage.invitations import Invitation
 from server.storage.tokens import Session
 from server.storage.users import Role, User
-from wiring.forgetting import forget_owner
 
 router = APIRouter(tags=["users"], responses=problems(401, 403))
-_log = logging.getLogger(__name__)
 _ENDED = "an administrator ended the session"
 
 
@@ -63,10 +60,7 @@ async def change_user(user_id: RowId, body: UserChange, _: CurrentAdmin, service
 async def remove_user(user_id: RowId, _: CurrentAdmin, services: CurrentServices) -> None:
     """With the memories and solutions that are the user's own, as far as their stores are within reach."""
     await services.storage.users.delete(user_id)
-    try:
-        await forget_owner(await services.agents.container(), user_id)
-    except UnavailableError as error:
-        _log.warning("memories or solutions of a removed account are kept still: %s", error)
+    await services.agents.forget(user_id)
 
 
 @router.get("/users/{user_id}/sessions", summary="Where a user is logged in", responses=problems(404))

@@ -1,5 +1,6 @@
 """What runs are made with: the one container of a process, opened when first needed, and an executor for each user."""
 
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ from agent.offer.tool_facts import Evidence
 from agent.policy.protocol import Policy
 from agent.request_reader import PlainReader
 from agent.scheduler import closing
+from domain.errors import UnavailableError
 from domain.event import EventRecord, InputNeeded
 from server.quotas import Quotas
 from server.runs.approvals import UserApprover
@@ -32,12 +34,14 @@ from server.storage.storage import Storage
 from server.user_secrets import UserSecrets
 from wiring.container import Container, open_container
 from wiring.executors import http_executor
+from wiring.forgetting import forget_owner
 from wiring.lazy import Lazy
 from wiring.links import link_news
 from wiring.runs import budget_of, run_and_learn, run_deps
 from wiring.settings import Settings
 from wiring.store_servers import StoreServers
 
+_log = logging.getLogger(__name__)
 _ANSWERS = ("program.ended", "run.finished")
 """Events that hold what a run answered."""
 
@@ -96,6 +100,13 @@ class Agents:
     async def container(self) -> Container:
         """Opened once. Raises ``UnavailableError`` where there is no store; the next asking tries again."""
         return await self._container.get()
+
+    async def forget(self, user_id: str) -> None:
+        """What is kept for a removed user beside the rows, as far as its stores are within reach; else it is logged."""
+        try:
+            await forget_owner(await self.container(), user_id)
+        except UnavailableError as error:
+            _log.warning("memories or solutions of a removed account are kept still: %s", error)
 
     async def begin(self, run: Run, past: Sequence[EventRecord], control: RunControl) -> AsyncGenerator[EventRecord]:
         """A run's events, with its user's keys and memories, and every change allowed and in the ledger before it is made."""

@@ -22,7 +22,7 @@ def page(browser_program: Browser, up: Up) -> Generator[Page]:
 
 
 def test_an_answer_is_said_to_be_wrong_by_the_keyboard_and_stays_so(page: Page) -> None:
-    registers(page, "vera")
+    registers(page, "vito")
     asks(page, QUESTION)
     ended(page, "Answered")
     right, wrong = (page.get_by_role("button", name=re.compile(f"^{says}")) for says in ("Right", "Wrong"))

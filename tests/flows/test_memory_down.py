@@ -16,6 +16,7 @@ from graph.backends.sqlite_memories import SqliteMemories
 from offline.reader import EnglishReader
 from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_memories import QdrantMemories
+from tests.flows.indexed_store import indexed_store
 from tests.flows.small_world import FORECAST, FOUND, TOOLS, WALKS, ScriptedExecutor, finder, graph
 from tests.flows.test_runs import WEATHER
 from wiring.container import Container, open_container
@@ -85,14 +86,8 @@ async def _run_in(container: Container, calls: Executor) -> list[Event]:
 
 @pytest.mark.timeout(120)
 async def test_a_file_of_memories_that_is_broken(tmp_path: Path) -> None:
-    store = tmp_path / "store"
-    settings = Settings(store=store)
-    async with open_container(settings, store, create=True) as container:
-        from retriever.indexing import index_tools
-
-        embedder, index, lexical = await container.retrieval()
-        await container.graph.put_tools(TOOLS)
-        await index_tools(container.graph.documents(), embedder, index, lexical, lambda done: None)
+    settings = Settings(store=tmp_path / "store")
+    store = await indexed_store(settings.store, TOOLS, settings)
     (store / "memories.db").write_bytes(b"no database at all" * 999)
     async with open_container(settings, store) as container:
         check(await _run_in(container, executor()), "memories.db")

@@ -147,6 +147,18 @@ def test_without_leave_nothing_is_called_and_nothing_unproven_is_kept(
     assert kept(store) == {}
 
 
+def test_what_could_not_be_reached_is_told_and_mined_the_next_time(
+    tmp_path: Path, playground: str, environment: dict[str, str]
+) -> None:
+    store = asyncio.run(indexed_store(tmp_path / "store", playground_tools(playground, *JOBS)))
+    guarded = mined(store, {**environment, "FOOTPATH_ALLOW_HOSTS": ""}, "--live", "--json")
+    figures = json.loads(guarded.stdout)
+    assert (figures["calls"], figures["kept"]) == (0, 0)
+    assert figures["dropped"] == {"its service could not be called": figures["intents"]}
+    assert "FOOTPATH_ALLOW_HOSTS" in guarded.stderr
+    assert json.loads(mined(store, environment, "--live", "--json").stdout)["kept"] > 10
+
+
 def test_an_unknown_tool_set_is_told(tmp_path: Path, playground: str, environment: dict[str, str]) -> None:
     store = asyncio.run(indexed_store(tmp_path / "store", playground_tools(playground, *BOOKS)))
     done = mined(store, environment, "--toolset", "Nowhere")

@@ -18,7 +18,7 @@ from graph.backends.sqlite_patterns import SqlitePatterns
 from graph.backends.sqlite_solutions import SqliteSolutions
 from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_patterns import QdrantPatterns
-from retriever.indexing import index_tools
+from tests.flows.indexed_store import indexed_store
 from tests.flows.small_world import FORECAST, FOUND, TOOLS, ScriptedExecutor, WordEmbedder
 from tests.flows.test_runs import WEATHER
 from tests.flows.test_taking_solutions import ASKED, WRITTEN, Town, last, learned, taken, towns
@@ -121,12 +121,8 @@ async def test_one_that_is_locked_serves_and_says_that_it_was_not_judged(tmp_pat
 @pytest.mark.parametrize("broken", ["solutions.db", "patterns.db"])
 async def test_a_file_that_is_broken(broken: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """As a run of a store meets it: an author without a model."""
-    store = tmp_path / "store"
-    settings = Settings(store=store)
-    async with open_container(settings, store, create=True) as container:
-        embedder, index, lexical = await container.retrieval()
-        await container.graph.put_tools(TOOLS)
-        await index_tools(container.graph.documents(), embedder, index, lexical, lambda done: None)
+    settings = Settings(store=tmp_path / "store")
+    store = await indexed_store(settings.store, TOOLS, settings)
     (store / broken).write_bytes(b"no database at all" * 999)
     executor = ScriptedExecutor(search_places=FOUND, get_forecast=FORECAST, get_daily_forecast=FORECAST)
     async with open_container(settings, store) as container:

@@ -1,14 +1,18 @@
 """The library finds what serves a request, and counts what became of it."""
 
+from collections.abc import Sequence
+from typing import Literal
+
 import pytest
 
-from agent.solutions.evidence import WORN_OUT
+from agent.solutions.evidence import WORN_OUT, WRONG
 from agent.solutions.library import SolutionLibrary
 from domain.errors import UnavailableError
 from domain.program import ProgramPlan
 from domain.solution import Solution
 from graph.backends.memory_solutions import MemoryPatterns, MemorySolutions
 from retriever.embedders.bundled import BundledEmbedder
+from retriever.index import Vectors
 from tests.unit.agent.solutions.tools_of_scholars import COLLEAGUES, COUNT, PERSON, Catalogue, plan, solution
 from wiring.within_reach import OutOfReach
 
@@ -140,6 +144,31 @@ async def test_an_answer_that_was_wrong_is_not_given_again(shelf: Shelf) -> None
     assert await shelf.of("ann").near(ASKED, 5) == []
     assert await shelf.of("ann").near("who are the colleagues of Ann Lee", 5) == []
     assert [one.pattern for one in await shelf.of("ann").near("How many papers has Ann Lee written?", 5)] == [MANY]
+
+
+async def test_what_is_wrong_for_too_many_requests_is_suspended(shelf: Shelf) -> None:
+    (name,) = await shelf.of("ann").add([solution(COLLEAGUES, WHO)])
+    for number in range(WRONG):
+        await shelf.of("ann").judge(name, good=False, wrong=f"request {number}")
+    await shelf.of("ann").take_up(name)
+    assert len((await shelf.one(name)).wrong) == WRONG
+    await shelf.of("ann").judge(name, good=False, wrong="one more")
+    kept = await shelf.one(name)
+    assert (len(kept.wrong), kept.suspended) == (WRONG, f"its answers to {WRONG} requests were wrong")
+
+
+async def test_what_is_forgotten_while_it_is_embedded_leaves_no_vector(shelf: Shelf) -> None:
+    (name,) = await shelf.of("ann").keep([solution(COLLEAGUES, WHO)])
+    embed = shelf.embedder.embed
+
+    async def forgotten_meanwhile(texts: Sequence[str], role: Literal["query", "document"]) -> Vectors:
+        await shelf.of("ann").forget([name])
+        return await embed(texts, role)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(shelf.embedder, "embed", forgotten_meanwhile)
+        await shelf.of().embed()
+    assert await shelf.index.known([name], shelf.embedder.identity) == {}
 
 
 async def test_what_one_owner_says_is_wrong_of_a_shared_one_is_that_owners_alone(shelf: Shelf) -> None:
