@@ -1,6 +1,7 @@
 """One of everything for as many tests as like: starting takes its time. A browser for each: it starts at once."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
@@ -9,6 +10,13 @@ from tests.browser.authors import author
 from tests.browser.everything import Up, everything
 from tests.browser.visits import browsing, chromium
 from tests.models.openai_server import model_server_in_thread
+
+
+def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
+    """A browser on a busy machine draws late: a test here that fails is run once more, and counted as ``rerun`` at the end."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 @pytest.fixture

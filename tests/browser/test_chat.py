@@ -51,12 +51,12 @@ def test_register_ask_see_the_walk_reload_and_ask_again(page: Page) -> None:
 
 
 def test_a_wrong_password_is_told_and_the_right_one_lets_in(page: Page) -> None:
-    registers(page, "bert")
+    name = registers(page, "bert")
     page.get_by_role("button", name="Log out").click()
-    logs_in(page, "bert", "not it at all")
+    logs_in(page, name, "not it at all")
     expect(page.get_by_text("name and password do not belong together")).to_be_visible()
-    logs_in(page, "bert")
-    expect(page.get_by_text("Logged in as bert")).to_be_visible()
+    logs_in(page, name)
+    expect(page.get_by_text(f"Logged in as {name}")).to_be_visible()
 
 
 def test_the_first_page_offers_questions(page: Page) -> None:

@@ -10,7 +10,7 @@ from playwright.sync_api import TimeoutError as TooLate
 
 from tests.browser.everything import Up
 from tests.browser.test_leave import made, task
-from tests.browser.visits import PATIENCE, asks, ended, picks, presses, registers, story, unfolds, visit
+from tests.browser.visits import PATIENCE, asks, ended, only, picks, presses, registers, story, unfolds, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 WEATHER = "What is the weather in Meghalpet today?"
@@ -99,7 +99,7 @@ def test_a_plan_with_a_loop_is_code_that_is_mended_tried_and_carried_out(page: P
     registers(page, "quinn")
     planned(page, WEATHER)
     page.get_by_text("Code", exact=True).click()
-    text, approve = page.get_by_label("The plan's program"), page.get_by_role("button", name="Approve")
+    text, approve = page.get_by_label("The plan's program"), only(page, "Approve")
     expect(text).to_have_value(re.compile(r"search_places\(city=\"Meghalpet\"\)"))
     text.fill(WARMEST.replace("search_places", "search_place"))
     told = page.get_by_role("button", name=re.compile("^Line 3: .*search_place"))
@@ -134,7 +134,7 @@ def test_steps_and_code_are_one_plan_and_values_are_picked_from_responses(page: 
     changed = text.input_value().replace("year=2026", "year=2025")
     text.fill(changed)
     text.blur()
-    expect(page.get_by_role("button", name="Approve")).to_be_enabled()
+    expect(only(page, "Approve")).to_be_enabled()
     presses(page, "Try it without calling")
     expect(page.get_by_text("What it would do.")).to_be_visible()
     page.get_by_text(re.compile(r"^1\. .*line 1")).click()

@@ -4,6 +4,7 @@ import re
 import shutil
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
+from itertools import count
 
 import pytest
 from playwright.sync_api import Browser, Dialog, Locator, Page, expect, sync_playwright
@@ -12,6 +13,7 @@ from playwright.sync_api import TimeoutError as TooLate
 from tests.browser.everything import PASSWORD
 
 PATIENCE = 40_000
+_NUMBERS = count(1)
 
 
 def chromium(request: pytest.FixtureRequest) -> str:
@@ -57,14 +59,16 @@ def visit(browser: Browser, address: str, width: int = 1280) -> Generator[Page]:
     assert not dialogs
 
 
-def registers(page: Page, name: str) -> None:
-    """Make an account; one is logged in afterwards."""
+def registers(page: Page, name: str) -> str:
+    """Make an account; one is logged in afterwards. Gives its whole name, a new one each time: a test may be run once more."""
+    name = f"{name}{next(_NUMBERS)}"
     page.get_by_role("tab", name="Register").click()
     form = page.get_by_role("tabpanel", name="Register")
     form.get_by_label("Name").fill(name)
     form.get_by_label("Password", exact=True).fill(PASSWORD)
     form.get_by_role("button", name="Make an account").click()
     expect(page.get_by_placeholder("Ask something")).to_be_visible()
+    return name
 
 
 def logs_in(page: Page, name: str, password: str = PASSWORD) -> None:
@@ -93,10 +97,24 @@ def picks(page: Page, label: str, option: str) -> None:
     pytest.fail(f"{label}: {option} is not to be had")
 
 
-def presses(page: Page, label: str) -> None:
-    """Press a button when the page is drawn: one that has come to stand elsewhere is there twice meanwhile."""
+def drawn(page: Page) -> None:
+    """Wait until the page is drawn: what has come to stand elsewhere is there twice meanwhile."""
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+
+
+def presses(page: Page, label: str) -> None:
+    """Press a button when the page is drawn."""
+    drawn(page)
     page.get_by_role("button", name=label, exact=True).click()
+
+
+def only(page: Page, label: str) -> Locator:
+    """A button as the page has it last: of two that stand there while it is drawn anew, the one that stays. A test looks at it for as long as it must."""
+    return (
+        page.locator('[data-testid="stElementContainer"][data-stale="false"]')
+        .get_by_role("button", name=label, exact=True)
+        .last
+    )
 
 
 def ended(page: Page, how: str, times: int = 1) -> None:
