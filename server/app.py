@@ -27,6 +27,8 @@ from server.routes import (
     run_calls,
     runs,
     solutions,
+    source_tools,
+    sources,
     taken_templates,
     templates,
     usage,
@@ -95,6 +97,8 @@ def create_app(
         templates,
         taken_templates,
         solutions,
+        sources,
+        source_tools,
     ):
         app.include_router(module.router, prefix="/api/v1")
     _describe_problems(app)
