@@ -21,6 +21,8 @@ from server.routes import (
     exports,
     health,
     inputs,
+    library,
+    library_tool,
     me,
     metrics,
     plans,
@@ -99,6 +101,8 @@ def create_app(
         solutions,
         sources,
         source_tools,
+        library,
+        library_tool,
     ):
         app.include_router(module.router, prefix="/api/v1")
     _describe_problems(app)
