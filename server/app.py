@@ -21,6 +21,8 @@ from server.routes import (
     exports,
     health,
     inputs,
+    library,
+    library_tool,
     me,
     metrics,
     plans,
@@ -95,6 +97,8 @@ def create_app(
         templates,
         taken_templates,
         solutions,
+        library,
+        library_tool,
     ):
         app.include_router(module.router, prefix="/api/v1")
     _describe_problems(app)

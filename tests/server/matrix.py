@@ -13,6 +13,7 @@ from pydantic import JsonValue
 
 from domain.program import Program, ProgramPlan
 from domain.solution import Solution
+from domain.tool import ToolDoc, tool_id
 from server.storage.allowed_tools import Reach
 from server.storage.row_ids import new_id
 from server.storage.rows.runs import RunRow
@@ -30,6 +31,14 @@ async def none(_: World) -> Mapping[str, str]:
 async def a_store(world: World) -> Mapping[str, str]:
     await with_store(world)
     return {}
+
+
+async def a_tool(world: World) -> Mapping[str, str]:
+    """One that all may see."""
+    await with_store(world)
+    doc = ToolDoc(id=tool_id("a", "b", "c"), category="a", toolset="b", api="c", function="c", url="http://127.0.0.1/c")
+    await (await world.services.agents.container()).graph.put_tools([doc])
+    return {"tool": doc.id}
 
 
 async def a_user(world: World) -> Mapping[str, str]:
@@ -270,6 +279,9 @@ EXPECTED: dict[tuple[str, str], Access] = {
     # An administrator shares what is the administrator's.
     ("POST", "/api/v1/solutions/{solution_id}/promote"): for_admins(404, a_solution),
     ("POST", "/api/v1/solutions/{solution_id}/runs"): own(404, a_solution, {"conversation_id": NO_ID}),
+    ("GET", "/api/v1/tools"): Access(401, 200, 200, 200, 200, None, a_store),
+    ("GET", "/api/v1/tools/categories"): Access(401, 200, 200, 200, 200, None, a_store),
+    ("GET", "/api/v1/tools/{tool}/about"): Access(401, 200, 200, 200, 200, None, a_tool),
 }
 OTHERS = "/api/v1/templates/{template_id}"
 SOLUTION = "/api/v1/solutions/{solution_id}"
