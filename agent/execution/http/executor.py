@@ -167,7 +167,7 @@ class HttpExecutor:
         if self._client is None:
             chosen = self._parameters
             limits = httpx.Timeout(chosen.read_timeout, connect=chosen.connect_timeout, pool=chosen.connect_timeout)
-            transport = PinnedTransport(self._guard, _tls())
+            transport = PinnedTransport(self._guard, tls_context())
             headers = {
                 "User-Agent": "footpath",
                 "Accept": "application/json, text/*;q=0.8, */*;q=0.5",
@@ -193,7 +193,7 @@ class HttpExecutor:
 
 
 @cache
-def _tls() -> ssl.SSLContext:
+def tls_context() -> ssl.SSLContext:
     """One for all executors of the process: it takes 40 ms and a MiB, and knows nothing of anyone's."""
     return httpx.create_ssl_context(trust_env=False)
 
