@@ -29,6 +29,7 @@ from server.routes import (
     run_calls,
     runs,
     solutions,
+    source_checks,
     source_tools,
     sources,
     taken_templates,
@@ -101,6 +102,7 @@ def create_app(
         solutions,
         sources,
         source_tools,
+        source_checks,
         library,
         library_tool,
     ):

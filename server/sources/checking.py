@@ -16,7 +16,6 @@ from server.sources.documents import looked_at, offered_document
 from server.sources.registry import SourceRegistry, actor_of
 from server.sources.states import chosen
 from server.sources.store_access import StoreAccess
-from server.storage.row_ids import new_id
 from server.storage.sources.models import Done, Held, KeptTool, Source
 from server.storage.storage import Storage
 from server.storage.users import User
@@ -41,16 +40,16 @@ class Wanted:
 
 
 class SourceChecker:
-    """Those of one process. Made by :func:`checking` only. ``most``: of one author's sources at a time."""
+    """Those of one process, which is called ``worker``. Made by :func:`checking` only."""
 
-    def __init__(self, storage: Storage, registry: SourceRegistry, access: StoreAccess, at_once: int, most: int) -> None:
+    def __init__(self, storage: Storage, registry: SourceRegistry, access: StoreAccess, worker: str) -> None:
         self._storage = storage
         self._registry = registry
         self._access = access
-        self._most = most
-        self._turns = asyncio.Semaphore(at_once)
+        self._most = access.settings.author_checks
+        self._turns = asyncio.Semaphore(access.settings.checks_at_once)
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self.name = new_id()
+        self.name = worker
 
     async def start(self, source_id: str, user: User, wanted: Wanted) -> Source:
         """Begin; the source tells how far it is. Raises as :meth:`SourceChecks.begin`, and ``NotFoundError`` for a tool that is not there."""
@@ -97,7 +96,7 @@ class SourceChecker:
                 await self._registry.take(source.id, actor_of(user), lambda _: Done("checked", named=done, keep=False))
         except FootpathError as error:
             trouble = f"the check stopped: {error}"
-        except Exception:
+        except Exception:  # noqa: BLE001  # told in the row; a defect of ours must not leave it as being checked
             _log.exception("the check of source %s failed", source.id)
             trouble = "the check stopped by a fault of this server; its log says which"
         await self._storage.source_checks.end(source.id, self.name, trouble)
@@ -109,9 +108,7 @@ class SourceChecker:
         secrets = await self._access.secrets(source, user.id)
         by_id = {one.tool: one for one in kept}
         docs = {one.tool: offered_document(one, source.id) for one in kept}
-        drafts = [
-            Draft(doc, wanted.requests.get(tool, ()), wanted.arguments.get(tool)) for tool, doc in docs.items()
-        ]
+        drafts = [Draft(doc, wanted.requests.get(tool, ()), wanted.arguments.get(tool)) for tool, doc in docs.items()]
         done: list[ToolId] = []
         offered = [one.tool for one in await self._storage.sources.tools(source.id) if one.offer is not None]
         deps = gate_deps(
@@ -143,10 +140,10 @@ class SourceChecker:
 
 @asynccontextmanager
 async def checking(
-    storage: Storage, registry: SourceRegistry, access: StoreAccess, at_once: int, most: int
+    storage: Storage, registry: SourceRegistry, access: StoreAccess, worker: str
 ) -> AsyncGenerator[SourceChecker]:
     """At work until the end. What another process of before had in hand is told as broken off when its lease ends."""
-    checker = SourceChecker(storage, registry, access, at_once, most)
+    checker = SourceChecker(storage, registry, access, worker)
     renewing = asyncio.create_task(checker.renew())
     try:
         yield checker

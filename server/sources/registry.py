@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from domain.errors import BrokenInputError, FootpathError, NotFoundError, UsageError
-from domain.source import Corrections
+from domain.errors import BrokenInputError, ConflictError, FootpathError, NotFoundError, UnavailableError, UsageError
+from domain.source import Corrections, source_id_of
 from domain.tool import ToolId
 from server.sources import states
 from server.sources.documents import digest
@@ -140,8 +140,21 @@ class SourceRegistry:
     async def admit(self, source_id: str, tools: Sequence[ToolId], user: User, despite: str = "") -> list[KeptTool]:
         """Offer these, or all that passed."""
         actor = actor_of(user)
+        await self.get(source_id, user)
+        await self._check_imported(tools or [one.tool for one in await self._storage.sources.tools(source_id)])
         await self.step(source_id, user, lambda held: states.admitted(held, tools, actor, despite))
         return await self._storage.sources.tools(source_id)
+
+    async def _check_imported(self, tools: Sequence[ToolId]) -> None:
+        """``ConflictError`` where an import has put one of these ids into the store: no source takes it over."""
+        try:
+            there = await (await self._access.container()).graph.get_tools(tools)
+        except UnavailableError:
+            return  # there is no store yet, or it is out of reach: what an import has is left to it when the store follows
+        if taken := next((one.id for one in there.values() if source_id_of(one.source) is None), None):
+            raise ConflictError(
+                f"{taken} is a tool of this server's own store already; add the source under another category or tool set"
+            )
 
     async def quarantine(self, source_id: str, tools: Sequence[ToolId], user: User, reason: str) -> list[KeptTool]:
         """Keep these out."""
@@ -183,10 +196,6 @@ class SourceRegistry:
         if followed.offered or followed.withdrawn:
             await self._follow(followed)
         return followed
-
-
-async def rows_alone(_: Followed) -> None:
-    """Nothing follows but the rows."""
 
 
 def _versions(tools: Sequence[KeptTool]) -> dict[ToolId, tuple[int, bool]]:
