@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from domain.tool import Credential, ToolDoc, ToolId
+from domain.tool import STDIO, Credential, ToolDoc, ToolId
 from graph.store import GraphStore
 
 Forget = Callable[[Collection[ToolId]], Awaitable[None]]
@@ -135,8 +135,8 @@ def sensitive_changes(old: ToolDoc, new: ToolDoc) -> tuple[Change, ...]:
 
 def origin(tool: ToolDoc) -> str:
     """Scheme and host of a tool's address, as they are the same for all ways to write them; empty where it has none."""
-    if not tool.host:
-        return ""
+    if not tool.host or tool.host.startswith(STDIO):
+        return tool.host
     scheme = urlsplit(tool.url).scheme.lower()
     return f"{scheme}://{tool.host.removesuffix(_PORTS.get(scheme, ''))}"
 
