@@ -21,12 +21,16 @@ from server.routes import (
     exports,
     health,
     inputs,
+    library,
+    library_tool,
     me,
     metrics,
     plans,
     run_calls,
     runs,
     solutions,
+    source_tools,
+    sources,
     taken_templates,
     templates,
     usage,
@@ -95,6 +99,10 @@ def create_app(
         templates,
         taken_templates,
         solutions,
+        sources,
+        source_tools,
+        library,
+        library_tool,
     ):
         app.include_router(module.router, prefix="/api/v1")
     _describe_problems(app)
