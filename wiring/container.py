@@ -86,6 +86,8 @@ class Container:
         self._secrets: Lazy[Secrets] = Lazy(lambda: asyncio.to_thread(read_secrets))
         self._embedder: Embedder | None = None
         self._following = asyncio.Lock()
+        self.changing = asyncio.Lock()
+        """Held by whoever admits or withdraws tools, or computes their links: one after another."""
         self._field_choices: FieldChoices | None = None
         self._sandbox: Sandbox | None = None
         self._mcp_sessions: McpSessions | None = None
