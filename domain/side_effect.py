@@ -21,10 +21,8 @@ CHANGING_VERBS = frozenset(
 )  # fmt: skip
 """An operation whose name begins so undoes, sends or makes something, whatever its method says."""
 
-_MAY_READ = READING_METHODS | {"POST", MCP}
-"""Methods of which a document may say that nothing is changed; of the others only an administrator may. What an MCP server says of its own
-tools never becomes their document's word: their author or an administrator says it.
-"""
+_MAY_READ = READING_METHODS | {"POST"}
+"""Methods of which a document may say that nothing is changed; of the others only an administrator or the tool's author may."""
 _FIRST_WORD = re.compile(r"[^a-zA-Z]*([A-Z]?[a-z]+|[A-Z]+)(?![a-z])")
 
 
