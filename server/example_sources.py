@@ -126,7 +126,7 @@ SOURCES: dict[str, Example] = {
         "requests": {_TOOL: ["Which ships lie in the harbour?"]},
         "arguments": {_TOOL: {"flag": "NL"}},
     },
-    "RefreshBody": {"tools": [FORM_TOOL]},
+    "ReadAgainBody": {"tools": [FORM_TOOL]},
     "QualityRow": {
         "category": "harbour",
         "kept": 1,

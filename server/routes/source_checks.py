@@ -8,8 +8,8 @@ from server.problems import problems
 from server.routes.sources_bodies import (
     CheckBody,
     QualityRow,
+    ReadAgainBody,
     ReasonOfTool,
-    RefreshBody,
     ShownSource,
     ShownTouched,
     shown_source,
@@ -68,7 +68,7 @@ def _count(rows: dict[str, QualityRow], kept: KeptTool) -> None:
     responses=problems(400, 409),
 )
 async def refresh_source(
-    source_id: RowId, body: RefreshBody, user: CurrentAuthor, services: CurrentServices
+    source_id: RowId, body: ReadAgainBody, user: CurrentAuthor, services: CurrentServices
 ) -> ShownSource:
     """What people say in place of its documents stays."""
     await services.sources.get(source_id, user)

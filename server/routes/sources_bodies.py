@@ -193,7 +193,7 @@ class CheckBody(BaseModel):
     account_note: Reason = ""
 
 
-class RefreshBody(BaseModel):
+class ReadAgainBody(BaseModel):
     """``document``: in place of what stands at the source's address; ``tools``: of a source that is written by hand."""
 
     document: Annotated[str, Plain] | None = None
