@@ -14,6 +14,7 @@ _LISTED: Example = {
     "effect": "reads",
     "availability": 0.97,
     "origin": "openapi:calendars.json",
+    "source": None,
     "score": 0.71,
     "dense": 0.64,
     "lexical": 0.78,

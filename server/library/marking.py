@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from domain.errors import UsageError
+from domain.errors import ConflictError, UsageError
+from domain.source import source_id_of
 from domain.tool import ToolDoc, ToolId
 from graph.facts import Mark
 from graph.links import LinkedGraph
@@ -28,11 +29,13 @@ class Author:
 
 
 async def mark(said: NewToolMark, doc: ToolDoc, graph: LinkedGraph, marks: ToolMarks, by: Author) -> None:
-    """Heed it and keep it. ``UsageError``: this cannot be said of it, or the edge's other end is no node."""
+    """Heed it and keep it. ``UsageError``: this cannot be said of it, or the edge's other end is no node. ``ConflictError``: it is said elsewhere."""
     if said.mark not in WORDS[said.kind]:
         raise UsageError(f"of {said.kind} one says {', '.join(WORDS[said.kind])}")
     if (said.kind == "edge") != bool(said.target):
         raise UsageError("name the target of an edge, and of nothing else")
+    if said.kind == "effect" and source_id_of(doc.source):
+        raise ConflictError("its source says what calling it does: correct that on the page of the source")
     match said.kind:
         case "edge":
             await graph.mark(doc.id, ToolId(said.target), _EDGE.get(said.mark))

@@ -63,7 +63,9 @@ async def tool_marks(tool: ToolPath, user: CurrentAdmin, services: CurrentServic
     return await _shown((await open_tool(tool, user, services)).id, services)
 
 
-@router.put("/{tool:path}/marks", summary="Pin, mute or ban an edge or a tool, with a reason", responses=problems(400))
+@router.put(
+    "/{tool:path}/marks", summary="Pin, mute or ban an edge or a tool, with a reason", responses=problems(400, 409)
+)
 async def mark_tool(tool: ToolPath, body: MarkBody, user: CurrentAdmin, services: CurrentServices) -> ToolMarksShown:
     """It counts from the next run on."""
     doc = await open_tool(tool, user, services)

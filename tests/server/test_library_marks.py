@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from domain.source import source_mark
 from domain.tool import FINISH
 from domain.trajectory import Outcome, RecordedCall
 from graph.links import Feed, Substitute, ToolLinks
@@ -15,6 +16,7 @@ from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER
 from tests.server.shelves import asks, library, place, stocked
 from tests.server.world import World
 
+SOURCE = "01980f6e-5f43-7c11-9d4e-2f1f6a1b0c01"
 REASON = "It answers for the wrong place."
 
 
@@ -45,8 +47,8 @@ async def after(world: World, tool: str) -> dict[str, tuple[float, str | None]]:
 async def test_neighbours_are_told_with_what_they_rest_on(shelf: World) -> None:
     told = (await asks(shelf, place(GEOCODE.id, "neighbours"))).json()
     heaviest = told["after"][0]
-    assert (heaviest["tool"], heaviest["imported"], heaviest["live"]) == (OLD_WEATHER.id, 6, 1)
-    assert heaviest["strength"] > 0
+    walked = {one["tool"]: (one["imported"], one["live"], one["strength"] > 0) for one in told["after"]}
+    assert (heaviest["tool"], walked) == (OLD_WEATHER.id, {OLD_WEATHER.id: (6, 0, False), NEW_WEATHER.id: (2, 1, True)})
     assert (told["afters"], told["befores"]) == (2, 0)
     (before,) = (await asks(shelf, place(OLD_WEATHER.id, "neighbours"))).json()["before"]
     assert (before["tool"], before["weight"]) == (GEOCODE.id, heaviest["weight"])
@@ -114,6 +116,15 @@ async def test_what_a_call_does_is_an_administrators_word(shelf: World) -> None:
     assert (about["effect"], about["why"]) == ("changes", "an administrator said so")
     await says(shelf, BOOKS.id, kind="effect", mark="clear")
     assert (await asks(shelf, place(BOOKS.id, "about"))).json()["effect"] == "reads"
+
+
+async def test_what_calls_of_a_sources_tool_do_is_said_with_the_source(shelf: World) -> None:
+    graph = (await shelf.services.agents.container()).graph
+    await graph.put_tools([BOOKS.model_copy(update={"source": source_mark(SOURCE)})])
+    refused = await says(shelf, BOOKS.id, kind="effect", mark="reads")
+    assert (refused.status_code, "page of the source" in refused.json()["detail"]) == (409, True)
+    listed = (await asks(shelf, "", params={"source": SOURCE})).json()["tools"]
+    assert [(one["id"], one["source"]) for one in listed] == [(BOOKS.id, SOURCE)]
 
 
 @pytest.mark.parametrize(
