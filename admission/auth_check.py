@@ -6,13 +6,15 @@ from admission.findings import failed, passed, skipped, warned
 from agent.execution.secrets import Secrets
 from domain.errors import SecretError
 from domain.source import Finding, KeysOf
-from domain.tool import Credential, ToolDoc
+from domain.tool import STDIO, Credential, ToolDoc
 
 
 async def check_auth(tool: ToolDoc, secrets: Secrets, keys_of: KeysOf) -> list[Finding]:
     """``keys_of``: whose keys its calls send. The key of who has it looked at serves for the live call in either case."""
     if not tool.credentials:
         return [passed("auth", "its document asks for no key")]
+    if tool.url.startswith(STDIO):
+        return [skipped("auth", f"its keys go to {tool.host}, which says by itself whether they are the right ones")]
     try:
         parts = urlsplit(tool.url)
         encrypted = parts.scheme == "https"

@@ -29,6 +29,8 @@ from server.routes import (
     run_calls,
     runs,
     solutions,
+    source_tools,
+    sources,
     taken_templates,
     templates,
     usage,
@@ -97,6 +99,8 @@ def create_app(
         templates,
         taken_templates,
         solutions,
+        sources,
+        source_tools,
         library,
         library_tool,
     ):

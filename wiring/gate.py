@@ -12,11 +12,11 @@ from admission.model_judge import ModelJudge
 from admission.quality import Judge
 from agent.execution.secrets import Secrets
 from domain.source import KeysOf
-from domain.tool import ToolDoc, ToolId
+from domain.tool import STDIO, ToolDoc, ToolId
 from retriever.search import ToolSearch
 from retriever.what_if import with_tools
 from wiring.container import Container
-from wiring.executors import http_executor
+from wiring.executors import live_executor
 from wiring.experience import StoreExperience
 from wiring.reranker import reranker_for
 from wiring.settings import Settings
@@ -43,7 +43,7 @@ async def gate_deps(
     async for tool in container.graph.documents():
         if tool.id not in own:
             known.add(tool.id, tool.function)
-    executor = http_executor(container.settings, secrets)
+    executor = live_executor(container, secrets, "gate")
     try:
         yield GateDeps(
             executor=executor,
@@ -68,6 +68,8 @@ def reach_of(settings: Settings) -> Reach:
     guard = Guard(settings.allow_hosts)
 
     async def reach(url: str) -> None:
+        if url.startswith(STDIO):
+            return  # an administrator's command: what may be started says FOOTPATH_MCP_COMMANDS
         guard.check_url(url)
         parts = urlsplit(url)
         await guard.addresses(parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))

@@ -25,6 +25,8 @@ from server.storage.migrate import newest
 from server.storage.retention import Retention
 from server.storage.run_leases import HeldRuns
 from server.storage.runs import Runs
+from server.storage.sources.offered import OfferedTools
+from server.storage.sources.sources import Sources
 from server.storage.template_takes import TemplateTakes
 from server.storage.templates import Templates
 from server.storage.tokens import Tokens
@@ -66,6 +68,8 @@ class Storage:
         self.effects = Effects(database, clock)
         self.templates = Templates(database, clock)
         self.takes = TemplateTakes(database, clock)
+        self.sources = Sources(database, clock)
+        self.offered_tools = OfferedTools(database)
 
     async def check(self) -> None:
         """Whether it can be used now. ``UnavailableError`` where it is not reached or its tables are of another version."""

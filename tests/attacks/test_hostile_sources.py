@@ -11,7 +11,6 @@ import pytest
 
 from admission.drift import compare
 from admission.reading import read_document
-from agent.execution.http.executor import tls_context
 from agent.execution.http.fetching import FetchLimits, fetch
 from agent.execution.http.guard import Guard
 from domain.errors import BrokenInputError, ForbiddenAddressError, UnavailableError
@@ -73,7 +72,7 @@ async def test_a_name_that_resolves_to_a_private_address_is_not_fetched() -> Non
         return ["93.184.216.34", "192.168.0.1"]
 
     with pytest.raises(ForbiddenAddressError):
-        await fetch("https://docs.example/openapi.json", Guard(resolver=private), tls_context())
+        await fetch("https://docs.example/openapi.json", Guard(resolver=private))
 
 
 async def drip(writer: asyncio.StreamWriter) -> None:
@@ -89,7 +88,7 @@ async def test_a_server_that_takes_its_time_is_left(answer: Answer) -> None:
     async with answering(answer) as served:
         guard = Guard({f"127.0.0.1:{served.port}"})
         with pytest.raises(UnavailableError, match="did not send its document"):
-            await fetch(served.url, guard, tls_context(), FetchLimits(seconds=0.4))
+            await fetch(served.url, guard, FetchLimits(seconds=0.4))
 
 
 def flood(sent: list[int]) -> Answer:
