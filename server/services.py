@@ -23,7 +23,7 @@ from server.runs.outage import RetryWait
 from server.runs.stream_sessions import StreamSessions, watched_sessions
 from server.runs.worker import Worker, WorkerParameters, working
 from server.runs.worker_locks import dead_workers, forget_workers, worker_lock
-from server.sources.registry import Bounds, SourceRegistry, rows_alone
+from server.sources.registry import Bounds, SourceRegistry
 from server.storage.database import file_of, file_url
 from server.storage.encryption import Keys, keys_of_file, parse_keys
 from server.storage.migrate import migrate
@@ -82,6 +82,7 @@ async def open_services(
         )
         await asyncio.to_thread(interrupted.check, settings.server_home)
         await _take_up(storage, settings.server_home)
+        await agents.follower.at_start()
         checks = {"database": storage.check, "graph": agents.servers.graph, "vectors": agents.servers.vectors}
         async with (
             working(storage, agents.begin, broker, parameters, stored, agents.servers.all) as worker,
@@ -100,7 +101,7 @@ async def open_services(
                         broker=broker,
                         followed=followed,
                         agents=agents,
-                        sources=_registry(settings, storage),
+                        sources=_registry(settings, storage, agents),
                         limits=limits,
                         readiness=readiness,
                         metrics=metrics,
@@ -111,9 +112,9 @@ async def open_services(
                 broker.close()
 
 
-def _registry(settings: Settings, storage: Storage) -> SourceRegistry:
+def _registry(settings: Settings, storage: Storage, agents: Agents) -> SourceRegistry:
     bounds = Bounds(settings.author_sources, settings.source_tools, settings.source_bytes)
-    return SourceRegistry(storage, bounds, rows_alone)
+    return SourceRegistry(storage, bounds, agents.follower.after)
 
 
 async def _take_up(storage: Storage, home: Path) -> None:
