@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from domain.source import source_id_of
-from domain.tool import Credential, ToolDoc, ToolId
+from domain.tool import STDIO, Credential, ToolDoc, ToolId
 from graph.store import GraphStore
 
 Forget = Callable[[Collection[ToolId]], Awaitable[None]]
@@ -155,8 +155,8 @@ def makes_another(changes: Iterable[Change]) -> bool:
 
 def origin(tool: ToolDoc) -> str:
     """Scheme and host of a tool's address, as they are the same for all ways to write them; empty where it has none."""
-    if not tool.host:
-        return ""
+    if not tool.host or tool.host.startswith(STDIO):
+        return tool.host
     scheme = urlsplit(tool.url).scheme.lower()
     return f"{scheme}://{tool.host.removesuffix(_PORTS.get(scheme, ''))}"
 

@@ -22,7 +22,10 @@ from server.routes import (
     health,
     inputs,
     library,
+    library_marks,
+    library_neighbours,
     library_tool,
+    library_try,
     me,
     metrics,
     plans,
@@ -103,6 +106,9 @@ def create_app(
         source_tools,
         library,
         library_tool,
+        library_neighbours,
+        library_try,
+        library_marks,
     ):
         app.include_router(module.router, prefix="/api/v1")
     _describe_problems(app)
