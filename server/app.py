@@ -21,6 +21,7 @@ from server.routes import (
     exports,
     health,
     inputs,
+    key_grants,
     me,
     metrics,
     plans,
@@ -81,6 +82,7 @@ def create_app(
     for module in (
         auth,
         me,
+        key_grants,
         usage,
         users,
         conversations,

@@ -20,6 +20,8 @@ from server.storage.events import RunEvents
 from server.storage.host_transfers import HostTransfers
 from server.storage.inputs import Inputs
 from server.storage.invitations import Invitations
+from server.storage.key_consents import KeyConsents
+from server.storage.key_grants import KeyGrants
 from server.storage.login_places import LoginPlaces
 from server.storage.migrate import newest
 from server.storage.retention import Retention
@@ -53,6 +55,8 @@ class Storage:
         self.attempts = Attempts(database, clock)
         self.places = LoginPlaces(database, clock)
         self.tool_keys = ToolKeys(database, clock, keys)
+        self.key_grants = KeyGrants(database, clock, keys)
+        self.key_consents = KeyConsents(database, clock, keys)
         self.vault_keys = VaultKeys(database, clock, keys)
         self.allowed_tools = AllowedTools(database, clock)
         self.host_transfers = HostTransfers(database, clock)

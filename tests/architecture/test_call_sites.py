@@ -48,7 +48,7 @@ async def through_the_guard(url: str) -> None:
 
 Run = Callable[[str], Awaitable[None]]
 GUARDED: dict[tuple[str, str], Run] = {
-    ("agent.execution.http.executor", "httpx.AsyncClient"): through_the_executor,
+    ("agent.execution.http.client", "httpx.AsyncClient"): through_the_executor,
     ("agent.execution.http.pinned_transport", "httpx.AsyncHTTPTransport"): through_the_transport,
     ("agent.execution.http.pinned_transport", "httpcore.AsyncConnectionPool"): through_the_transport,
     ("agent.execution.http.pinned_transport", "httpcore.AnyIOBackend"): through_the_transport,
@@ -57,8 +57,8 @@ GUARDED: dict[tuple[str, str], Run] = {
 """Places that a document or an argument leads to."""
 
 CONFIGURED: dict[tuple[str, str], str] = {
-    ("agent.execution.http.executor", "http.cookiejar.CookieJar"): "a jar that takes no cookie: it connects to nothing",
-    ("agent.execution.http.executor", "http.cookiejar.DefaultCookiePolicy"): "what that jar takes, which is nothing",
+    ("agent.execution.http.client", "http.cookiejar.CookieJar"): "a jar that takes no cookie: it connects to nothing",
+    ("agent.execution.http.client", "http.cookiejar.DefaultCookiePolicy"): "what that jar takes, which is nothing",
     ("graph.backends.bolt", "neo4j.AsyncGraphDatabase.driver"): "FOOTPATH_GRAPH_URL: the operator's own graph server",
     (
         "retriever.backends.qdrant_connection",
@@ -92,6 +92,7 @@ CONFIGURED: dict[tuple[str, str], str] = {
 """Places whose address the operator gives, by a setting or an option, and nothing else can."""
 
 NAMED_ONLY = {
+    "agent.execution.http.executor": "types and errors; the client is given",
     "agent.execution.http.attempt": "types and errors of answers",
     "agent.execution.http.outcomes": "errors of name servers",
     "agent.execution.http.response": "types and errors of answers",

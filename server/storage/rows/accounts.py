@@ -86,7 +86,21 @@ class LoginPlaceRow(Row):
     last_at: Mapped[datetime]
 
 
-class ToolKeyRow(Row):
+class GrantColumns:
+    """Of a key that is obtained from an authorization server; a plain one has none of it.
+
+    ``grant``: how it is obtained. ``fresh_until``: when its access token is renewed; None: never. ``lapsed``: why nobody but its owner can
+    renew it. ``turn``: changes with each renewal, which one asker makes at a time, until ``turn_until`` at most.
+    """
+
+    grant: Mapped[str | None]
+    fresh_until: Mapped[datetime | None]
+    lapsed: Mapped[str] = mapped_column(default="", server_default="")
+    turn: Mapped[str] = mapped_column(default="", server_default="")
+    turn_until: Mapped[datetime | None]
+
+
+class ToolKeyRow(GrantColumns, Row):
     """A user's key for a tool, sealed. ``name`` as the tool's document says, ``hosts``: where it may be sent."""
 
     __tablename__ = "tool_keys"
