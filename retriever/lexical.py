@@ -86,6 +86,10 @@ class LexicalIndex:
         """How many tools are indexed; 0 before the first ``put``."""
         return await asyncio.to_thread(lambda: len(self._current().ids) if self._files.current() else 0)
 
+    async def ids(self) -> Sequence[ToolId]:
+        """What is indexed, ordered; nothing before the first ``put``."""
+        return await asyncio.to_thread(lambda: self._current().ids if self._files.current() else [])
+
     def load(self) -> None:
         """Open the files now rather than at the first query. Safe from any thread."""
         self._current()

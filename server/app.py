@@ -22,12 +22,16 @@ from server.routes import (
     health,
     inputs,
     key_grants,
+    library,
+    library_tool,
     me,
     metrics,
     plans,
     run_calls,
     runs,
     solutions,
+    source_tools,
+    sources,
     taken_templates,
     templates,
     usage,
@@ -97,6 +101,10 @@ def create_app(
         templates,
         taken_templates,
         solutions,
+        sources,
+        source_tools,
+        library,
+        library_tool,
     ):
         app.include_router(module.router, prefix="/api/v1")
     _describe_problems(app)

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from shlex import quote
@@ -22,6 +22,7 @@ from agent.solutions.library import SolutionLibrary
 from domain.errors import FootpathError, UsageError
 from domain.memory import MemoryStore
 from domain.solution import PatternIndex, SolutionStore
+from domain.tool import ToolId
 from graph.dataflow import FlowStore
 from graph.links import LinkedGraph
 from graph.recordings import Recordings
@@ -133,6 +134,15 @@ class Container:
         if experience is None:
             experience = StoreExperience(self.graph, await self.memories_in_reach(), embedder.identity)
         return ToolSearch(embedder, index, lexical, reranker=reranker, experience=experience)
+
+    async def searched_tools(self) -> Sequence[ToolId]:
+        """All that the search is over, ordered by id. The words follow what other machines have indexed."""
+        from wiring.indexing import follow_words
+
+        _, index, lexical = await self.retrieval()
+        async with self._following:
+            await follow_words(self.graph, index, lexical)
+        return await lexical.ids()
 
     async def offers(self, search: ToolSearch | None = None) -> OfferMaker:
         """What makes offers out of this store, for one run. ``search``: the run's own, by default a new one."""

@@ -7,9 +7,11 @@ from sqlalchemy import ColumnElement
 from sqlalchemy.orm import InstrumentedAttribute
 
 from server.storage.rows.accounts import ToolKeyRow
+from server.storage.rows.sources import SourceKeyRow
 
-KeyRow = ToolKeyRow
-ShelfName = Literal["user"]
+KeyRow = ToolKeyRow | SourceKeyRow
+ShelfName = Literal["user", "source"]
+_SEALED_AS: dict[ShelfName, str] = {"user": "tool key", "source": "source key"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +19,7 @@ class Shelf:
     """``rows``: its table; ``owner_column`` says whose a key is."""
 
     name: ShelfName
-    rows: type[KeyRow]
+    rows: type[ToolKeyRow] | type[SourceKeyRow]
     owner_column: str
 
     @property
@@ -39,8 +41,7 @@ class Shelf:
 
     def place(self, owner: str, name: str, *, granted: bool) -> str:
         """What a key is sealed for: the row that it lies in, and whether it is given or obtained."""
-        kind = {"user": "tool key"}[self.name]
-        return f"{kind}{' grant' if granted else ''}\n{owner}\n{name}"
+        return f"{_SEALED_AS[self.name]}{' grant' if granted else ''}\n{owner}\n{name}"
 
     def place_of(self, row: KeyRow) -> str:
         """That of a row as it is."""
@@ -48,4 +49,5 @@ class Shelf:
 
 
 OF_USERS = Shelf("user", ToolKeyRow, "user_id")
-SHELVES = (OF_USERS,)
+OF_SOURCES = Shelf("source", SourceKeyRow, "source_id")
+SHELVES = (OF_USERS, OF_SOURCES)

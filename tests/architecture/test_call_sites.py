@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from agent.execution.http import HttpExecutor, HttpParameters
+from agent.execution.http.fetching import fetch
 from agent.execution.http.guard import Guard
 from agent.execution.http.pinned_transport import PinnedTransport
 from domain.errors import ForbiddenAddressError, InvalidArgumentsError
@@ -38,6 +39,10 @@ async def through_the_transport(url: str) -> None:
         await client.get(url)
 
 
+async def through_the_fetching(url: str) -> None:
+    await fetch(url, Guard(resolver=resolve_as_told), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+
+
 async def through_the_guard(url: str) -> None:
     """What asks a name server: nothing is asked for that ``check_url`` refuses, and every answer is checked."""
     guard = Guard(resolver=resolve_as_told)
@@ -52,6 +57,7 @@ GUARDED: dict[tuple[str, str], Run] = {
     ("agent.execution.http.pinned_transport", "httpx.AsyncHTTPTransport"): through_the_transport,
     ("agent.execution.http.pinned_transport", "httpcore.AsyncConnectionPool"): through_the_transport,
     ("agent.execution.http.pinned_transport", "httpcore.AnyIOBackend"): through_the_transport,
+    ("agent.execution.http.fetching", "httpx.AsyncClient"): through_the_fetching,
     ("agent.execution.http.guard", "getaddrinfo"): through_the_guard,
 }
 """Places that a document or an argument leads to."""
@@ -92,6 +98,7 @@ CONFIGURED: dict[tuple[str, str], str] = {
 """Places whose address the operator gives, by a setting or an option, and nothing else can."""
 
 NAMED_ONLY = {
+    "admission.address_check": "errors of name servers",
     "agent.execution.http.executor": "types and errors; the client is given",
     "agent.execution.http.attempt": "types and errors of answers",
     "agent.execution.http.outcomes": "errors of name servers",

@@ -18,13 +18,13 @@ def guarded_client(
 ) -> httpx.AsyncClient:
     """A new one; who makes it closes it. ``around``: what bounds the answers, outside the guard."""
     return httpx.AsyncClient(
-        transport=around(PinnedTransport(guard, _tls())), timeout=timeout, headers=headers, follow_redirects=False,
+        transport=around(PinnedTransport(guard, tls_context())), timeout=timeout, headers=headers, follow_redirects=False,
         trust_env=False, cookies=_no_cookies(),
     )  # fmt: skip
 
 
 @cache
-def _tls() -> ssl.SSLContext:
+def tls_context() -> ssl.SSLContext:
     """One for all executors of the process: it takes 40 ms and a MiB, and knows nothing of anyone's."""
     return httpx.create_ssl_context(trust_env=False)
 

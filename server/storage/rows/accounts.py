@@ -6,6 +6,7 @@ from sqlalchemy import ForeignKey, Index, LargeBinary
 from sqlalchemy.orm import Mapped, mapped_column
 
 from server.storage.columns import Json, Row
+from server.storage.rows.grants import GrantColumns
 
 
 class UserRow(Row):
@@ -84,20 +85,6 @@ class LoginPlaceRow(Row):
     user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     place: Mapped[str] = mapped_column(primary_key=True)
     last_at: Mapped[datetime]
-
-
-class GrantColumns:
-    """Of a key that is obtained from an authorization server; a plain one has none of it.
-
-    ``grant``: how it is obtained. ``fresh_until``: when its access token is renewed; None: never. ``lapsed``: why nobody but its owner can
-    renew it. ``turn``: changes with each renewal, which one asker makes at a time, until ``turn_until`` at most.
-    """
-
-    grant: Mapped[str | None]
-    fresh_until: Mapped[datetime | None]
-    lapsed: Mapped[str] = mapped_column(default="", server_default="")
-    turn: Mapped[str] = mapped_column(default="", server_default="")
-    turn_until: Mapped[datetime | None]
 
 
 class ToolKeyRow(GrantColumns, Row):

@@ -8,6 +8,20 @@ from sqlalchemy.orm import Mapped, mapped_column
 from server.storage.columns import Row
 
 
+class GrantColumns:
+    """Of a key that is obtained from an authorization server; a plain one has none of it.
+
+    ``grant``: how it is obtained. ``fresh_until``: when its access token is renewed; None: never. ``lapsed``: why nobody but its owner can
+    renew it. ``turn``: changes with each renewal, which one asker makes at a time, until ``turn_until`` at most.
+    """
+
+    grant: Mapped[str | None]
+    fresh_until: Mapped[datetime | None]
+    lapsed: Mapped[str] = mapped_column(default="", server_default="")
+    turn: Mapped[str] = mapped_column(default="", server_default="")
+    turn_until: Mapped[datetime | None]
+
+
 class KeyConsentRow(Row):
     """Somebody was sent to an authorization server, and is to come back with what ``state_hash`` is the SHA-256 of, once.
 

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0011"
-down_revision = "0009"
+down_revision = "0010"
 branch_labels = None
 depends_on = None
 
@@ -14,6 +14,7 @@ _MOMENT = sa.DateTime(timezone=True)
 def upgrade() -> None:
     """The keys that there are were given as they are."""
     _add_grants("tool_keys")
+    _add_grants("source_keys")
     op.create_table(
         "key_consents",
         sa.Column("state_hash", sa.Text(), nullable=False),
