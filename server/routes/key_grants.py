@@ -1,6 +1,6 @@
 """Keys that are obtained by OAuth: begun by their owner, completed where the authorization server sends people back to."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
@@ -56,7 +56,13 @@ async def oauth_discovery(body: DiscoveryBody, _: CurrentUser, services: Current
     return await discover(services.oauth.exchange, body.address)
 
 
-_PAGE = {"content": {"text/html": {"schema": {"type": "string"}}}}
+def _pages() -> dict[int | str, dict[str, Any]]:
+    """A page, or a problem for who asks for none."""
+    html = {"text/html": {"schema": {"type": "string"}}}
+    found = {status: one | {"content": one["content"] | html} for status, one in problems(400, 502).items()}
+    return {200: {"content": html}} | found
+
+
 Given = Annotated[str, Query(max_length=4000), Plain]
 
 
@@ -64,12 +70,17 @@ Given = Annotated[str, Query(max_length=4000), Plain]
     "/oauth/callback",
     summary="Where an authorization server sends people back to",
     response_class=HTMLResponse,
-    responses={200: _PAGE, 400: _PAGE | {"description": "Bad Request"}, 502: _PAGE | {"description": "Bad Gateway"}},
+    responses=_pages(),
 )
 async def oauth_callback(
-    services: CurrentServices, state: Given = "", code: Given = "", error: Given = "", iss: Given = ""
+    request: Request,
+    services: CurrentServices,
+    state: Given = "",
+    code: Given = "",
+    error: Given = "",
+    iss: Given = "",
 ) -> HTMLResponse:
-    """A page for people. Nobody is logged in here: the state says whose key it is, and counts once."""
+    """A page for people, also where it fails; programs get a problem. Nobody is logged in here: the state says whose key it is, and counts once."""
     returned = Returned(state, code, error, iss)
     account = ""
     try:
@@ -80,6 +91,8 @@ async def oauth_callback(
         account = owner.name
         key = await services.oauth.consents.complete(consent, returned)
     except FootpathError as failed:
+        if "text/html" not in request.headers.get("accept", ""):
+            raise
         status = status_of(type(failed))
         return page(f"No key was kept: {failed}.", account, 400 if status < 500 else 502)
     return page(f"The key {key.name} is kept. You can close this page.", account, 200)

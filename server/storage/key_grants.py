@@ -107,7 +107,9 @@ class KeyGrants:
 
     async def _end(self, owner: str, name: str, turn: str, values: dict[str, Any]) -> bool:
         mine = self._shelf.chosen(owner, name) & (self._shelf.rows.turn == turn)
-        return await self._changed(update(self._shelf.rows).where(mine).values(turn_until=None, **values))
+        # Another word for the next turn: who has read the row meanwhile has what was before, and must read it again.
+        values = {"turn": _new_turn(), "turn_until": None} | values
+        return await self._changed(update(self._shelf.rows).where(mine).values(**values))
 
     async def _changed(self, change: Any) -> bool:
         async with self._database.writing(durable=True) as session:

@@ -101,6 +101,7 @@ NAMED_ONLY = {
     "admission.address_check": "errors of name servers",
     "agent.execution.http.executor": "types and errors; the client is given",
     "agent.execution.http.attempt": "types and errors of answers",
+    "agent.execution.http.exchange": "types and errors; the client is that of agent.execution.http.client",
     "agent.execution.http.outcomes": "errors of name servers",
     "agent.execution.http.response": "types and errors of answers",
     "agent.llm.client.failures": "errors of name servers",

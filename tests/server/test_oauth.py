@@ -75,7 +75,7 @@ async def consented(address: str) -> dict[str, str]:
 
 
 async def back(world: World, returned: dict[str, str]) -> httpx.Response:
-    return await world.client.get("/api/v1/oauth/callback", params=returned)
+    return await world.client.get("/api/v1/oauth/callback", params=returned, headers={"Accept": "text/html"})
 
 
 async def kept(world: World, who: str = "user") -> list[dict[str, Any]]:
