@@ -48,6 +48,7 @@ from wiring.unknown_settings import named_in, warn_of_unknown_settings
 from wiring.within_reach import within_reach
 
 if TYPE_CHECKING:
+    from agent.execution.mcp import McpSessions
     from retriever.backends.qdrant import QdrantIndex
     from wiring.models import SharedModel
 
@@ -85,8 +86,11 @@ class Container:
         self._secrets: Lazy[Secrets] = Lazy(lambda: asyncio.to_thread(read_secrets))
         self._embedder: Embedder | None = None
         self._following = asyncio.Lock()
+        self.changing = asyncio.Lock()
+        """Held by whoever admits or withdraws tools, or computes their links: one after another."""
         self._field_choices: FieldChoices | None = None
         self._sandbox: Sandbox | None = None
+        self._mcp_sessions: McpSessions | None = None
         self._models: dict[str, SharedModel] = {}
         self._forms = forms or {}
         self._read = False
@@ -282,13 +286,23 @@ class Container:
         """The named secrets of this process, read once."""
         return await self._secrets.get()
 
+    def mcp_sessions(self) -> "McpSessions":
+        """This process's sessions with MCP servers; they end with the container."""
+        if self._mcp_sessions is None:
+            from agent.execution.mcp import McpSessions
+            from wiring.executors import mcp_parameters
+
+            self._mcp_sessions = McpSessions(mcp_parameters(self.settings))
+            self._stack.push_async_callback(self._mcp_sessions.close)
+        return self._mcp_sessions
+
     async def executor(self, name: str) -> Executor:
         """An executor, closed with the container."""
         executor: Executor
         if name == "http":
-            from wiring.executors import http_executor
+            from wiring.executors import live_executor
 
-            executor = http_executor(self.settings, await self.secrets())
+            executor = live_executor(self, await self.secrets())
         elif name == "replay":
             from agent.execution.replay import ReplayExecutor
 

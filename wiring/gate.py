@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 from admission.gate import GateDeps
 from admission.known_names import KnownNames
 from agent.execution.secrets import Secrets
-from domain.tool import ToolId
+from domain.tool import STDIO, ToolId
 from wiring.container import Container
-from wiring.executors import http_executor
+from wiring.executors import live_executor
 from wiring.settings import Settings
 
 
@@ -30,7 +30,7 @@ async def gate_deps(
     async for tool in container.graph.documents():
         if tool.id not in own:
             known.add(tool.id, tool.function)
-    executor = http_executor(container.settings, secrets)
+    executor = live_executor(container, secrets, "gate")
     try:
         yield GateDeps(
             executor, secrets, reach_of(container.settings), known, declared, allow_changes, account_note
@@ -46,6 +46,8 @@ def reach_of(settings: Settings):
     guard = Guard(settings.allow_hosts)
 
     async def reach(url: str) -> None:
+        if url.startswith(STDIO):
+            return  # an administrator's command: what may be started says FOOTPATH_MCP_COMMANDS
         guard.check_url(url)
         parts = urlsplit(url)
         await guard.addresses(parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))

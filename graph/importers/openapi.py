@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from domain.errors import BrokenInputError
-from domain.side_effect import Said
+from domain.side_effect import MCP, Said
 from domain.tool import Credential, Parameter, ToolDoc, ToolId, tool_id
 from graph.function_names import function_name
 from graph.importers.graphql import fixed_effect
@@ -102,7 +102,7 @@ def _operations(
 
 
 def _token(method: str) -> bool:
-    return method.isascii() and method.isalpha() and len(method) <= 20
+    return method.isascii() and method.isalpha() and len(method) <= 20 and method.upper() != MCP
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from server.storage.runs import Run
 from server.storage.storage import Storage
 from server.user_secrets import UserSecrets
 from wiring.container import Container, open_container
-from wiring.executors import http_executor
+from wiring.executors import live_executor
 from wiring.forgetting import forget_owner
 from wiring.lazy import Lazy
 from wiring.links import link_news
@@ -196,7 +196,7 @@ class Agents:
     async def _user_executor(self, user_id: str) -> UserExecutor:
         """Connections are kept between a user's runs, and shared with nobody's."""
         secrets = await self._secrets(user_id)
-        return UserExecutor(http_executor(self._settings, secrets), secrets)
+        return UserExecutor(live_executor(await self.container(), secrets, user_id), secrets)
 
 
 def _within(budget: Budget, spent: TokenUsage) -> Budget:
