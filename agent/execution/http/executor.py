@@ -17,10 +17,7 @@ from agent.execution.http.credentials import keyed
 from agent.execution.http.guard import Guard, Resolver, resolve
 from agent.execution.http.host_limits import Clock, HostLimits, HostPausedError
 from agent.execution.http.log_redaction import unlogged
-<<<<<<< HEAD
 from agent.execution.http.refusals import AGAIN, with_new_keys
-=======
->>>>>>> int
 from agent.execution.http.request import outgoing
 from agent.execution.http.response import read
 from agent.execution.secrets import EnvironmentSecrets, Secrets
