@@ -23,7 +23,10 @@ from server.routes import (
     inputs,
     key_grants,
     library,
+    library_marks,
+    library_neighbours,
     library_tool,
+    library_try,
     me,
     metrics,
     plans,
@@ -105,6 +108,9 @@ def create_app(
         source_tools,
         library,
         library_tool,
+        library_neighbours,
+        library_try,
+        library_marks,
     ):
         app.include_router(module.router, prefix="/api/v1")
     _describe_problems(app)

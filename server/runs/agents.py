@@ -175,6 +175,12 @@ class Agents:
         takes_tokens = run.policy == "llm"
         return await token_usage(self._storage.days, run.user_id, self._quotas, policy.cost, model=takes_tokens)
 
+    @asynccontextmanager
+    async def executor_of(self, user_id: str) -> AsyncGenerator[Executor]:
+        """What a user's runs make calls with, for calls beside them. Raises as :meth:`container`."""
+        async with self._executors.borrowed(user_id) as own:
+            yield own.executor
+
     async def recorded(self) -> Executor:
         """Answers from recorded calls and reaches nothing else. Raises as :meth:`container`."""
         return await self._recorded.get()

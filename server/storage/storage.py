@@ -34,6 +34,8 @@ from server.storage.template_takes import TemplateTakes
 from server.storage.templates import Templates
 from server.storage.tokens import Tokens
 from server.storage.tool_keys import ToolKeys
+from server.storage.tool_marks import ToolMarks
+from server.storage.tool_tries import ToolTries
 from server.storage.users import Users
 from server.storage.vault_keys import VaultKeys
 
@@ -75,6 +77,8 @@ class Storage:
         self.effects = Effects(database, clock)
         self.templates = Templates(database, clock)
         self.takes = TemplateTakes(database, clock)
+        self.tool_tries = ToolTries(database, clock)
+        self.tool_marks = ToolMarks(database, clock)
         self.sources = Sources(database, clock)
         self.offered_tools = OfferedTools(database)
 

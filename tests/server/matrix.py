@@ -345,6 +345,15 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("GET", "/api/v1/tools"): Access(401, 200, 200, 200, 200, None, a_store),
     ("GET", "/api/v1/tools/categories"): Access(401, 200, 200, 200, 200, None, a_store),
     ("GET", "/api/v1/tools/{tool}/about"): Access(401, 200, 200, 200, 200, None, a_tool),
+    ("GET", "/api/v1/tools/{tool}/neighbours"): Access(401, 200, 200, 200, 200, None, a_tool),
+    ("GET", "/api/v1/tools/{tool}/recorded"): Access(401, 200, 200, 200, 200, None, a_tool),
+    # Its address is none that calls may go to, which the call that is kept says.
+    ("POST", "/api/v1/tools/{tool}/try"): Access(401, 200, 200, 200, 200, {"arguments": {}}, a_tool),
+    ("GET", "/api/v1/tools/{tool}/tried"): Access(401, 200, 200, 200, 200, None, a_tool),
+    ("GET", "/api/v1/tools/{tool}/marks"): for_admins(200, a_tool),
+    ("PUT", "/api/v1/tools/{tool}/marks"): for_admins(
+        200, a_tool, {"kind": "tool", "mark": "ban", "reason": "It is gone."}
+    ),
 }
 OTHERS = "/api/v1/templates/{template_id}"
 SOLUTION = "/api/v1/solutions/{solution_id}"
