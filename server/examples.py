@@ -17,6 +17,8 @@ from server.example_plans import (
     WHOLE_SOLUTION,
     Example,
 )
+from server.example_sources import SOURCES
+from server.example_tools import LIBRARY
 
 _ADA = "01980f6e-5f43-7c11-9d4e-2f1f6a1b0c01"
 _TALK = "01980f6e-8a10-7f02-8b1d-5a7c9e3d0c02"
@@ -303,6 +305,8 @@ EXAMPLES: dict[str, Example] = {
     "WholeSolution": SOLUTION | WHOLE_SOLUTION,
     "SolutionBody": {"run_id": RUN, "parameters": {"country": {"input": "country"}}},
     "SolutionRunBody": {"conversation_id": _TALK, "values": {"country": "Rioverde"}},
+    **SOURCES,
+    **LIBRARY,
     "Export": {
         "conversation": _CONVERSATION,
         "messages": [_MESSAGE],

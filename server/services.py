@@ -23,6 +23,7 @@ from server.runs.outage import RetryWait
 from server.runs.stream_sessions import StreamSessions, watched_sessions
 from server.runs.worker import Worker, WorkerParameters, working
 from server.runs.worker_locks import dead_workers, forget_workers, worker_lock
+from server.sources.registry import Bounds, SourceRegistry, rows_alone
 from server.storage.database import file_of, file_url
 from server.storage.encryption import Keys, keys_of_file, parse_keys
 from server.storage.migrate import migrate
@@ -45,6 +46,7 @@ class Services:
     broker: EventBroker
     followed: StreamSessions
     agents: Agents
+    sources: SourceRegistry
     limits: Limits
     readiness: Readiness
     metrics: Metrics
@@ -98,6 +100,7 @@ async def open_services(
                         broker=broker,
                         followed=followed,
                         agents=agents,
+                        sources=_registry(settings, storage),
                         limits=limits,
                         readiness=readiness,
                         metrics=metrics,
@@ -106,6 +109,11 @@ async def open_services(
                     )
             finally:
                 broker.close()
+
+
+def _registry(settings: Settings, storage: Storage) -> SourceRegistry:
+    bounds = Bounds(settings.author_sources, settings.source_tools, settings.source_bytes)
+    return SourceRegistry(storage, bounds, rows_alone)
 
 
 async def _take_up(storage: Storage, home: Path) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from shlex import quote
@@ -22,6 +22,7 @@ from agent.solutions.library import SolutionLibrary
 from domain.errors import FootpathError, UsageError
 from domain.memory import MemoryStore
 from domain.solution import PatternIndex, SolutionStore
+from domain.tool import ToolId
 from graph.dataflow import FlowStore
 from graph.links import LinkedGraph
 from graph.recordings import Recordings
@@ -47,6 +48,7 @@ from wiring.unknown_settings import named_in, warn_of_unknown_settings
 from wiring.within_reach import within_reach
 
 if TYPE_CHECKING:
+    from agent.execution.mcp import McpSessions
     from retriever.backends.qdrant import QdrantIndex
     from wiring.models import SharedModel
 
@@ -84,8 +86,11 @@ class Container:
         self._secrets: Lazy[Secrets] = Lazy(lambda: asyncio.to_thread(read_secrets))
         self._embedder: Embedder | None = None
         self._following = asyncio.Lock()
+        self.changing = asyncio.Lock()
+        """Held by whoever admits or withdraws tools, or computes their links: one after another."""
         self._field_choices: FieldChoices | None = None
         self._sandbox: Sandbox | None = None
+        self._mcp_sessions: McpSessions | None = None
         self._models: dict[str, SharedModel] = {}
         self._forms = forms or {}
         self._read = False
@@ -133,6 +138,15 @@ class Container:
         if experience is None:
             experience = StoreExperience(self.graph, await self.memories_in_reach(), embedder.identity)
         return ToolSearch(embedder, index, lexical, reranker=reranker, experience=experience)
+
+    async def searched_tools(self) -> Sequence[ToolId]:
+        """All that the search is over, ordered by id. The words follow what other machines have indexed."""
+        from wiring.indexing import follow_words
+
+        _, index, lexical = await self.retrieval()
+        async with self._following:
+            await follow_words(self.graph, index, lexical)
+        return await lexical.ids()
 
     async def offers(self, search: ToolSearch | None = None) -> OfferMaker:
         """What makes offers out of this store, for one run. ``search``: the run's own, by default a new one."""
@@ -272,13 +286,23 @@ class Container:
         """The named secrets of this process, read once."""
         return await self._secrets.get()
 
+    def mcp_sessions(self) -> "McpSessions":
+        """This process's sessions with MCP servers; they end with the container."""
+        if self._mcp_sessions is None:
+            from agent.execution.mcp import McpSessions
+            from wiring.executors import mcp_parameters
+
+            self._mcp_sessions = McpSessions(mcp_parameters(self.settings))
+            self._stack.push_async_callback(self._mcp_sessions.close)
+        return self._mcp_sessions
+
     async def executor(self, name: str) -> Executor:
         """An executor, closed with the container."""
         executor: Executor
         if name == "http":
-            from wiring.executors import http_executor
+            from wiring.executors import live_executor
 
-            executor = http_executor(self.settings, await self.secrets())
+            executor = live_executor(self, await self.secrets())
         elif name == "replay":
             from agent.execution.replay import ReplayExecutor
 

@@ -64,6 +64,11 @@ class ServerSettings(BaseModel):
     user_cost_per_day: float = Field(
         default=0, ge=0, description="What those may cost in a day, at the prices that are set; 0: anything."
     )
+    author_sources: int = Field(default=50, ge=1, le=10_000, description="Sources of tools that one author may have.")
+    source_tools: int = Field(default=500, ge=1, le=10_000, description="Tools that one source may have.")
+    source_bytes: int = Field(
+        default=8_000_000, ge=1000, le=64_000_000, description="Bytes that a source's document may have."
+    )
     free_bytes: int = Field(
         default=200_000_000, ge=0, description="Free bytes of a disk below which the server says that it is not ready."
     )

@@ -33,7 +33,7 @@ from server.storage.runs import Run
 from server.storage.storage import Storage
 from server.user_secrets import UserSecrets
 from wiring.container import Container, open_container
-from wiring.executors import http_executor
+from wiring.executors import live_executor
 from wiring.forgetting import forget_owner
 from wiring.lazy import Lazy
 from wiring.links import link_news
@@ -171,6 +171,12 @@ class Agents:
         takes_tokens = run.policy == "llm"
         return await token_usage(self._storage.days, run.user_id, self._quotas, policy.cost, model=takes_tokens)
 
+    @asynccontextmanager
+    async def executor_of(self, user_id: str) -> AsyncGenerator[Executor]:
+        """What a user's runs make calls with, for calls beside them. Raises as :meth:`container`."""
+        async with self._executors.borrowed(user_id) as own:
+            yield own.executor
+
     async def recorded(self) -> Executor:
         """Answers from recorded calls and reaches nothing else. Raises as :meth:`container`."""
         return await self._recorded.get()
@@ -191,7 +197,7 @@ class Agents:
     async def _user_executor(self, user_id: str) -> UserExecutor:
         """Connections are kept between a user's runs, and shared with nobody's."""
         secrets = await self._secrets(user_id)
-        return UserExecutor(http_executor(self._settings, secrets), secrets)
+        return UserExecutor(live_executor(await self.container(), secrets, user_id), secrets)
 
 
 def _within(budget: Budget, spent: TokenUsage) -> Budget:

@@ -1,11 +1,8 @@
 """The HTTP executor: one guarded client; time, size and repetition bounded; what happened is said, not guessed."""
 
 import asyncio
-import ssl
 import time
 from dataclasses import dataclass, replace
-from functools import cache
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -15,11 +12,11 @@ from tenacity.wait import wait_random_exponential
 
 from agent.execution.executor import CallResult
 from agent.execution.http.attempt import Call, Try, answered, concluded, unanswered
+from agent.execution.http.client import guarded_client
 from agent.execution.http.credentials import keyed
 from agent.execution.http.guard import Guard, Resolver, resolve
 from agent.execution.http.host_limits import Clock, HostLimits, HostPausedError
 from agent.execution.http.log_redaction import unlogged
-from agent.execution.http.pinned_transport import PinnedTransport
 from agent.execution.http.request import outgoing
 from agent.execution.http.response import read
 from agent.execution.secrets import EnvironmentSecrets, Secrets
@@ -167,16 +164,11 @@ class HttpExecutor:
         if self._client is None:
             chosen = self._parameters
             limits = httpx.Timeout(chosen.read_timeout, connect=chosen.connect_timeout, pool=chosen.connect_timeout)
-            transport = PinnedTransport(self._guard, _tls())
-            headers = {
+            self._client = guarded_client(self._guard, timeout=limits, headers={
                 "User-Agent": "footpath",
                 "Accept": "application/json, text/*;q=0.8, */*;q=0.5",
                 "Accept-Encoding": "identity",
-            }
-            self._client = httpx.AsyncClient(
-                transport=transport, timeout=limits, headers=headers, follow_redirects=False, trust_env=False,
-                cookies=_no_cookies(),
-            )  # fmt: skip
+            })  # fmt: skip
         return self._client
 
     def _worth_repeating(self, last: Try, call: Call) -> bool:
@@ -190,17 +182,6 @@ class HttpExecutor:
             return last.asked_wait
         chosen = self._parameters
         return wait_random_exponential(multiplier=chosen.first_wait, max=chosen.longest_wait)(state)
-
-
-@cache
-def _tls() -> ssl.SSLContext:
-    """One for all executors of the process: it takes 40 ms and a MiB, and knows nothing of anyone's."""
-    return httpx.create_ssl_context(trust_env=False)
-
-
-def _no_cookies() -> CookieJar:
-    """A jar that takes none: a call is what its document and its arguments make it, never what a server left behind before it."""
-    return CookieJar(DefaultCookiePolicy(allowed_domains=()))
 
 
 def _result(state: RetryCallState) -> Try:

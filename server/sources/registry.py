@@ -1,0 +1,150 @@
+"""The sources of a server: who may see and change which, and the steps of their lives."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from domain.errors import BrokenInputError, NotFoundError
+from domain.source import Corrections
+from domain.tool import ToolId
+from server.sources import states
+from server.sources.documents import digest
+from server.sources.reading import ReadSource
+from server.storage.sources.models import Actor, Done, Followed, Held, KeptTool, Reading, Source
+from server.storage.storage import Storage
+from server.storage.users import User
+
+Follow = Callable[[Followed], Awaitable[None]]
+"""Told after each step what is offered now, and what is not any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """``sources``: of one author; ``tools``: of one source; ``document``: bytes of what is read."""
+
+    sources: int = 50
+    tools: int = 500
+    document: int = 8_000_000
+
+
+class SourceRegistry:
+    """What a user may not know of is not found: an author has their own, administrators have all."""
+
+    def __init__(self, storage: Storage, bounds: Bounds, follow: Follow) -> None:
+        self._storage = storage
+        self.bounds = bounds
+        self._follow = follow
+
+    async def all(self, user: User) -> list[Source]:
+        """Those that this user may change."""
+        return await self._storage.sources.all(None if user.role == "admin" else user.id)
+
+    async def get(self, source_id: str, user: User, *, removed: bool = False) -> Source:
+        """One of them. ``removed``: or one that was, for an administrator."""
+        found = await self._storage.sources.get(source_id, removed=removed and user.role == "admin")
+        if found is None or (user.role != "admin" and found.author_id != user.id):
+            raise NotFoundError("you have no such source")
+        return found
+
+    async def add(self, source: Source, read: ReadSource, user: User) -> Source:
+        """A new one, with its tools as drafts. ``ConflictError``: as many as there may be."""
+        self.check_size(read)
+        at = source.created_at
+        reading = Reading(
+            version=1, digest=digest(read.raw), documents=read.docs, skipped=read.skipped, at=at, raw=read.raw
+        )
+        drafts = [KeptTool(tool=doc.id, original=doc) for doc in read.docs]
+        return await self._storage.sources.add(source, drafts, reading, actor_of(user), self.bounds.sources)
+
+    def check_size(self, read: ReadSource) -> None:
+        """``BrokenInputError`` where a source would have more tools than it may, or none."""
+        if len(read.docs) > self.bounds.tools:
+            raise BrokenInputError(
+                f"holds {len(read.docs)} operations, and a source may have {self.bounds.tools}; leave out some of them, "
+                "split it into several sources, or have FOOTPATH_SOURCE_TOOLS raised",
+                file="the document",
+            )
+        if not read.docs:
+            told = f": {'; '.join(read.skipped[:3])}" if read.skipped else ""
+            raise BrokenInputError(f"holds no operation that can be called{told}", file="the document")
+
+    async def change(self, source_id: str, user: User, values: dict[str, object]) -> Source:
+        """Its name, who may use it, how it is watched."""
+
+        def changed(held: Held) -> Done | None:
+            source = Source.model_validate(held.source.model_dump() | values)
+            said = ", ".join(sorted(name for name in values if getattr(source, name) != getattr(held.source, name)))
+            return Done("changed", said, source=source, keep=False) if said else None
+
+        return (await self.step(source_id, user, changed)).source
+
+    async def remove(self, source_id: str, user: User) -> None:
+        """Withdraw its tools; what was done with it stays known to administrators."""
+        at = self._storage.sources.now()
+
+        def removed(held: Held) -> Done:
+            done = states.removed(held)
+            gone = held.source.model_copy(update={"removed_at": at, "watch_minutes": 0})
+            return Done("removed", source=gone, tools=done.tools, keep=False)
+
+        await self.step(source_id, user, removed)
+
+    async def correct(self, source_id: str, tool: ToolId, said: Corrections, user: User, reason: str = "") -> KeptTool:
+        """Say something in place of a tool's document."""
+        await self.step(source_id, user, lambda held: states.corrected_step(held, tool, said, reason))
+        return await self.tool(source_id, tool)
+
+    async def admit(self, source_id: str, tools: Sequence[ToolId], user: User, despite: str = "") -> list[KeptTool]:
+        """Offer these, or all that passed."""
+        actor = actor_of(user)
+        await self.step(source_id, user, lambda held: states.admitted(held, tools, actor, despite))
+        return await self._storage.sources.tools(source_id)
+
+    async def quarantine(self, source_id: str, tools: Sequence[ToolId], user: User, reason: str) -> list[KeptTool]:
+        """Keep these out."""
+        actor = actor_of(user)
+        await self.step(source_id, user, lambda held: states.quarantined(held, tools, actor, reason))
+        return await self._storage.sources.tools(source_id)
+
+    async def undo(self, source_id: str, user: User) -> list[KeptTool]:
+        """Undo the latest step that can be."""
+        actor = actor_of(user)
+        await self.step(source_id, user, lambda held: states.undone(held, actor))
+        return await self._storage.sources.tools(source_id)
+
+    async def looked(self, source_id: str, user: User) -> Source:
+        """The changes of its tools have been looked at."""
+
+        def seen(held: Held) -> Done | None:
+            if not held.source.changes:
+                return None
+            tools = tuple(dict.fromkeys(one.tool for one in held.source.changes))
+            return Done("looked", source=held.source.model_copy(update={"changes": ()}), named=tools, keep=False)
+
+        return (await self.step(source_id, user, seen)).source
+
+    async def tool(self, source_id: str, tool: ToolId) -> KeptTool:
+        """One of its tools."""
+        if (found := await self._storage.sources.tool(source_id, tool)) is None:
+            raise NotFoundError(f"this source has no tool {tool[:200]}")
+        return found
+
+    async def step(self, source_id: str, user: User, work: Callable[[Held], Done | None]) -> Followed:
+        """Take a step with one that this user may change, and have the graph follow."""
+        await self.get(source_id, user)
+        return await self.take(source_id, actor_of(user), work)
+
+    async def take(self, source_id: str, actor: Actor, work: Callable[[Held], Done | None]) -> Followed:
+        """Take a step, and have the graph follow. The rows are written first: they say what is offered, whatever happens to the graph."""
+        followed = await self._storage.sources.take(source_id, actor, work)
+        if followed.offered or followed.withdrawn:
+            await self._follow(followed)
+        return followed
+
+
+async def rows_alone(_: Followed) -> None:
+    """Nothing follows but the rows."""
+
+
+def actor_of(user: User) -> Actor:
+    """Who does something."""
+    return Actor(user_id=user.id, name=user.name, admin=user.role == "admin")
