@@ -19,6 +19,7 @@ CHECKS = {
 }
 """The checks of the gate by the server's names, in their order: a short name, and what it asks."""
 VERDICTS = {"passed": ("✓", "passed"), "warned": ("!", "passed with a warning"), "failed": ("✗", "failed"), "skipped": ("–", "not done")}  # fmt: skip
+_GRAVEST = ("failed", "warned", "passed", "skipped")
 VISIBLE_TO = {"everybody": "Everybody", "roles": "Users with a role", "users": "Named users"}
 KEYS_OF = {"caller": "Each user's own", "source": "Those kept with the source, for all its users"}
 EFFECTS = {"reads": "only reads", "changes": "changes something", "unknown": "may change something"}
@@ -55,8 +56,16 @@ def about(one: Source) -> str:
 
 
 def states_of(one: SourceTool) -> dict[str, str]:
-    """The verdict of each check that was made, by the check's name."""
-    return {finding.check: finding.verdict for finding in one.findings}
+    """The verdict of each check that was made, by the check's name; of several the gravest."""
+    made: dict[str, str] = {}
+    for finding in one.findings:
+        before = made.get(finding.check, finding.verdict)
+        made[finding.check] = min(before, finding.verdict, key=_graveness)
+    return made
+
+
+def _graveness(verdict: str) -> int:
+    return _GRAVEST.index(verdict) if verdict in _GRAVEST else len(_GRAVEST)
 
 
 def admissible(tools: Iterable[SourceTool]) -> list[SourceTool]:

@@ -175,12 +175,20 @@ class Past(BaseModel):
 
 
 class Touched(BaseModel):
-    """A change, with the solutions and templates whose programs call the tool."""
+    """What rests on a tool that has changed. ``others``: how many solutions and templates of others do."""
 
     tool: str
-    change: Change
+    change: str = ""
     solutions: list[str] = Field(default_factory=list[str])
     templates: list[str] = Field(default_factory=list[str])
+    others: int = 0
+
+
+class Dropped(BaseModel):
+    """A tool whose document was not good enough, and why."""
+
+    tool: str
+    reason: str = ""
 
 
 class QualityRow(BaseModel):
@@ -189,7 +197,7 @@ class QualityRow(BaseModel):
     category: str = ""
     kept: int = 0
     dropped: int = 0
-    reasons: list[str] = Field(default_factory=list[str])
+    reasons: list[Dropped] = Field(default_factory=list[Dropped])
 
 
 class Person(BaseModel):
@@ -259,10 +267,9 @@ def source_history(client: Client, source: str) -> list[Past]:
     return read_all(Past, client.send("GET", f"/sources/{source}/history"))
 
 
-def refresh_source(client: Client, source: str, document: str = "") -> Source:
+def refresh_source(client: Client, source: str, document: str = "") -> None:
     """Read it again and compare. ``document``: the new text, of one that has no address."""
-    path = f"/sources/{source}/refresh"
-    return read(Source, client.send("POST", path, json={"document": document} if document else {}))
+    client.send("POST", f"/sources/{source}/refresh", json={"document": document} if document else {})
 
 
 def touched(client: Client, source: str) -> list[Touched]:

@@ -30,12 +30,16 @@ class NeededKey(BaseModel):
 
 
 class Endpoints(BaseModel):
-    """What a server says of how to log in to it."""
+    """What a server says of how to log in to it. ``registration_url``: where clients register themselves; ``told``: what its user should know."""
 
     authorize_url: str = ""
     token_url: str = ""
-    client_id: str = ""
+    registration_url: str = ""
+    resource: str = ""
+    issuer: str = ""
+    issuer_told: bool = False
     scopes: list[str] = Field(default_factory=list[str])
+    told: list[str] = Field(default_factory=list[str])
 
 
 class Begun(BaseModel):

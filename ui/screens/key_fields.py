@@ -79,32 +79,16 @@ def _by_value(vault: Vault, key: str, name: str, hosts: Sequence[str]) -> None:
 def _by_oauth(vault: Vault, key: str, name: str, hosts: Sequence[str]) -> None:
     """Where to log in is asked of the server, or said by hand."""
     found = _discovered(vault.client, key)
+    for said in found.told:
+        st.caption(unmarked(said))
     with st.form(f"oauth-{key}", border=True):
         named = st.text_input("Name of the key", name, max_chars=200, key=f"oauth-name-{key}-{name}")
-        grant = st.selectbox("How", list(_GRANTS), format_func=_GRANTS.__getitem__, key=f"grant-{key}")
-        of = f"{key}-{found.token_url}"
-        authorize = st.text_input("Address to log in at", found.authorize_url, max_chars=2000, key=f"authorize-{of}")
-        token = st.text_input("Address that gives tokens", found.token_url, max_chars=2000, key=f"token-{of}")
-        client_id = st.text_input("Client id", found.client_id, max_chars=500, key=f"client-{of}")
-        secret = st.text_input("Client secret, if it has one", type="password", max_chars=2000, key=f"secret-{key}")
-        scopes = st.text_input(
-            "Scopes, with spaces between", " ".join(found.scopes), max_chars=2000, key=f"scopes-{of}"
-        )
-        allowed = st.text_area(
-            "Hosts that it may be sent to, one on each line", "\n".join(hosts), key=f"oauth-hosts-{key}", height=80
-        )
+        how = _terms(found, key, hosts)
         pressed = st.form_submit_button("Go on")
     asked = f"asked-{key}"
-    if pressed:
-        how: JsonObject = {
-            "grant": grant,
-            "authorize_url": authorize.strip(),
-            "token_url": token.strip(),
-            "client_id": client_id.strip(),
-            "scopes": [*scopes.split()],
-            "hosts": [*lines_of(allowed)],
-            **({"client_secret": secret} if secret else {}),
-        }
+    if pressed and not named.strip():
+        st.error("Still needed: its name.")
+    elif pressed:
         _begin(vault, named.strip(), how, asked)
     if address := st.session_state.get(asked, ""):
         st.info("Log in there and agree; then come back.")
@@ -112,6 +96,33 @@ def _by_oauth(vault: Vault, key: str, name: str, hosts: Sequence[str]) -> None:
         if st.button("I have agreed", key=f"agreed-{key}"):
             st.session_state.pop(asked, None)
             st.rerun()
+
+
+def _terms(found: Endpoints, key: str, hosts: Sequence[str]) -> JsonObject:
+    """What is asked for, as the server takes it; what was found out stands in the fields at first."""
+    of = f"{key}-{found.token_url}"
+    grant = st.selectbox("How", list(_GRANTS), format_func=_GRANTS.__getitem__, key=f"grant-{key}")
+    authorize = st.text_input(
+        "Address to log in at", found.authorize_url, max_chars=2000, key=f"authorize-{of}"
+    ).strip()
+    token = st.text_input("Address that gives tokens", found.token_url, max_chars=2000, key=f"token-{of}")
+    registers = "Empty: it is registered there by itself" if found.registration_url else ""
+    client_id = st.text_input("Client id", max_chars=500, key=f"client-{of}", placeholder=registers)
+    secret = st.text_input("Client secret, if it has one", type="password", max_chars=2000, key=f"secret-{key}")
+    scopes = st.text_input("Scopes, with spaces between", " ".join(found.scopes), max_chars=2000, key=f"scopes-{of}")
+    allowed = st.text_area(
+        "Hosts that it may be sent to, one on each line", "\n".join(hosts), key=f"oauth-hosts-{key}", height=80
+    )
+    return {
+        "grant": grant,
+        "authorize_url": authorize if grant == "authorization_code" else "",
+        "token_url": token.strip(),
+        "client_id": client_id.strip(),
+        "scopes": [*scopes.split()],
+        "hosts": [*lines_of(allowed)],
+        **found.model_dump(include={"registration_url", "resource", "issuer", "issuer_told"}),
+        **({"client_secret": secret} if secret else {}),
+    }
 
 
 def _begin(vault: Vault, name: str, how: JsonObject, asked: str) -> None:

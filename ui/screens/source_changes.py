@@ -7,7 +7,7 @@ import streamlit as st
 from ui.client import Client
 from ui.screens.telling import told
 from ui.source_words import counted, past_told
-from ui.sources import Past, Source, Touched, changes_seen, refresh_source, source_history, touched, undo
+from ui.sources import Change, Past, Source, Touched, changes_seen, refresh_source, source_history, touched, undo
 from ui.texts import labelled, unmarked, visible
 
 _MOST = 100
@@ -25,32 +25,43 @@ _KINDS = {
 def changes(client: Client, one: Source) -> None:
     """Those that nobody has looked at, each with the solutions and templates that call the tool."""
     _refresh(client, one)
-    found = touched(client, one.id) if one.changes else []
-    if not found:
+    if not one.changes:
         st.caption("Nothing has changed that was not looked at.")
         return
-    for change in found[:_MOST]:
-        _change(change)
-    if len(found) > _MOST:
-        st.caption(f"… {len(found) - _MOST} more.")
+    resting = {found.tool: found for found in touched(client, one.id)}
+    for tool, told_of in by_tool(one.changes).items():
+        _change(tool, told_of, resting.get(tool))
     st.caption("Tools that were kept out are checked and admitted under *Tools*.")
     if st.button("I have looked at these", key="seen") and told(lambda: changes_seen(client, one.id)):
         st.rerun()
 
 
-def _change(one: Touched) -> None:
-    change = one.change
-    kept_out = ", kept out" if change.breaks else ""
-    kind = _KINDS.get(change.kind, change.kind)
+def by_tool(found: Sequence[Change]) -> dict[str, list[Change]]:
+    """The changes of each tool; of very many the first."""
+    told_of: dict[str, list[Change]] = {}
+    for change in found[:_MOST]:
+        told_of.setdefault(change.tool, []).append(change)
+    return told_of
+
+
+def _change(tool: str, found: Sequence[Change], resting: Touched | None) -> None:
     with st.container(border=True):
-        st.markdown(f"**{labelled(one.tool.rpartition('/')[2])}**: {unmarked(kind)}{kept_out}")
-        st.text(visible(change.told))
-        if one.solutions:
+        kept_out = " (kept out)" if any(change.breaks for change in found) else ""
+        st.markdown(f"**{labelled(tool.rpartition('/')[2])}**{kept_out}")
+        for change in found:
+            st.text(visible(f"{_KINDS.get(change.kind, change.kind).capitalize()}: {change.told}"))
+        if resting is None:
+            return
+        if resting.solutions:
             st.caption(
-                f"{counted(len(one.solutions), 'solution')} call it; they are under *Solutions*, where they are checked again."
+                f"{counted(len(resting.solutions), 'solution')} call it: see *Solutions*, where they are checked again."
             )
-        if one.templates:
-            st.caption("Templates that call it: " + ", ".join(map(labelled, one.templates)))
+        if resting.templates:
+            st.caption("Templates that call it: " + ", ".join(map(labelled, resting.templates)))
+        if resting.others:
+            st.caption(
+                f"{counted(resting.others, 'solution or template', 'solutions and templates')} of others call it."
+            )
 
 
 def _refresh(client: Client, one: Source) -> None:

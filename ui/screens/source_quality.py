@@ -3,8 +3,12 @@
 import streamlit as st
 
 from ui.client import Client
+from ui.source_words import names_told
 from ui.sources import Source, quality_table
 from ui.texts import visible
+
+_MOST = 100
+"""Reasons that are told of a category."""
 
 
 def quality(client: Client, one: Source) -> None:
@@ -13,16 +17,8 @@ def quality(client: Client, one: Source) -> None:
     if not rows:
         st.caption("The gate has not judged its documents yet.")
         return
-    table = [
-        {
-            "Category": visible(row.category),
-            "Kept": row.kept,
-            "Dropped": row.dropped,
-            "Why": visible("; ".join(row.reasons)),
-        }
-        for row in rows
-    ]
+    table = [{"Category": visible(row.category), "Kept": row.kept, "Dropped": row.dropped} for row in rows]
     st.dataframe(table, hide_index=True, width="stretch")  # pyright: ignore[reportUnknownMemberType]
     for row in rows:
-        for reason in row.reasons:
-            st.text(visible(f"{row.category}: {reason}"))
+        for dropped in row.reasons[:_MOST]:
+            st.text(visible(f"{names_told([dropped.tool])}: {dropped.reason}"))
