@@ -16,7 +16,7 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
     """A browser on a busy machine draws late: a test here that fails is run once more, and counted as ``rerun`` at the end."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.flaky(reruns=1))
+            item.add_marker(pytest.mark.flaky(reruns=0))
 
 
 @pytest.fixture
@@ -28,11 +28,13 @@ def browser_program(request: pytest.FixtureRequest) -> Iterator[Browser]:
 
 @pytest.fixture(scope="package")
 def up(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    """Playground, server and page, with a scripted model for who chooses it."""
+    """Playground, server and page, with a scripted model for who chooses it. APIs on loopback may be added."""
     chromium(request)
     folder = tmp_path_factory.mktemp("everything")
     with (
         model_server_in_thread(author) as model,
-        everything(folder, FOOTPATH_MODEL_URL=model.url, FOOTPATH_MODEL_NAME=model.model) as running,
+        everything(
+            folder, FOOTPATH_MODEL_URL=model.url, FOOTPATH_MODEL_NAME=model.model, FOOTPATH_ALLOW_HOSTS="127.0.0.1"
+        ) as running,
     ):
         yield running
