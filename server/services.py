@@ -89,13 +89,14 @@ async def open_services(
         )
         await asyncio.to_thread(interrupted.check, settings.server_home)
         await _take_up(storage, settings.server_home)
+        await agents.follower.at_start()
         checks = {"database": storage.check, "graph": agents.servers.graph, "vectors": agents.servers.vectors}
         async with (
             working(storage, agents.begin, broker, parameters, stored, agents.servers.all) as worker,
             tidying(storage, settings.event_days),
             watched_sessions(storage) as followed,
             sources_at_work(
-                storage, StoreAccess(settings, agents.container, agents.secrets_for), worker.name
+                storage, StoreAccess(settings, agents.whole, agents.secrets_for), agents.follower.after, worker.name
             ) as sources,
         ):
             metrics.watch(lambda: worker.in_hand, lambda: broker.followers)
