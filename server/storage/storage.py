@@ -25,8 +25,10 @@ from server.storage.migrate import newest
 from server.storage.retention import Retention
 from server.storage.run_leases import HeldRuns
 from server.storage.runs import Runs
+from server.storage.sources.checks import SourceChecks
 from server.storage.sources.offered import OfferedTools
 from server.storage.sources.sources import Sources
+from server.storage.sources.watches import SourceWatches
 from server.storage.template_takes import TemplateTakes
 from server.storage.templates import Templates
 from server.storage.tokens import Tokens
@@ -74,6 +76,8 @@ class Storage:
         self.tool_marks = ToolMarks(database, clock)
         self.sources = Sources(database, clock)
         self.offered_tools = OfferedTools(database)
+        self.source_checks = SourceChecks(database, clock)
+        self.source_watches = SourceWatches(database, clock)
 
     async def check(self) -> None:
         """Whether it can be used now. ``UnavailableError`` where it is not reached or its tables are of another version."""
