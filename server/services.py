@@ -23,14 +23,10 @@ from server.runs.outage import RetryWait
 from server.runs.stream_sessions import StreamSessions, watched_sessions
 from server.runs.worker import Worker, WorkerParameters, working
 from server.runs.worker_locks import dead_workers, forget_workers, worker_lock
-<<<<<<< HEAD
-from server.sources.registry import Bounds, SourceRegistry
-=======
 from server.sources.at_work import sources_at_work
 from server.sources.checking import SourceChecker
 from server.sources.registry import SourceRegistry
 from server.sources.store_access import StoreAccess
->>>>>>> int
 from server.storage.database import file_of, file_url
 from server.storage.encryption import Keys, keys_of_file, parse_keys
 from server.storage.migrate import migrate
@@ -90,15 +86,12 @@ async def open_services(
         )
         await asyncio.to_thread(interrupted.check, settings.server_home)
         await _take_up(storage, settings.server_home)
-        await agents.follower.at_start()
         checks = {"database": storage.check, "graph": agents.servers.graph, "vectors": agents.servers.vectors}
         async with (
             working(storage, agents.begin, broker, parameters, stored, agents.servers.all) as worker,
             tidying(storage, settings.event_days),
             watched_sessions(storage) as followed,
-            sources_at_work(
-                storage, StoreAccess(settings, agents.container, agents.secrets_for), worker.name
-            ) as sources,
+            sources_at_work(storage, StoreAccess(settings, agents.whole, agents.secrets_for), worker.name) as sources,
         ):
             metrics.watch(lambda: worker.in_hand, lambda: broker.followers)
             try:
@@ -112,12 +105,8 @@ async def open_services(
                         broker=broker,
                         followed=followed,
                         agents=agents,
-<<<<<<< HEAD
-                        sources=_registry(settings, storage, agents),
-=======
                         sources=sources.registry,
                         checker=sources.checker,
->>>>>>> int
                         limits=limits,
                         readiness=readiness,
                         metrics=metrics,
@@ -128,14 +117,6 @@ async def open_services(
                 broker.close()
 
 
-<<<<<<< HEAD
-def _registry(settings: Settings, storage: Storage, agents: Agents) -> SourceRegistry:
-    bounds = Bounds(settings.author_sources, settings.source_tools, settings.source_bytes)
-    return SourceRegistry(storage, bounds, agents.follower.after)
-
-
-=======
->>>>>>> int
 async def _take_up(storage: Storage, home: Path) -> None:
     """Queue what workers of this home had in hand when they were killed."""
     killed = await asyncio.to_thread(dead_workers, home)

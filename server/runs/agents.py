@@ -32,7 +32,7 @@ from server.runs.token_usage import TokenUsage, counting, token_usage
 from server.runs.unknown_outcomes import UnknownOutcomeExecutor
 from server.runs.user_pool import UserPool
 from server.runs.visible_calls import VisibleExecutor
-from server.sources.following import GraphFollower
+from server.sources.before_runs import LatestSteps
 from server.sources.visibility import Visibility, viewer
 from server.storage.runs import Run
 from server.storage.sources.models import Source
@@ -99,7 +99,7 @@ class Agents:
         self._round_robin = RoundRobin()
         self.servers = StoreServers(settings, stack)
         self.visibility = Visibility(storage)
-        self.follower = GraphFollower(storage, self.whole)
+        self._latest = LatestSteps(storage, self.whole)
         self._recorded = Lazy(self._open_recorded)
         stack.push_async_callback(self._executors.close)
 
@@ -132,7 +132,7 @@ class Agents:
     async def begin(self, run: Run, past: Sequence[EventRecord], control: RunControl) -> AsyncGenerator[EventRecord]:
         """A run's events, with its user's keys and memories, and every change allowed and in the ledger before it is made."""
         await (await self.whole()).search()  # which one process owns: where that is another, the run is left to it
-        await self.follower.follow()
+        await self._latest.follow()
         return self._events(run, past, control)
 
     async def _events(self, run: Run, past: Sequence[EventRecord], control: RunControl) -> AsyncGenerator[EventRecord]:
