@@ -18,6 +18,7 @@ from agent.scheduler import closing
 from domain.errors import UnavailableError
 from domain.event import EventRecord, InputNeeded
 from domain.tool import ToolId
+from server.oauth.renewal import Renewals
 from server.quotas import Quotas
 from server.runs.approvals import UserApprover
 from server.runs.asking import UserAsker
@@ -32,7 +33,7 @@ from server.runs.token_usage import TokenUsage, counting, token_usage
 from server.runs.unknown_outcomes import UnknownOutcomeExecutor
 from server.runs.user_pool import UserPool
 from server.runs.visible_calls import VisibleExecutor
-from server.sources.before_runs import LatestSteps
+from server.sources.following import GraphFollower
 from server.sources.visibility import Visibility, viewer
 from server.storage.runs import Run
 from server.storage.sources.models import Source
@@ -89,17 +90,20 @@ class UserExecutor:
 class Agents:
     """Made by :func:`open_agents` only."""
 
-    def __init__(self, settings: Settings, storage: Storage, quotas: Quotas, stack: AsyncExitStack) -> None:
+    def __init__(
+        self, settings: Settings, storage: Storage, quotas: Quotas, renewals: Renewals, stack: AsyncExitStack
+    ) -> None:
         self._settings = settings
         self._storage = storage
         self._quotas = quotas
+        self._renewals = renewals
         self._stack = stack
         self._container = Lazy(self._open)
         self._executors = UserPool(self._user_executor)
         self._round_robin = RoundRobin()
         self.servers = StoreServers(settings, stack)
         self.visibility = Visibility(storage)
-        self._latest = LatestSteps(storage, self.whole)
+        self.follower = GraphFollower(storage, self.whole)
         self._recorded = Lazy(self._open_recorded)
         stack.push_async_callback(self._executors.close)
 
@@ -132,7 +136,7 @@ class Agents:
     async def begin(self, run: Run, past: Sequence[EventRecord], control: RunControl) -> AsyncGenerator[EventRecord]:
         """A run's events, with its user's keys and memories, and every change allowed and in the ledger before it is made."""
         await (await self.whole()).search()  # which one process owns: where that is another, the run is left to it
-        await self._latest.follow()
+        await self.follower.follow()
         return self._events(run, past, control)
 
     async def _events(self, run: Run, past: Sequence[EventRecord], control: RunControl) -> AsyncGenerator[EventRecord]:
@@ -217,7 +221,8 @@ class Agents:
         return Evidence(parts, container.graph, search, container.weights, secrets, flows, reader)
 
     async def _secrets(self, user_id: str) -> UserSecrets:
-        return UserSecrets(self._storage.tool_keys, user_id, await (await self.whole()).secrets())
+        shared = await (await self.whole()).secrets()
+        return UserSecrets(self._storage.tool_keys, self._renewals, user_id, shared)
 
     async def secrets_for(self, source: Source, user_id: str | None) -> Secrets:
         """The keys that calls of a source send when this user asks; None: its author. Raises as :meth:`container`."""
@@ -234,7 +239,9 @@ def _within(budget: Budget, spent: TokenUsage) -> Budget:
 
 
 @asynccontextmanager
-async def open_agents(settings: Settings, storage: Storage, quotas: Quotas) -> AsyncGenerator[Agents]:
+async def open_agents(
+    settings: Settings, storage: Storage, quotas: Quotas, renewals: Renewals
+) -> AsyncGenerator[Agents]:
     """Nothing is opened before the first run needs it; all is closed at the end."""
     async with AsyncExitStack() as stack:
-        yield Agents(settings, storage, quotas, stack)
+        yield Agents(settings, storage, quotas, renewals, stack)

@@ -108,6 +108,7 @@ NAMED_ONLY = {
     "agent.execution.http.executor": "types and errors; the client is given",
     "admission.address_check": "errors of name servers",
     "agent.execution.http.attempt": "types and errors of answers",
+    "agent.execution.http.exchange": "types and errors; the client is that of agent.execution.http.client",
     "agent.execution.http.fetching": "errors; its client is that of agent.execution.http.client",
     "agent.execution.http.outcomes": "errors of name servers",
     "agent.execution.http.response": "types and errors of answers",
