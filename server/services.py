@@ -76,7 +76,7 @@ async def open_services(
         _traced(settings) as traces,
         open_storage(settings) as storage,
         open_oauth(settings, storage) as oauth,
-        open_agents(settings, storage, limits.quotas, oauth.of_users) as agents,
+        open_agents(settings, storage, limits.quotas, oauth) as agents,
     ):
 
         def stored(run: Run, record: EventRecord) -> None:
