@@ -155,7 +155,7 @@ _GROUPS = word_sets(
     "animal species; doctor physician medicine; car vehicle automobile; picture image photo; birthday birth born; "
     "birthplace birth born hometown; lyrics text words; owner holder; abstract summary summarise summarize description; citation cited; publisher press published; "
     "seat sit seating capacity; interest work study specialise; coauthor collaborator collaboration colleague; gender sex male female; biography bio introduction profile; work paper publication; "
-    "position role rank job title post; education educational degree study studied graduate; interest research field topic; "
+    "position role rank job title post; education educational degree study studied graduate graduated; interest research field topic; "
     "page pages; release released premiere; director directed; actor cast starring"
 )
 

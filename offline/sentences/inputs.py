@@ -17,6 +17,7 @@ from offline.nlp.asked_words import synonyms
 from offline.nlp.coordination import side_by_side
 from offline.nlp.entities import Span
 from offline.sentences.fields import Field, fields_of
+from offline.sentences.kinds import head_of, of_list
 from offline.sentences.said import Said
 from offline.slots.binding import assigned, default_of
 from offline.slots.candidates import Reading, told
@@ -50,6 +51,12 @@ class Function:
     def told(self) -> frozenset[str]:
         """Those of its description."""
         return text_words(self.doc.description)
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """What it gives, as its name and the names of its lists say."""
+        lists = (of_list(one.path) for one in self.fields if "[]" in one.path)
+        return head_of(self.doc.api).union(*lists)
 
     @property
     def vocabulary(self) -> frozenset[str]:
@@ -97,7 +104,7 @@ def inputs(function: Function, said: Said, linked: frozenset[str] = frozenset())
             likeness = own.score * _written_alike(own.span.text, need_of(parameter).example)
             if parameter.required or likeness >= _ALIKE:
                 given[name] = Given(own.value, (own.span,), likeness)
-    for one in (given, *_otherwise(parameters, given, said)):
+    for one in (given, *_otherwise(parameters, given, said), *_with_less(parameters, given)):
         yield from _filled(function, parameters, one, said)
 
 
@@ -125,6 +132,13 @@ def _otherwise(
             beside = any(enumerated(reading.span, span, said.request) for span in taken)
             if alike and not beside and not any(reading.span.overlaps(span) for span in taken):
                 yield {**given, name: Given(reading.value, (reading.span,), reading.score)}
+
+
+def _with_less(parameters: Mapping[str, Parameter], given: Mapping[str, Given]) -> Iterator[dict[str, Given]]:
+    """Without one of the values that may be left out: it may say something of what is found later."""
+    if len(given) > 1:
+        for left in (name for name, one in given.items() if one.spans and not parameters[name].required):
+            yield {name: one for name, one in given.items() if name != left}
 
 
 def called_so(span: Span, own: frozenset[str]) -> float:

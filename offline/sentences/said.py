@@ -11,7 +11,8 @@ from offline.nlp.asked_words import asked_pairs, match, synonyms
 from offline.nlp.clauses import asks
 from offline.nlp.entities import Span, spans
 from offline.nlp.gazetteer import word_set
-from offline.nlp.superlatives import Rank, ranks
+from offline.nlp.superlatives import Place, Rank, measured, places, ranks, without_places
+from offline.sentences.kinds import goes_by
 
 Figure = Literal["count", "sum", "average", "difference"]
 Test = Literal["=", ">", ">=", "<", "<=", "contains"]
@@ -46,6 +47,7 @@ _ASKING = (
     (re.compile(r"\b(?:at least|lower end|minimum)\b", re.I), "minimum"),
     (re.compile(r"\bwhere\b", re.I), "city country place location address organization"),
     (re.compile(r"\bwhen\b|\bwhat (?:day|date)\b", re.I), "date day time year"),
+    (re.compile(r"\bwhat\b[^.?!]*\babout\s*(?=[.?!]|$)", re.I), "description summary abstract plot synopsis overview"),
 )
 _MANY = re.compile(
     r"\b(?:list|all|every|each|everything|everyone|everybody|names of)\b|\b(?:who|what|which) (?:are|were)\b", re.I
@@ -92,6 +94,7 @@ _VALUES = frozenset(
     }
 )
 _OPENED = re.compile(r"(?:^\W*|[.?!:;,]\s*|\band\s+|\bknow\s+|\bme\s+)(where|when)\b", re.I)
+_KIND_ASKED = re.compile(r"\bwhich\s+((?:(?!(?:is|are|was|were|do|does|did|has|have|of|by)\b)[^\W\d_]+\s*){1,3})", re.I)
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _TELLING = re.compile(r"\b(?:[^\W\d_a-z][^\W_]*|\d[^\W_]*)")
 _QUESTION = re.compile(
@@ -158,7 +161,9 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A request as the author sees it. ``phrases``: words in a row that may be a value, though nothing marks them as one."""
+    """A request as the author sees it. ``phrases``: words in a row that may be a value, though nothing marks them as one. ``places``: ordinals
+    of what functions give (the second author). ``wanted``: the kind of thing that *which* asks for.
+    """
 
     request: str
     values: tuple[Value, ...]
@@ -172,6 +177,8 @@ class Said:
     many: bool = False
     classes: tuple[Span, ...] = ()
     negated: bool = False
+    places: tuple[Place, ...] = ()
+    wanted: str = ""
 
     def names(self, span: Span) -> bool:
         """Whether a span is more than words of the functions themselves."""
@@ -185,11 +192,18 @@ class Said:
     @property
     def total(self) -> float:
         """The weight of all that it says."""
-        return sum(one.weight for one in (*self.values, *self.units)) + len(self.ranks) + len(self.bounds)
+        return (
+            sum(one.weight for one in (*self.values, *self.units))
+            + len(self.ranks)
+            + len(self.bounds)
+            + len(self.places)
+        )
 
 
-def said_in(request: str, today: date, vocabulary: frozenset[str] = frozenset()) -> Said:
-    """What a request says. ``vocabulary``: the words of the offered functions, which are no names where they open it."""
+def said_in(
+    request: str, today: date, vocabulary: frozenset[str] = frozenset(), kinds: frozenset[str] = frozenset()
+) -> Said:
+    """What a request says. ``vocabulary``: the words of the offered functions, which are no names where they open it; ``kinds``: what they give."""
     found = [
         span
         for span in spans(request, today)
@@ -199,6 +213,8 @@ def said_in(request: str, today: date, vocabulary: frozenset[str] = frozenset())
     rest = request
     for value in values:
         rest = rest[: value.start] + " " * (value.end - value.start) + rest[value.end :]
+    ordinals = tuple(one for one in places(rest) if one.index >= 0 and one.noun and goes_by(one.noun, kinds))
+    rest = without_places(rest, {one.noun for one in ordinals})
     units = tuple(Unit(own, meant) for own, meant in asked_pairs(_NOTABLE.sub(" ", rest)) if not own <= _FILLER)
     spoken = [word for token in _WORD.findall(rest) for word in words(token)]
     for cue in {one.cue for one in found}:  # the ship A or the ship B: said of each, it is said once
@@ -213,7 +229,16 @@ def said_in(request: str, today: date, vocabulary: frozenset[str] = frozenset())
         request, values, tuple(found), units, ranks(rest) + _notable(rest),
         tuple(name for name, pattern in _FIGURES if pattern.search(rest)),
         tuple(_bounds(request, found)), phrases, today, bool(_MANY.search(rest)), tuple(one for one in phrases if one.before[-1:] and one.before[-1] in _CLASSES), bool(_NOT.search(rest)),
+        ordinals, _wanted(rest, kinds),
     )  # fmt: skip
+
+
+def _wanted(rest: str, kinds: frozenset[str]) -> str:
+    for asked in _KIND_ASKED.finditer(rest):
+        for word in asked[1].split():
+            if goes_by(word, kinds):
+                return word
+    return ""
 
 
 def _without(spoken: list[str], word: str, times: int) -> list[str]:
@@ -301,7 +326,12 @@ def _phrases(rest: str, vocabulary: frozenset[str]) -> Iterator[Span]:
     """Runs of words that the functions do not use themselves."""
     run: list[re.Match[str]] = []
     for token in [*_WORD.finditer(rest), None]:
-        plain = token is not None and token[0].lower() not in _SMALL | _FILLER and not _spoken(token[0], vocabulary)
+        plain = (
+            token is not None
+            and token[0].lower() not in _SMALL | _FILLER
+            and not measured(token[0].lower())
+            and not _spoken(token[0], vocabulary)
+        )
         if token is not None and plain and (not run or rest[run[-1].end() : token.start()] in (" ", "-")):
             run.append(token)
             continue
