@@ -82,8 +82,7 @@ STARTERS = word_set(
     "second secondly give calculate generate retrieve display create send add count any all api apis our us lets let's weather"
 )
 OPENERS = STARTERS | word_set(
-    "change exchange summarise summarize describe put enter two three besides going moving travelling traveling flying heading "
-    "since before after until till while though although because unless once whether whenever wherever during within"
+    "change exchange summarise summarize describe put enter two three besides going moving travelling traveling flying heading"
 )
 """What a capital at the start of a sentence makes no name of; within a phrase some of them are nouns."""
 ORDERS = word_set(

@@ -57,6 +57,8 @@ _VAGUE = word_set("code number value level amount")
 _OBJECTS = word_set(
     "the a an me us my our whichever which what it them this that these those one all each every of with at in on to for"
 )
+_OPENING = word_set("since before after until till while though although because unless once whether whenever wherever during within")
+"""What a capital at the beginning of a sentence makes no name of."""
 _NO_VALUES = word_set("one a an both")
 _CLASSES = word_set("many which what all every each")
 """What stands before the kind of thing that is asked for."""
@@ -280,7 +282,7 @@ def _opens(span: Span, request: str, vocabulary: frozenset[str]) -> bool:
         or request[: span.start].rstrip()[-1:] not in ("", ".", "!", "?", ":", ";")
     ):
         return False
-    return set(words(span.text)) <= vocabulary or bool(span.after[:1] and span.after[0] in _OBJECTS)
+    return set(words(span.text)) <= vocabulary or span.text.lower() in _OPENING or bool(span.after[:1] and span.after[0] in _OBJECTS)
 
 
 def _blank(found: re.Match[str]) -> str:
