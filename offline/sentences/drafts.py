@@ -81,7 +81,7 @@ def begun(function: Function, scene: Scene) -> Iterator[Draft]:
         if way.listed is not None:
             yield from _over_values(function, way)
         else:
-            yield from _called(Draft(), function, way.given, {}, 0.0)
+            yield from _called(Draft(), function, way.given, {}, way.loss)
 
 
 def called_next(draft: Draft, function: Function, scene: Scene) -> Iterator[Draft]:
@@ -100,9 +100,9 @@ def called_next(draft: Draft, function: Function, scene: Scene) -> Iterator[Draf
             spans = [span for one in way.given.values() for span in one.spans]
             if way.listed is None and all(draft.free(span) for span in spans):
                 if draft.many:
-                    yield from _each(draft, function, way.given, linked, loss)
+                    yield from _each(draft, function, way.given, linked, loss + way.loss)
                 else:
-                    yield from _called(draft, function, way.given, linked, loss)
+                    yield from _called(draft, function, way.given, linked, loss + way.loss)
 
 
 def _links(draft: Draft, function: Function, scene: Scene) -> Iterator[tuple[dict[str, Seen], float]]:

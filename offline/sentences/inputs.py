@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -27,6 +27,7 @@ _OPTIONAL = 0.6
 _ALIKE = 0.5
 _NEARLY = 0.1
 _CALLED = 0.3
+_LESS = 0.4
 _NAMING = frozenset({"query", "entity", "person", "place", "organization", "symbol", "country"})
 
 
@@ -90,6 +91,7 @@ class Inputs:
 
     given: Mapping[str, Given]
     listed: tuple[str, tuple[Reading, ...]] | None = None
+    loss: float = 0.0
 
 
 def inputs(function: Function, said: Said, linked: frozenset[str] = frozenset()) -> Iterator[Inputs]:
@@ -104,8 +106,10 @@ def inputs(function: Function, said: Said, linked: frozenset[str] = frozenset())
             likeness = own.score * _written_alike(own.span.text, need_of(parameter).example)
             if parameter.required or likeness >= _ALIKE:
                 given[name] = Given(own.value, (own.span,), likeness)
-    for one in (given, *_otherwise(parameters, given, said), *_with_less(parameters, given)):
+    for one in (given, *_otherwise(parameters, given, said)):
         yield from _filled(function, parameters, one, said)
+    for one in _with_less(parameters, given):
+        yield from (replace(way, loss=_LESS) for way in _filled(function, parameters, one, said))
 
 
 def _filled(
@@ -196,12 +200,15 @@ def phrases_for(need: Need, said: Said, *, hinted: bool = True) -> list[Span]:
 def _named_beside(phrase: Span, need: Need) -> bool:
     """Whether words beside a phrase speak of what is needed."""
     near = {word for word in (*phrase.before[-3:], *phrase.after[:1]) if len(word) > 3}
+    if phrase.cue == "about" and _TOPICS & set(need.words):
+        return True
     spoken = set(need.words) | (need.described - _SMALL)
     return any(
         word in spoken or word[:6] in {other[:6] for other in spoken} or synonyms(word) & spoken for word in near
     )
 
 
+_TOPICS = frozenset({"subject", "topic", "theme", "keyword"})
 _SMALL = frozenset({"the", "a", "of", "or", "in", "to", "for", "and", "name"})
 
 

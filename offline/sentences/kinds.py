@@ -7,7 +7,7 @@ from offline.nlp.asked_words import synonyms
 from offline.nlp.gazetteer import word_set
 
 _PREPOSITIONS = word_set("in of by for from near at on to with within nearby around between")
-_EMPTY = word_set(
+EMPTY = word_set(
     "detail info information list data result item entry doc response record value index all basic full each hit page"
 )
 """What a name ends in without saying what it is of."""
@@ -20,7 +20,7 @@ def head_of(name: str) -> frozenset[str]:
         if word in _PREPOSITIONS and spoken:
             break
         spoken.append(word)
-    telling = [word for word in spoken if word not in _EMPTY]
+    telling = [word for word in spoken if word not in EMPTY]
     return frozenset(telling[-1:] if len(spoken) > 1 or telling == spoken else ())
 
 

@@ -41,13 +41,15 @@ _BEHIND = re.compile(
     re.I,
 )
 _LATER = word_set("more above higher later older longer better")
+_CONTENT = "description summary abstract plot synopsis overview"
+_ABOUT = re.compile(r"\bwhat\b[^.?!]*\babout\s*(?=[.?!]|$)", re.I)
 _ASKING = (
     (re.compile(r"\bwho(?:m|se)?\b", re.I), "name"),
     (re.compile(r"\b(?:at most|upper|maximum|top)\b", re.I), "maximum"),
     (re.compile(r"\b(?:at least|lower end|minimum)\b", re.I), "minimum"),
-    (re.compile(r"\bwhere\b", re.I), "city country place location address organization"),
+    (re.compile(r"\bwhere\b", re.I), "city town country place location address organization"),
     (re.compile(r"\bwhen\b|\bwhat (?:day|date)\b", re.I), "date day time year"),
-    (re.compile(r"\bwhat\b[^.?!]*\babout\s*(?=[.?!]|$)", re.I), "description summary abstract plot synopsis overview"),
+    (_ABOUT, _CONTENT),
 )
 _MANY = re.compile(
     r"\b(?:list|all|every|each|everything|everyone|everybody|names of)\b|\b(?:who|what|which) (?:are|were)\b", re.I
@@ -57,7 +59,9 @@ _VAGUE = word_set("code number value level amount")
 _OBJECTS = word_set(
     "the a an me us my our whichever which what it them this that these those one all each every of with at in on to for"
 )
-_OPENING = word_set("since before after until till while though although because unless once whether whenever wherever during within")
+_OPENING = word_set(
+    "since before after until till while though although because unless once whether whenever wherever during within"
+)
 """What a capital at the beginning of a sentence makes no name of."""
 _NO_VALUES = word_set("one a an both")
 _CLASSES = word_set("many which what all every each")
@@ -164,7 +168,7 @@ class Bound:
 @dataclass(frozen=True, slots=True)
 class Said:
     """A request as the author sees it. ``phrases``: words in a row that may be a value, though nothing marks them as one. ``places``: ordinals
-    of what functions give (the second author). ``wanted``: the kind of thing that *which* asks for.
+    of what functions give (the second author). ``wanted``: the kinds of things that *which* asks for.
     """
 
     request: str
@@ -180,7 +184,7 @@ class Said:
     classes: tuple[Span, ...] = ()
     negated: bool = False
     places: tuple[Place, ...] = ()
-    wanted: str = ""
+    wanted: tuple[str, ...] = ()
 
     def names(self, span: Span) -> bool:
         """Whether a span is more than words of the functions themselves."""
@@ -227,20 +231,18 @@ def said_in(
     if _FIGURES[0][1].search(rest):
         units = (*units, COUNTED)
     phrases = tuple(_phrases(_NOTABLE.sub(_blank, rest), vocabulary))
+    values += tuple(Value(one.start, one.end, one.text, 1.0) for one in phrases if one.before[-1:] == ("about",))
     return Said(
         request, values, tuple(found), units, ranks(rest) + _notable(rest),
         tuple(name for name, pattern in _FIGURES if pattern.search(rest)),
         tuple(_bounds(request, found)), phrases, today, bool(_MANY.search(rest)), tuple(one for one in phrases if one.before[-1:] and one.before[-1] in _CLASSES), bool(_NOT.search(rest)),
-        ordinals, _wanted(rest, kinds),
+        ordinals, tuple(_wanted(rest, kinds | vocabulary)),
     )  # fmt: skip
 
 
-def _wanted(rest: str, kinds: frozenset[str]) -> str:
+def _wanted(rest: str, kinds: frozenset[str]) -> Iterator[str]:
     for asked in _KIND_ASKED.finditer(rest):
-        for word in asked[1].split():
-            if goes_by(word, kinds):
-                return word
-    return ""
+        yield from [word for word in asked[1].split() if goes_by(word, kinds)][:1]
 
 
 def _without(spoken: list[str], word: str, times: int) -> list[str]:
@@ -259,6 +261,11 @@ def questions(request: str) -> Iterator[str]:
         if _QUESTION.search(part):
             yield part
         at = end
+
+
+def asked_about(question: str) -> frozenset[str]:
+    """What *what … about* wants, which is all that such a question asks; empty for others."""
+    return word_set(_CONTENT) if _ABOUT.search(question) else frozenset[str]()
 
 
 def asked_where(question: str) -> Iterator[frozenset[str]]:
@@ -282,7 +289,11 @@ def _opens(span: Span, request: str, vocabulary: frozenset[str]) -> bool:
         or request[: span.start].rstrip()[-1:] not in ("", ".", "!", "?", ":", ";")
     ):
         return False
-    return set(words(span.text)) <= vocabulary or span.text.lower() in _OPENING or bool(span.after[:1] and span.after[0] in _OBJECTS)
+    return (
+        set(words(span.text)) <= vocabulary
+        or span.text.lower() in _OPENING
+        or bool(span.after[:1] and span.after[0] in _OBJECTS)
+    )
 
 
 def _blank(found: re.Match[str]) -> str:

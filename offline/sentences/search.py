@@ -10,10 +10,10 @@ from graph.identifiers import words
 from offline.nlp.clauses import clauses
 from offline.nlp.superlatives import ranks
 from offline.sentences.choosing import chosen, measures, most_meant
-from offline.sentences.drafts import Draft, begun, called_next
+from offline.sentences.drafts import Draft, Seen, begun, called_next
 from offline.sentences.ends import End, ends
 from offline.sentences.fields import Field
-from offline.sentences.kinds import goes_by
+from offline.sentences.kinds import EMPTY, goes_by
 from offline.sentences.said import COUNTED, Said, Unit, Value
 from offline.sentences.scene import Scene
 
@@ -138,7 +138,7 @@ def rated(ended: tuple[End, ...], scene: Scene) -> Meant:
     left += ["which of its fields"] * any(_vague(end, scene) for end in ended)
     left += ["the most or the least"] * (len(said.ranks) - len(ranked))
     left += [f"which {one.noun}" for number, one in enumerate(said.places) if number not in placed]
-    left += [f"which {said.wanted}"] * bool(said.wanted and not any(_names_kind(end, said.wanted) for end in ended))
+    left += [f"which {one}" for one in said.wanted if not any(_names_kind(end, one) for end in ended)]
     left += [one.span.text for one in said.bounds if not any(one.span.overlaps(span) for span in used)]
     left += [one.text for one in said.classes if not any(one.overlaps(span) for span in used)] + ["not"] * said.negated
     left += ["the difference"] * ("difference" in said.figures and all(end.figure != "difference" for end in ended))
@@ -251,13 +251,28 @@ def _names_the_best(end: End, scene: Scene) -> bool:
 
 
 def _names_kind(end: End, noun: str) -> bool:
-    """Whether something of the kind that *which* asks for is told by its name, or a field that goes by the kind itself."""
-    told = (*end.answers, *end.label)
+    """Whether something of the kind that *which* asks for is told, by its name or by a field that goes by the kind itself; not what was said already."""
+    told = (one for one in (*end.answers, *end.label) if one.field not in end.draft.echoed)
     return any(
-        goes_by(noun, one.field.own)
-        or (one.field.names and one.function is not None and goes_by(noun, one.function.kinds))
+        goes_by(noun, one.field.own) or (_stands_for(one) and any(goes_by(noun, kinds) for kinds in _kinds(one, end)))
         for one in told
     )
+
+
+def _stands_for(one: Seen) -> bool:
+    """Whether a field tells which thing is meant: its name, or anything where nothing is called by a name."""
+    return one.field.names or (one.function is not None and not any(field.names for field in one.function.fields))
+
+
+def _kinds(one: Seen, end: End) -> Iterator[frozenset[str]]:
+    """What a thing may go by: what holds it, else what its call gives; one looked up by its name is also what gave the name."""
+    holder = one.field.own - set(words(one.field.name)) - EMPTY
+    if holder or one.function is None:
+        yield holder
+        return
+    yield one.function.kinds
+    if one.call and any(words(name)[-1:] == ("name",) for name in one.function.parameters):
+        yield end.draft.functions[one.call - 1].kinds
 
 
 def _covered_by(end: End, scene: Scene) -> list[float]:

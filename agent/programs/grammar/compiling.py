@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from agent.programs.grammar.paths import Path, path_of, pieces
 from agent.programs.grammar.scope import Scope
-from agent.programs.grammar.sentence import Call, Figure, Join, Look, Sentence, Value, Where
+from agent.programs.grammar.sentence import Call, Figure, ForEach, Join, Look, Sentence, Value, Where
 from agent.programs.grammar.steps import written
 from agent.programs.grammar.texts import text, value
 from agent.programs.offer_text import OfferText
@@ -94,7 +94,7 @@ def _counted(sentence: Sentence, scope: Scope) -> Iterator[str]:
     for figure in (one for one in sentence.steps if isinstance(one, Figure)):
         path = path_of(figure.of)
         step = steps.get(path.root) if path else None
-        while path and isinstance(step, Where) and step.test not in ("contains", "="):
+        while path and (isinstance(step, ForEach) or (isinstance(step, Where) and step.test not in ("contains", "="))):
             path = path_of(step.of)
             step = steps.get(path.root) if path else None
         said = isinstance(step, Call) and not any(_open(one.value) for one in step.arguments)
