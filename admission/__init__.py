@@ -1,1 +1,1 @@
-"""The gate: what is looked at before a custom API's tools are offered, and whether they stay what they were."""
+"""The gate: what custom APIs and MCP servers pass before their tools are offered, and how they are watched afterwards."""

@@ -10,6 +10,9 @@ Said = Literal["", "reads", "changes"]
 READING_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "QUERY"})
 """Methods that HTTP defines as safe: they ask for nothing to be changed."""
 
+MCP = "MCP"
+"""The method of a tool of an MCP server. It tells nothing: such a tool counts as one that changes something until a person says otherwise."""
+
 CHANGING_VERBS = frozenset(
     {
         "buy", "cancel", "clear", "create", "delete", "destroy", "erase", "pay", "purchase", "purge", "remove", "reset",
@@ -19,7 +22,7 @@ CHANGING_VERBS = frozenset(
 """An operation whose name begins so undoes, sends or makes something, whatever its method says."""
 
 _MAY_READ = READING_METHODS | {"POST"}
-"""Methods of which a document may say that nothing is changed; of the others only an administrator may."""
+"""Methods of which a document may say that nothing is changed; of the others only an administrator or the tool's author may."""
 _FIRST_WORD = re.compile(r"[^a-zA-Z]*([A-Z]?[a-z]+|[A-Z]+)(?![a-z])")
 
 
@@ -43,6 +46,10 @@ def side_effect(method: str, api: str, said: Said = "", marked: Said = "") -> Si
         return SideEffect(marked, "administrator", "an administrator said so")
     if said == "changes" or (said == "reads" and method in _MAY_READ):
         return SideEffect(said, "document", "its document says so")
+    if method == MCP:
+        return SideEffect(
+            "changes", "method", "it is a tool of an MCP server, and nobody but that server can say that it only reads"
+        )
     if method not in READING_METHODS:
         return SideEffect("changes", "method", f"it is called by {method}")
     if verb := _changing_verb(method, api):

@@ -17,6 +17,20 @@ ToolState = Literal["draft", "tested", "admitted", "quarantined"]
 ``quarantined``: kept out, with a reason.
 """
 
+SOURCE_MARK = "source:"
+"""What the ``source`` of a document begins with that a source of tools gave, before the source's id."""
+
+
+def source_mark(source_id: str) -> str:
+    """What stands as ``ToolDoc.source`` in the documents of a source of tools."""
+    return f"{SOURCE_MARK}{source_id}"
+
+
+def source_id_of(mark: str) -> str | None:
+    """The id of the source of tools that a document is from; None where an import gave it."""
+    return mark.removeprefix(SOURCE_MARK) if mark.startswith(SOURCE_MARK) else None
+
+
 Visibility = Literal["everybody", "roles", "users"]
 KeysOf = Literal["caller", "source"]
 """Whose keys its calls send: those of who asks, or those that were kept with the source."""

@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote, urlsplit
 from pydantic.types import JsonValue
 
 from domain.model import Model
-from domain.side_effect import Said, SideEffect, side_effect
+from domain.side_effect import MCP, Said, SideEffect, side_effect
 
 ToolId = NewType("ToolId", str)
 """``category/toolset/api``, each part percent-encoded; made by :func:`tool_id` only."""
@@ -19,6 +19,13 @@ JsonType = Literal["string", "number", "integer", "boolean", "array", "object"]
 Location = Literal["path", "query", "header", "cookie", "body"]
 Style = Literal["form", "simple", "label", "matrix", "spaceDelimited", "pipeDelimited", "deepObject", "json"]
 """How a structured value is written outside a JSON body, in OpenAPI's words; ``json``: as JSON text (its ``content``)."""
+
+Hint = Literal["reads", "changes", "destroys", "adds", "repeats", "open", "closed"]
+"""What a server says of its own tool, which nobody has confirmed: it only reads, changes something, destroys what is there, only adds, may be
+repeated, reaches others, reaches nobody.
+"""
+STDIO = "stdio:"
+"""What the address of a server begins with that this process starts itself, and speaks with by its input and output."""
 
 _SETTING_METHODS = frozenset({"PUT", "DELETE"})
 """They change something, and twice as once."""
@@ -47,6 +54,17 @@ def unresolved_id(function: str, category: str = "", toolset: str = "") -> ToolI
 def is_unresolved(tool: ToolId) -> bool:
     """Whether the id was made by :func:`unresolved_id`."""
     return tool.startswith("?")
+
+
+@lru_cache(maxsize=65_536)
+def host_of(url: str) -> str:
+    """``host`` or ``host:port`` of a URL, in lower case, or ``stdio:NAME``; empty where it has none that can be read."""
+    if url.startswith(STDIO):
+        return url
+    try:
+        return urlsplit(url).netloc.rpartition("@")[2].lower()
+    except ValueError:
+        return ""
 
 
 class Flow(Model):
@@ -138,7 +156,7 @@ class ToolDoc(Model):
     where it is not the usual one of that form. ``idempotency_header``: by a value that a caller puts there, the server tells a
     repeated call from a new one. ``side_effect``: what the document itself says of it; ``marked``: what an administrator of the
     store said, which goes before, and stays when the document is imported again, as ``feed_marks`` do: what was said of what fills its
-    parameters. ``learnt_response``: what this store saw its answers look like, as JSON Schema, names and types only; known only where the
+    parameters. ``hints``: what the tool's own server says of it, which decides nothing. ``learnt_response``: what this store saw its answers look like, as JSON Schema, names and types only; known only where the
     document says nothing of them, or something else; it stays too.
     """
 
@@ -164,6 +182,7 @@ class ToolDoc(Model):
     marked: Said = ""
     learnt_response: str | None = None
     feed_marks: tuple[FeedMark, ...] = ()
+    hints: tuple[Hint, ...] = ()
 
     @property
     def effect(self) -> SideEffect:
@@ -186,21 +205,20 @@ class ToolDoc(Model):
         return self.harmless_again or bool(self.idempotency_header)
 
     @property
+    def resource(self) -> str:
+        """The URL whose path says what the operation is about; empty where a URL is that of a whole server (MCP)."""
+        return "" if self.method == MCP else self.url
+
+    @property
     def host(self) -> str:
-        """``host`` or ``host:port`` of its address, in lower case; empty where it has none that can be read."""
-        try:
-            return urlsplit(self.url).netloc.rpartition("@")[2].lower()
-        except ValueError:
-            return ""
+        """``host`` or ``host:port`` of its address, in lower case, or ``stdio:NAME``; empty where it has none that can be read."""
+        return host_of(self.url)
 
     @property
     def address(self) -> str:
-        """Where its calls go, without the path: ``https://host:port``; empty where that cannot be read."""
-        try:
-            scheme = urlsplit(self.url).scheme.lower()
-        except ValueError:
-            return ""
-        return f"{scheme}://{self.host}" if scheme and self.host else ""
+        """Where its calls go, without the path: ``https://host:port``, or ``stdio:NAME``; empty where that cannot be read."""
+        host = self.host
+        return host if host.startswith(STDIO) or not host else f"{urlsplit(self.url).scheme.lower()}://{host}"
 
     @property
     def required(self) -> tuple[Parameter, ...]:

@@ -9,10 +9,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from urllib.parse import urlsplit
 
-from domain.tool import Parameter, ToolDoc, ToolId
+from domain.tool import Parameter, ToolDoc, ToolId, host_of
 from graph.identifiers import text_words, words
 from graph.lenient_json import read_value
 from graph.looks import Looks, Objects, holder_of, name_of
@@ -59,15 +57,7 @@ def entities(docs: Iterable[ToolDoc]) -> dict[ToolId, Entities]:
 
 def service_of(doc: ToolDoc) -> tuple[str, str]:
     """Tools of one service: of one address and tool set, else of one category and tool set."""
-    return (_host(doc.url) or doc.category, doc.toolset)
-
-
-@lru_cache(maxsize=65_536)
-def _host(url: str) -> str:
-    try:
-        return urlsplit(url).netloc.rpartition("@")[2].lower()
-    except ValueError:
-        return ""
+    return (host_of(doc.url) or doc.category, doc.toolset)
 
 
 def named_parts(json_schema: str | None) -> Iterable[str]:
@@ -146,7 +136,7 @@ class Service:
         if parameter.location != "path":
             return None
         before: Noun = ()
-        for step in route(doc.url):
+        for step in route(doc.resource):
             if step.input and before and step.named == words(parameter.name):
                 return self._words.noun(before) or " ".join(before)
             before = step.named
@@ -154,7 +144,7 @@ class Service:
 
     def _of_route(self, doc: ToolDoc) -> str | None:
         """What the end of a path names: ``PUT /me/albums``."""
-        steps = route(doc.url)
+        steps = route(doc.resource)
         return self._words.noun(steps[-1].named) if steps and not steps[-1].input else None
 
     # -- what a field is of
@@ -227,17 +217,19 @@ class Service:
         """Whether an object or a list is all that its holder is for, rather than a part of it: ``results`` of what has no id itself."""
         above = holder_of(path)
         plain = path.endswith("[]") or len(objects.inside[above]) == 1
-        return plain and not objects.has(above, form) and all(step.named != name_of(path) for step in route(doc.url))
+        return (
+            plain and not objects.has(above, form) and all(step.named != name_of(path) for step in route(doc.resource))
+        )
 
     def _is_frame(self, doc: ToolDoc, objects: Objects) -> bool:
         """Whether a response is there for the lists in it, which hang on what the path identifies: ``/movie/{id}/reviews``."""
-        steps = route(doc.url)
+        steps = route(doc.resource)
         lists = any(inside.endswith("[]") for inside in objects.inside[""])
         return doc.method == "GET" and lists and bool(steps) and steps[-1].many
 
     def _answered(self, doc: ToolDoc, *, framed: bool) -> tuple[frozenset[str], bool]:
         """What a response as a whole is of, by the path or the name of its tool, else by what its description speaks of."""
-        steps = route(doc.url)[: -1 if framed else None]
+        steps = route(doc.resource)[: -1 if framed else None]
         for named in (*(step.named for step in reversed(steps) if not step.input), words(doc.api)):
             noun = self._words.noun(named)
             if noun is not None:
@@ -255,7 +247,7 @@ class Service:
 
     def _called_so(self, doc: ToolDoc, objects: Objects, path: str) -> str | None:
         name = name_of(path)
-        if not path and doc.method == "GET" and (steps := route(doc.url)) and steps[-1].input:
+        if not path and doc.method == "GET" and (steps := route(doc.resource)) and steps[-1].input:
             name = next((step.named for step in reversed(steps) if not step.input), ())
         noun = self._words.noun(name)
         found = self._words.titled(objects.titles.get(path, "")) | frozenset({noun} if noun is not None else ())

@@ -31,6 +31,17 @@ class GraphStore(Protocol):
         """Insert or replace documents by id. Facts of an existing node stay; an unresolved node of that id becomes resolved."""
         ...
 
+    async def remove_tools(self, tools: Iterable[ToolId]) -> None:
+        """Take the documents of these tools away, with their links; tools that rested on them have theirs pending. Others are ignored.
+
+        Their nodes, unresolved from now on, keep their facts, lessons, edges and marks: a document put again has all of it.
+        """
+        ...
+
+    async def removed_tools(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolDoc]:
+        """The documents that were taken away, as they then were; those that were put again since are left out."""
+        ...
+
     async def begin_anew(self, tools: Iterable[ToolId]) -> None:
         """Forget what calls and runs said of these tools, and their links: they are others from now on. Ids that are no node are ignored.
 

@@ -1,6 +1,6 @@
 """Documents that would turn a tool that is there into another: refused, unless somebody has said so.
 
-What a tool is: the host it is called at, the method, what it is let in with, and that it only reads. Leave, keys and evidence were given
+What a tool is: the host it is called at, the method, what it is let in with, that it only reads, and the source of tools that it is of, if one. Leave, keys and evidence were given
 to that. A document under a known id may say anything else anew, from whatever file; these it may change only with somebody's word.
 """
 
@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from domain.tool import Credential, ToolDoc, ToolId
+from domain.source import source_id_of
+from domain.tool import STDIO, Credential, ToolDoc, ToolId
 from graph.store import GraphStore
 
 Forget = Callable[[Collection[ToolId]], Awaitable[None]]
@@ -18,13 +19,13 @@ Tell = Callable[["TakeOver"], None]
 """Told of a take-over at once, whether it is refused or about to be done."""
 
 _PORTS = {"http": ":80", "https": ":443"}
-_ANOTHER = frozenset({"host", "method"})
+_ANOTHER = frozenset({"source", "host", "method"})
 """What makes a tool another one, whose evidence begins anew; one that gets its first address is the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """``what``: host, method, credentials or side effect; as it is, and as the document would have it."""
+    """``what``: source, host, method, credentials or side effect; as it is, and as the document would have it."""
 
     what: str
     old: str
@@ -75,6 +76,7 @@ class Admission:
         Raises:
             UnavailableError: the store.
         """
+        documents = [_imported(document, source) for document in documents]
         known = await self.store.get_tools([document.id for document in documents])
         admitted: list[ToolDoc] = []
         others: list[ToolId] = []
@@ -85,10 +87,10 @@ class Admission:
                 self._told(TakeOver(document.id, old.source, source, changes, self.replace))
                 if not self.replace:
                     continue
-            another = any(change.what in _ANOTHER and change.old for change in changes)
+            another = makes_another(changes)
             if another:
                 others.append(document.id)
-            admitted.append(_kept(document, old, another=another))
+            admitted.append(with_known(document, old, another=another))
         await self._begin_anew(others)
         return admitted
 
@@ -123,6 +125,7 @@ class Admission:
 def sensitive_changes(old: ToolDoc, new: ToolDoc) -> tuple[Change, ...]:
     """What ``new`` changes of what a tool is. That a tool only reads is its own source's to say."""
     found = [
+        Change("source", *_sources(old, new)),
         Change("host", origin(old), origin(new)),
         Change("method", old.method, new.method),
         Change("credentials", _written(old.credentials), _written(new.credentials)),
@@ -133,10 +136,27 @@ def sensitive_changes(old: ToolDoc, new: ToolDoc) -> tuple[Change, ...]:
     return tuple(change for change in found if change.old != change.new)
 
 
+def _imported(document: ToolDoc, source: str) -> ToolDoc:
+    """What an import gives is of no source of tools, whatever its file says."""
+    return document.model_copy(update={"source": source}) if source_id_of(document.source) is not None else document
+
+
+def _sources(old: ToolDoc, new: ToolDoc) -> tuple[str, str]:
+    """The sources of tools that the two are of; both empty where no source has this one, which an import may then say anew from any file."""
+    if source_id_of(old.source) is None and source_id_of(new.source) is None:
+        return "", ""
+    return old.source, new.source
+
+
+def makes_another(changes: Iterable[Change]) -> bool:
+    """Whether a tool with these changes is another one, whose evidence begins anew."""
+    return any(change.what in _ANOTHER and change.old for change in changes)
+
+
 def origin(tool: ToolDoc) -> str:
     """Scheme and host of a tool's address, as they are the same for all ways to write them; empty where it has none."""
-    if not tool.host:
-        return ""
+    if not tool.host or tool.host.startswith(STDIO):
+        return tool.host
     scheme = urlsplit(tool.url).scheme.lower()
     return f"{scheme}://{tool.host.removesuffix(_PORTS.get(scheme, ''))}"
 
@@ -154,16 +174,15 @@ def _without_mark(tool: ToolDoc) -> ToolDoc:
     return tool.model_copy(update={"marked": ""}) if tool.marked else tool
 
 
-def _kept(document: ToolDoc, old: ToolDoc | None, *, another: bool) -> ToolDoc:
+def with_known(document: ToolDoc, old: ToolDoc | None, *, another: bool = False) -> ToolDoc:
     """With what its administrator said of it, and what was learnt of its answers while it says the same of them; of a tool that is another now, only that it changes something."""
     if old is None:
         return document
     if another:
-        return document.model_copy(update={"marked": "" if old.marked == "reads" else old.marked})
+        return document.model_copy(update={"marked": document.marked or ("" if old.marked == "reads" else old.marked)})
     said = (document.response_schema, document.example_response) == (old.response_schema, old.example_response)
-    kept = {
-        "marked": old.marked,
-        "feed_marks": old.feed_marks,
-        "learnt_response": old.learnt_response if said else None,
-    }
+    # What people say of a source's tool is said at the source, whose document holds it.
+    marked = document.marked if source_id_of(document.source) is not None else old.marked
+    learnt = old.learnt_response if said else None
+    kept = {"marked": marked, "feed_marks": old.feed_marks, "learnt_response": learnt or document.learnt_response}
     return document.model_copy(update=kept)

@@ -56,7 +56,7 @@ def _plural(segment: str) -> bool:
 def _identified(doc: ToolDoc) -> Iterable[Noun]:
     """The entities that a tool's inputs identify."""
     before: Noun = ()
-    for step in route(doc.url):
+    for step in route(doc.resource):
         if step.input and before and ((len(step.named) == 1 and step.named[0] in FORMS) or step.named == before):
             yield before
         elif step.input and len(step.named) > 1 and step.named[-1] in FORMS:

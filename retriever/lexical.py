@@ -3,9 +3,10 @@
 
 import asyncio
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,16 @@ class LexicalMatch:
         return [self.ids[row] for row in top if scores[row] > 0]
 
 
+class Words(Protocol):
+    """What a search reads of the words of tools; see :class:`LexicalIndex`."""
+
+    async def match(self, text: str) -> LexicalMatch: ...
+
+    async def count(self) -> int: ...
+
+    async def ids(self) -> Sequence[ToolId]: ...
+
+
 class LexicalIndex:
     """BM25 with every word of a request counted once (long requests repeat theirs).
 
@@ -70,6 +81,10 @@ class LexicalIndex:
         """Hold these texts and no others, whatever state the files are in. False: nothing changed, and nothing was written."""
         return await asyncio.to_thread(self._put, texts, keep=False)
 
+    async def remove(self, tools: Iterable[ToolId]) -> bool:
+        """Take texts out; ids that are not indexed are ignored. False: none was indexed, and nothing was written."""
+        return await asyncio.to_thread(self._remove, frozenset(tools))
+
     async def fingerprint(self) -> str:
         """Names the indexed texts, on any machine; empty before the first ``put``, or where that cannot be read: make it anew."""
         return await asyncio.to_thread(self._files.fingerprint)
@@ -86,6 +101,10 @@ class LexicalIndex:
         """How many tools are indexed; 0 before the first ``put``."""
         return await asyncio.to_thread(lambda: len(self._current().ids) if self._files.current() else 0)
 
+    async def ids(self) -> Sequence[ToolId]:
+        """What is indexed, ordered; nothing before the first ``put``."""
+        return await asyncio.to_thread(lambda: self._current().ids if self._files.current() else [])
+
     def load(self) -> None:
         """Open the files now rather than at the first query. Safe from any thread."""
         self._current()
@@ -98,6 +117,15 @@ class LexicalIndex:
             # In the order of ids, for equal scores are ranked by place: so the order of arrival changes no result.
             merged = dict(sorted(merged.items()))
             self._files.write(merged, self._settings(), self._build(list(merged.values())))
+            return True
+
+    def _remove(self, gone: frozenset[ToolId]) -> bool:
+        with self._files.writing():
+            texts = self._files.texts()
+            left = {tool: text for tool, text in texts.items() if tool not in gone}
+            if len(left) == len(texts):
+                return False
+            self._files.write(left, self._settings(), self._build(list(left.values())))
             return True
 
     def _settings(self) -> dict[str, float]:

@@ -17,6 +17,8 @@ from server.example_plans import (
     WHOLE_SOLUTION,
     Example,
 )
+from server.example_sources import SOURCES
+from server.example_tools import LIBRARY
 
 _ADA = "01980f6e-5f43-7c11-9d4e-2f1f6a1b0c01"
 _TALK = "01980f6e-8a10-7f02-8b1d-5a7c9e3d0c02"
@@ -122,6 +124,15 @@ EXAMPLES: dict[str, Example] = {
     "PasswordBody": {"old": _PASSWORD, "new": "incorrect donkey generator"},
     "ConfirmBody": {"password": _PASSWORD},
     "ToolKeyBody": {"value": "the key", "hosts": ["api.example.com"]},
+    "GrantBody": {
+        "grant": "authorization_code",
+        "authorize_url": "https://id.example.com/authorize",
+        "token_url": "https://id.example.com/token",
+        "client_id": "footpath",
+        "scopes": ["read"],
+        "hosts": ["api.example.com"],
+    },
+    "DiscoveryBody": {"address": "https://api.example.com/mcp"},
     "UserChange": {"role": "author"},
     "InvitationBody": {"role": "user", "note": "for Ada"},
     "ConversationBody": {"title": "Holidays"},
@@ -149,6 +160,23 @@ EXAMPLES: dict[str, Example] = {
     "Session": _SESSION,
     "OwnSession": _SESSION | {"current": True},
     "ToolKey": {"name": "weather", "hosts": ["api.example.com"], "updated_at": AT},
+    "BegunGrant": {
+        "authorize": "https://id.example.com/authorize?response_type=code&client_id=footpath&state=fpo_5tGw…",
+        "key": None,
+        "client_id": "footpath",
+    },
+    "Discovered": {
+        "resource": "https://api.example.com/mcp",
+        "issuer": "https://id.example.com",
+        "issuer_told": True,
+        "authorize_url": "https://id.example.com/authorize",
+        "token_url": "https://id.example.com/token",
+        "registration_url": "https://id.example.com/register",
+        "scopes": ["read", "write"],
+        "grants": ["authorization_code"],
+        "client_auths": ["none", "basic"],
+        "told": [],
+    },
     "Invitation": _INVITATION,
     "NewInvitation": _INVITATION | {"secret": "fpi_7hYcR…"},
     "Conversation": _CONVERSATION,
@@ -303,6 +331,8 @@ EXAMPLES: dict[str, Example] = {
     "WholeSolution": SOLUTION | WHOLE_SOLUTION,
     "SolutionBody": {"run_id": RUN, "parameters": {"country": {"input": "country"}}},
     "SolutionRunBody": {"conversation_id": _TALK, "values": {"country": "Rioverde"}},
+    **SOURCES,
+    **LIBRARY,
     "Export": {
         "conversation": _CONVERSATION,
         "messages": [_MESSAGE],

@@ -27,10 +27,11 @@ class Tokens(BaseModel):
 
 
 class User(BaseModel):
-    """Who is logged in."""
+    """Who is logged in. ``role``: user, author or admin."""
 
     id: str
     name: str
+    role: str = "user"
 
 
 class LoggedIn(Tokens):

@@ -68,7 +68,7 @@ async def build(
             progress,
             strict=options.strict,
             remember=_remember(memory, await container.flows()),
-            admission=Admission(container.graph, options.replace, _forget(container), tell),
+            admission=Admission(container.graph, options.replace, forget_beside(container), tell),
         )
         names = await ingest.tools(options.tools, options.server)
         async with _counting(trajectories, names, 1 if cluster else options.workers) as (count, ahead):
@@ -109,7 +109,7 @@ def _remember(memory: LongTermMemory, flows: FlowStore) -> Remember:
     return keep
 
 
-def _forget(container: Container) -> Forget:
+def forget_beside(container: Container) -> Forget:
     """What lies beside the graph is forgotten of tools that are others from now on."""
 
     async def forget(tools: Collection[ToolId]) -> None:

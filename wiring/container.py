@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from shlex import quote
@@ -22,13 +22,14 @@ from agent.solutions.library import SolutionLibrary
 from domain.errors import FootpathError, UsageError
 from domain.memory import MemoryStore
 from domain.solution import PatternIndex, SolutionStore
+from domain.tool import ToolId
 from graph.dataflow import FlowStore
 from graph.links import LinkedGraph
 from graph.recordings import Recordings
 from graph.weights import WeightParameters
 from retriever.experience import Experience
 from retriever.index import Embedder, VectorIndex
-from retriever.lexical import LexicalIndex
+from retriever.lexical import LexicalIndex, Words
 from retriever.search import ToolSearch
 from wiring.blas import one_blas_thread
 from wiring.embedders import embedder_of, encoder_named
@@ -47,6 +48,7 @@ from wiring.unknown_settings import named_in, warn_of_unknown_settings
 from wiring.within_reach import within_reach
 
 if TYPE_CHECKING:
+    from agent.execution.mcp import McpSessions
     from retriever.backends.qdrant import QdrantIndex
     from wiring.models import SharedModel
 
@@ -73,6 +75,8 @@ class Container:
         on_servers = bool(settings.graph_url or settings.vector_url) and not embedded  # --store names an embedded one
         self.reindexing = "python scripts/reindex.py" + ("" if on_servers else f" --store {quote(str(folder.root))}")
         self.graph = graph
+        self.hidden: frozenset[ToolId] = frozenset()
+        """Tools that are not seen through it (:mod:`wiring.visible`)."""
         self._stack = stack
         self._retrieval = Lazy(self._open_retrieval)
         self._recordings = Lazy(self._open_recordings)
@@ -84,8 +88,11 @@ class Container:
         self._secrets: Lazy[Secrets] = Lazy(lambda: asyncio.to_thread(read_secrets))
         self._embedder: Embedder | None = None
         self._following = asyncio.Lock()
+        self.changing = asyncio.Lock()
+        """Held by whoever admits or withdraws tools, or computes their links: one after another."""
         self._field_choices: FieldChoices | None = None
         self._sandbox: Sandbox | None = None
+        self._mcp_sessions: McpSessions | None = None
         self._models: dict[str, SharedModel] = {}
         self._forms = forms or {}
         self._read = False
@@ -117,7 +124,16 @@ class Container:
 
         The words follow what other machines have indexed. ``experience``: what the re-ranker is told of walks, rather than what this store has.
         """
-        from wiring.experience import StoreExperience
+        await self.make_ready()
+        embedder, index, lexical = await self.found_by()
+        reranker = await asyncio.to_thread(reranker_for, self.settings, embedder.identity)
+        if reranker is None:
+            return ToolSearch(embedder, index, lexical)
+        experience = experience or await self.experience()
+        return ToolSearch(embedder, index, lexical, reranker=reranker, experience=experience)
+
+    async def make_ready(self) -> None:
+        """Read encoder and words, and follow what other machines have indexed."""
         from wiring.indexing import follow_words
 
         embedder, index, lexical = await self.retrieval()
@@ -127,12 +143,25 @@ class Container:
             await asyncio.gather(embedder.embed(["ready"], "query"), lexical.match("ready"))
             await asyncio.to_thread(one_blas_thread)
             self._read = True
-        reranker = await asyncio.to_thread(reranker_for, self.settings, embedder.identity)
-        if reranker is None:
-            return ToolSearch(embedder, index, lexical)
-        if experience is None:
-            experience = StoreExperience(self.graph, await self.memories_in_reach(), embedder.identity)
-        return ToolSearch(embedder, index, lexical, reranker=reranker, experience=experience)
+
+    async def found_by(self) -> tuple[Embedder, VectorIndex, Words]:
+        """Encoder, vectors and words that a search reads."""
+        return await self.retrieval()
+
+    async def experience(self) -> Experience:
+        """What a re-ranker is told of walks and of requests that were served."""
+        from wiring.experience import StoreExperience
+
+        return StoreExperience(self.graph, await self.memories_in_reach(), self.embedder().identity)
+
+    async def searched_tools(self) -> Sequence[ToolId]:
+        """All that the search is over, ordered by id. The words follow what other machines have indexed."""
+        from wiring.indexing import follow_words
+
+        _, index, lexical = await self.retrieval()
+        async with self._following:
+            await follow_words(self.graph, index, lexical)
+        return await lexical.ids()
 
     async def offers(self, search: ToolSearch | None = None) -> OfferMaker:
         """What makes offers out of this store, for one run. ``search``: the run's own, by default a new one."""
@@ -179,7 +208,7 @@ class Container:
         index = await within_reach(self._patterns.get, "patterns of solutions", on_server=self.vectors_on_server)
         await self._adopted.get()
         whose = self.settings.owner if owner is None else owner
-        return SolutionLibrary(store, index, self.embedder(), whose, self.graph)
+        return SolutionLibrary(store, index, self.embedder(), whose, self.graph, self.hidden)
 
     async def solution_store(self) -> SolutionStore:
         """The solutions of all owners, opened once."""
@@ -272,13 +301,23 @@ class Container:
         """The named secrets of this process, read once."""
         return await self._secrets.get()
 
+    def mcp_sessions(self) -> "McpSessions":
+        """This process's sessions with MCP servers; they end with the container."""
+        if self._mcp_sessions is None:
+            from agent.execution.mcp import McpSessions
+            from wiring.executors import mcp_parameters
+
+            self._mcp_sessions = McpSessions(mcp_parameters(self.settings))
+            self._stack.push_async_callback(self._mcp_sessions.close)
+        return self._mcp_sessions
+
     async def executor(self, name: str) -> Executor:
         """An executor, closed with the container."""
         executor: Executor
         if name == "http":
-            from wiring.executors import http_executor
+            from wiring.executors import live_executor
 
-            executor = http_executor(self.settings, await self.secrets())
+            executor = live_executor(self, await self.secrets())
         elif name == "replay":
             from agent.execution.replay import ReplayExecutor
 

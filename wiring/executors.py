@@ -1,5 +1,6 @@
 """The executors of the settings: the one that makes calls, and one for one command that answers from files of recorded calls."""
 
+import os
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -7,19 +8,23 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from agent.execution.executor import Executor
+from agent.execution.routed import RoutedExecutor
 from agent.execution.secrets import Secrets
+from domain.errors import UsageError
+from domain.side_effect import MCP
 from wiring.container import Container
 from wiring.settings import Settings
 
 if TYPE_CHECKING:
-    from agent.execution.http import HttpExecutor
+    from agent.execution.http import HttpParameters
+    from agent.execution.mcp import McpParameters
 
 
-def http_executor(settings: Settings, secrets: Secrets) -> "HttpExecutor":
-    """A new one, with whose secrets it is given; who makes it closes it."""
-    from agent.execution.http import HttpExecutor, HttpParameters
+def http_parameters(settings: Settings) -> "HttpParameters":
+    """The limits of calls."""
+    from agent.execution.http import HttpParameters
 
-    parameters = HttpParameters(
+    return HttpParameters(
         timeout=settings.call_timeout,
         response_limit=settings.response_limit,
         attempts=settings.call_attempts,
@@ -28,7 +33,40 @@ def http_executor(settings: Settings, secrets: Secrets) -> "HttpExecutor":
         host_rate=settings.host_rate,
         host_pause=settings.host_pause,
     )
-    return HttpExecutor(parameters, secrets=secrets)
+
+
+def live_executor(container: Container, secrets: Secrets, owner: str = "") -> Executor:
+    """A new one that makes calls, over HTTP and to MCP servers, with whose secrets it is given; who makes it closes it.
+
+    ``owner``: who else's sessions with MCP servers it must not share.
+    """
+    from agent.execution.http import HttpExecutor
+
+    def of_servers() -> Executor:
+        from agent.execution.mcp import McpExecutor
+
+        return McpExecutor(container.mcp_sessions(), secrets=secrets, owner=owner)
+
+    return RoutedExecutor(HttpExecutor(http_parameters(container.settings), secrets=secrets), {MCP: of_servers})
+
+
+def mcp_parameters(settings: Settings) -> "McpParameters":
+    """The limits of sessions with MCP servers, and the commands that may be started. ``UsageError`` where a variable that one names is not set."""
+    from agent.execution.mcp import Command, McpParameters
+
+    commands = {
+        name: Command(one.command, _environment(name, one.environment), frozenset(one.keys), one.folder)
+        for name, one in settings.mcp_commands.items()
+    }
+    return McpParameters(http=http_parameters(settings), commands=commands, sessions=settings.mcp_sessions)
+
+
+def _environment(command: str, names: Sequence[str]) -> dict[str, str]:
+    if missing := [name for name in names if name not in os.environ]:
+        raise UsageError(
+            f"FOOTPATH_MCP_COMMANDS gives {command} the variable {missing[0]}, which is not set; set it, or take it out"
+        )
+    return {name: os.environ[name] for name in names}
 
 
 @asynccontextmanager

@@ -26,6 +26,14 @@ async def publish_words(graph: GraphStore, index: VectorIndex, lexical: LexicalI
 
     if isinstance(index, QdrantIndex):
         await lexical.replace(await _texts(graph))
+        await tell_of_words(index, lexical)
+
+
+async def tell_of_words(index: VectorIndex, lexical: LexicalIndex) -> None:
+    """Let other machines know which words there are here. Nobody else has those of an index in a folder."""
+    from retriever.backends.qdrant import QdrantIndex
+
+    if isinstance(index, QdrantIndex):
         await index.note(_NOTE, await lexical.fingerprint())
 
 
@@ -39,6 +47,9 @@ async def follow_words(graph: GraphStore, index: VectorIndex, lexical: LexicalIn
     else:
         return
     await lexical.replace(await _texts(graph))
+    if noted and await lexical.fingerprint() != noted:
+        # Two machines changed different tools at once: each told of its own, and the graph has both.
+        await tell_of_words(index, lexical)
 
 
 async def _noted(index: VectorIndex) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -75,19 +76,43 @@ async def link_news(container: Container) -> None:
 
     The run was answered: what goes wrong here is logged.
     """
-    graph = container.graph
     try:
-        if (await graph.statistics()).documents <= LINKED_AT_ONCE and (await graph.link_counts()).pending:
-            await link(container, _unseen, embedded=True)
+        async with container.changing:
+            await link_pending(container)
     except FootpathError as error:
         _log.warning("links were not brought up to date: %s", error)
     except Exception:  # noqa: BLE001  # a defect of ours must not take the answer's run with it
         _log.exception("links could not be brought up to date")
 
 
-def _unseen(done: int, total: int) -> None:
+async def link_pending(container: Container) -> None:
+    """Compute the links that wait, where the store is not so large that they wait for the next build. Raises ``UnavailableError``."""
+    graph = container.graph
+    if (await graph.statistics()).documents <= LINKED_AT_ONCE and (await graph.link_counts()).pending:
+        await link(container, unseen, embedded=True)
+
+
+def unseen(done: int, total: int) -> None:
     """Nobody watches."""
     del done, total
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedTools:
+    """``computed``: tools whose links are up to date now; ``waiting``: those whose links the next build computes whole."""
+
+    computed: int
+    waiting: int = 0
+
+
+async def link_changed(container: Container, tools: Sequence[ToolId]) -> LinkedTools:
+    """Bring up to date the links of tools that came, changed or went, and of those that they touch."""
+    if not tools:
+        return LinkedTools(0)
+    mates = {tool.rpartition("/")[0] for tool in tools}
+    states = await container.graph.link_states()
+    await container.graph.expect_links({}, [tool for tool in states if tool.rpartition("/")[0] in mates])
+    return LinkedTools((await link(container, unseen, embedded=True)).computed)
 
 
 async def link(container: Container, progress: Progress, *, embedded: bool) -> Linked:

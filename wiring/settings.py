@@ -10,6 +10,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from domain.errors import UsageError
 from wiring import secret_files
+from wiring.mcp_commands import McpCommand, names_of_commands
 from wiring.server_settings import ServerSettings
 
 EXAMPLES = frozenset(
@@ -154,6 +155,14 @@ class Settings(ServerSettings, BaseSettings):
         description="Values of one host's answers that go to another host: ask the user first (a command does not send them), or allow.",
     )
 
+    mcp_commands: dict[str, McpCommand] = Field(
+        default_factory=dict[str, McpCommand],
+        description="MCP servers that authors may have started, as JSON: a command line by its name (docs/mcp.md).",
+    )
+    mcp_sessions: int = Field(
+        default=64, ge=1, le=10_000, description="Sessions with MCP servers that are open at the same time."
+    )
+
     learn: bool = Field(default=True, description="Learn from every run that makes calls, but from replayed ones.")
     owner: str = Field(
         default="", max_length=200, description="Whose memories runs read and keep; empty: those that all share."
@@ -249,6 +258,11 @@ class Settings(ServerSettings, BaseSettings):
         if isinstance(value, str):
             return frozenset(host.strip() for host in value.split(",") if host.strip())
         return value
+
+    @field_validator("mcp_commands")
+    @classmethod
+    def _names_of_commands(cls, value: dict[str, McpCommand]) -> dict[str, McpCommand]:
+        return names_of_commands(value)
 
     @model_validator(mode="after")
     def _refuse_examples(self) -> Self:

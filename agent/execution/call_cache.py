@@ -4,14 +4,13 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from urllib.parse import urlsplit
 
 from agent.execution.executor import CallResult, Executor
 from agent.execution.identity import Key, key_of, unnamed
 from agent.step_notes import REPEATED
 from domain.errors import FootpathError, ForbiddenAddressError
 from domain.model import JsonObject
-from domain.tool import ToolDoc
+from domain.tool import ToolDoc, host_of
 
 MOST_FAILURES = 4
 """Calls in a row to one host that fail for reasons of its own before a run calls it no more."""
@@ -66,7 +65,7 @@ class ReusingExecutor:
             made = self._made.get(key) or self._fresh(key)
             if made is not None:
                 return _again(made)
-            host = self._hosts[_place(tool.url)]
+            host = self._hosts[host_of(tool.url)]
             if host.refused:
                 raise host.refused
             if host.why:
@@ -74,7 +73,7 @@ class ReusingExecutor:
             try:
                 result = await self._made_now(tool, arguments, key)
             except ForbiddenAddressError as error:
-                host.refused = error if _place(tool.url) else None
+                host.refused = error if host_of(tool.url) else None
                 raise
             except FootpathError:
                 raise  # nothing was sent
@@ -82,7 +81,7 @@ class ReusingExecutor:
                 if not tool.safe:
                     self._keep(key, CallResult("unknown", "", note=CUT_OFF))
                 raise
-            _remember(host, _place(tool.url), result)
+            _remember(host, host_of(tool.url), result)
             return result
 
     async def _made_now(self, tool: ToolDoc, arguments: JsonObject, key: Key) -> CallResult:
@@ -131,11 +130,11 @@ class ReusingExecutor:
     def saw(self, url: str, result: CallResult) -> None:
         """Take into account what a call told of its host that was made before the run was broken off."""
         if result.attempts:
-            _remember(self._hosts[_place(url)], _place(url), result)
+            _remember(self._hosts[host_of(url)], host_of(url), result)
 
     def left_alone(self, url: str) -> bool:
         """Whether the host of a URL is not called any more in this run."""
-        host = self._hosts[_place(url)]
+        host = self._hosts[host_of(url)]
         return bool(host.why or host.refused)
 
     async def close(self) -> None:
@@ -145,14 +144,6 @@ class ReusingExecutor:
 
 def _again(made: CallResult) -> CallResult:
     return replace(made, attempts=0, seconds=0.0, note=" ".join(part for part in (made.note, REPEATED) if part))
-
-
-def _place(url: str) -> str:
-    """``host:port`` as a URL writes it; empty where it cannot be read, which the executor will say."""
-    try:
-        return urlsplit(url).netloc.rpartition("@")[2].lower()
-    except ValueError:
-        return ""
 
 
 def _remember(host: _Host, place: str, result: CallResult) -> None:

@@ -81,6 +81,6 @@ def _open(segment: str) -> bool:
 
 def _path(tool: ToolDoc) -> list[str]:
     try:
-        return [part for part in unquote(urlsplit(tool.url).path).split("/") if part]
+        return [part for part in unquote(urlsplit(tool.resource).path).split("/") if part]
     except ValueError:
         return []

@@ -89,7 +89,7 @@ def _read(doc: ToolDoc) -> Profile:
 
 def _path(doc: ToolDoc) -> tuple[str, ...]:
     try:
-        return tuple(part for part in urlsplit(doc.url).path.split("/") if part)
+        return tuple(part for part in urlsplit(doc.resource).path.split("/") if part)
     except ValueError:
         return ()
 

@@ -47,9 +47,24 @@ MERGE (c:Category {{name: row.category}})
 MERGE (s:ToolSet {{id: row.toolset}}) ON CREATE SET s.name = row.toolset_name
 MERGE (t:Tool {{id: row.id}}){NEW_TOOL}
 SET t += row.document
-REMOVE t:Unresolved
+REMOVE t:Unresolved, t.removed
 MERGE (c)-[:HAS]->(s)
 MERGE (s)-[:HAS]->(t)
+"""
+
+# What a document says stays with its node, which has none without a function. `removed` keeps that name.
+REMOVE_TOOLS: Final = """
+UNWIND $rows AS id
+MATCH (t:Tool {id: id}) WHERE t.function IS NOT NULL
+SET t.removed = t.function, t:Unresolved
+REMOVE t.function, t.link_digest, t.link_pending
+WITH t
+MATCH (:ToolSet)-[r:HAS]->(t) DELETE r
+"""
+REMOVED: Final = """
+UNWIND $values AS id
+MATCH (t:Tool {id: id}) WHERE t.function IS NULL AND t.removed IS NOT NULL
+RETURN properties(t), t.removed
 """
 
 # The uniqueness constraint makes a second writer of the same key wait here until the first has ended. The token tells a

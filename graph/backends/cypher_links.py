@@ -11,6 +11,13 @@ SET t.link_digest = coalesce(row.digest, t.link_digest, ''), t.link_pending = tr
 RETURN t.id
 """
 
+# The links that rest on tools that go.
+EXPECT_LINKED: Final = """
+UNWIND $rows AS id
+MATCH (t:Tool {id: id})-[:FEEDS|SUBSTITUTES]->(linked:Tool) WHERE NOT linked.id IN $all
+SET linked.link_digest = coalesce(linked.link_digest, ''), linked.link_pending = true
+"""
+
 # Locks the tools in the order of their ids.
 DONE: Final = """
 UNWIND $rows AS id

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from domain.tool import FINISH, ToolDoc, ToolId
 from graph.backends.memory_answers import MemoryAnswers
+from graph.backends.memory_removal import MemoryRemoval
 from graph.evidence import after_calls, after_walks, calls_of, seconds, walks_of
 from graph.facts import (
     LESSONS,
@@ -23,11 +24,12 @@ from graph.links import Neighbourhood
 from graph.validation import check_batch, check_documents, check_live, check_mark, check_state
 
 
-class MemoryGraph(MemoryAnswers):
+class MemoryGraph(MemoryAnswers, MemoryRemoval):
     """A ``GraphStore`` and a ``LinkStore`` for one event loop. Checks come before the first change, so a refused write changes nothing."""
 
     def __init__(self) -> None:
         self._documents: dict[ToolId, ToolDoc] = {}
+        self._removed: dict[ToolId, ToolDoc] = {}
         self._facts: dict[ToolId, ToolFacts] = {}
         self._out: dict[ToolId, dict[ToolId, Edge]] = {}
         super().__init__(self._facts)
@@ -41,6 +43,7 @@ class MemoryGraph(MemoryAnswers):
     async def put_tools(self, tools: Sequence[ToolDoc]) -> None:
         check_documents(tools)
         for tool in tools:
+            self._removed.pop(tool.id, None)
             self._documents[tool.id] = tool
             self._facts.setdefault(tool.id, ToolFacts())
 

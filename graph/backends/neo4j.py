@@ -13,6 +13,7 @@ from graph.backends.neo4j_answers import Neo4jAnswers
 from graph.backends.neo4j_documents import document
 from graph.backends.neo4j_evidence import Neo4jEvidence, add_evidence, keep_lessons
 from graph.backends.neo4j_links import Neo4jLinks
+from graph.backends.neo4j_removal import Neo4jRemoval
 from graph.backends.neo4j_work import send
 from graph.facts import Edge, GraphBatch, GraphState, GraphStatistics, LiveBatch, Neighbour, ToolFacts
 from graph.links import Neighbourhood
@@ -23,7 +24,7 @@ _Count = Callable[[Transaction], Awaitable[None]]
 _PAGE = 500
 
 
-class Neo4jGraph(Neo4jEvidence, Neo4jLinks, Neo4jAnswers):
+class Neo4jGraph(Neo4jEvidence, Neo4jLinks, Neo4jAnswers, Neo4jRemoval):
     """A ``GraphStore`` and a ``LinkStore`` in one database of a server, for one event loop. :meth:`setup` connects.
 
     Every write is one transaction, sent in chunks: what does not fit the server's transaction memory fails as a whole

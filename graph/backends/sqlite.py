@@ -34,8 +34,18 @@ class SqliteGraph(SqliteEvidence, SqliteLinks, SqliteAnswers):
             connection.executemany(
                 sql.PUT_DOCUMENT, ((tool.id, tool.model_dump_json(exclude_defaults=True)) for tool in tools)
             )
+            connection.executemany(sql.PUT_BACK, ((tool.id,) for tool in tools))
 
         await self._database.write(write)
+
+    async def remove_tools(self, tools: Iterable[ToolId]) -> None:
+        going = await self.get_tools(tools)
+        if going:
+            await self._of_nodes(going, sql.REMOVE_DOCUMENTS)
+
+    async def removed_tools(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolDoc]:
+        wanted = json_list(ids)
+        return await self._database.read(lambda connection: _documents(connection, wanted, sql.REMOVED))
 
     async def apply(self, batch: GraphBatch) -> bool:
         check_batch(batch)
@@ -179,8 +189,8 @@ def _in_edges(connection: sqlite3.Connection, tool: ToolId) -> list[Edge]:
     return [Edge(source, tool, *counts) for source, *counts in connection.execute(sql.IN_EDGES, (tool,))]
 
 
-def _documents(connection: sqlite3.Connection, wanted: str) -> dict[ToolId, ToolDoc]:
-    documents = (ToolDoc.model_validate_json(row[0]) for row in connection.execute(sql.DOCUMENTS, (wanted,)))
+def _documents(connection: sqlite3.Connection, wanted: str, query: str = sql.DOCUMENTS) -> dict[ToolId, ToolDoc]:
+    documents = (ToolDoc.model_validate_json(row[0]) for row in connection.execute(query, (wanted,)))
     return {document.id: document for document in documents}
 
 

@@ -41,6 +41,17 @@ EXPECT = """
     ON CONFLICT (tool) DO UPDATE SET digest = excluded.digest, pending = 1
 """
 EXPECT_ALSO = "INSERT INTO link (tool, pending) VALUES (?, 1) ON CONFLICT (tool) DO UPDATE SET pending = 1"
+EXPECT_LINKED = (
+    """
+    INSERT INTO link (tool, pending)
+    SELECT tool, 1 FROM (
+        SELECT target AS tool FROM feed WHERE source IN (SELECT value FROM json_each(?1))
+        UNION SELECT one FROM substitute WHERE other IN (SELECT value FROM json_each(?1))
+    ) WHERE tool NOT IN (SELECT value FROM json_each(?1))
+    ON CONFLICT (tool) DO UPDATE SET pending = 1
+    """,
+)
+"""The links that rest on tools become pending, by the numbers of these."""
 DONE = "INSERT INTO link (tool) VALUES (?) ON CONFLICT (tool) DO UPDATE SET pending = 0"
 DROP_FEEDS = "DELETE FROM feed WHERE target = ?"
 DROP_SUBSTITUTES = "DELETE FROM substitute WHERE one = ?"

@@ -7,7 +7,7 @@ lies in ``node`` alone; the bodies of documents, a hundred times larger, lie apa
 
 from graph.backends.sqlite_database import Format
 from graph.backends.sqlite_evidence_schema import EVIDENCE_COLUMNS, FORGET_RUNS
-from graph.backends.sqlite_links_schema import DROP_LINKS, LINK_TABLES
+from graph.backends.sqlite_links_schema import DROP_LINKS, EXPECT_LINKED, LINK_TABLES
 
 GRAPH_FORMAT = Format(
     what="graph",
@@ -65,6 +65,7 @@ GRAPH_FORMAT = Format(
             PRIMARY KEY (tool, run)
         ) WITHOUT ROWID
         """,
+        "removed": "CREATE TABLE removed (num INTEGER PRIMARY KEY REFERENCES node, body TEXT NOT NULL)",
         **LINK_TABLES,
     },
     columns=EVIDENCE_COLUMNS,
@@ -76,6 +77,22 @@ PUT_NODE = "INSERT INTO node (id, function) VALUES (?, ?) ON CONFLICT (id) DO UP
 PUT_DOCUMENT = """
     INSERT INTO document (num, body) SELECT num, ?2 FROM node WHERE id = ?1
     ON CONFLICT (num) DO UPDATE SET body = excluded.body
+"""
+
+PUT_BACK = "DELETE FROM removed WHERE num = (SELECT num FROM node WHERE id = ?)"
+REMOVE_DOCUMENTS = (
+    """
+    INSERT INTO removed (num, body) SELECT num, body FROM document WHERE num IN (SELECT value FROM json_each(?))
+    ON CONFLICT (num) DO UPDATE SET body = excluded.body
+    """,
+    "DELETE FROM document WHERE num IN (SELECT value FROM json_each(?))",
+    "UPDATE node SET function = NULL WHERE num IN (SELECT value FROM json_each(?))",
+    *EXPECT_LINKED,
+    *DROP_LINKS,
+)
+"""How the documents of nodes are taken away, by their numbers."""
+REMOVED = """
+    SELECT r.body FROM node n JOIN removed r ON r.num = n.num WHERE n.id IN (SELECT value FROM json_each(?))
 """
 
 _ADD_EDGE = """

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from domain.errors import BrokenInputError
-from domain.side_effect import Said
+from domain.side_effect import MCP, Said
 from domain.tool import Credential, Parameter, ToolDoc, ToolId, tool_id
 from graph.function_names import function_name
 from graph.importers.graphql import fixed_effect
@@ -34,14 +34,19 @@ def _stop(error: BrokenInputError) -> NoReturn:
 
 
 def read_openapi(
-    path: Path, report: Report = _stop, *, server: str = "", document: Schema | None = None
+    path: Path,
+    report: Report = _stop,
+    *,
+    server: str = "",
+    document: Schema | None = None,
+    place: tuple[str, str] | None = None,
 ) -> Iterator[ToolDoc]:
     """The operations of a document, in its order.
 
     Category is the first tag, tool set the extension ``x-toolset``, api the ``operationId``; the document's title and
     ``METHOD /path`` stand in for what is not given, and are added where a name is taken. ``server`` is the address that
     relative servers are relative to; without any, ``url`` stays empty (known by document only). ``document``: the
-    content of ``path``, where it is parsed already.
+    content of ``path``, where it is parsed already. ``place``: category and tool set of all of them, whatever the document says.
 
     Each operation is imported or told to ``report`` with the reason, which raises at the first if it is not given.
 
@@ -60,7 +65,7 @@ def read_openapi(
 
     for route, method, path_item, operation in _operations(schemas, content, path, told):
         empty = False
-        importing = _Importing(content, schemas, route, method, path_item, operation, server, path.name)
+        importing = _Importing(content, schemas, route, method, path_item, operation, server, path.name, place)
         try:
             doc, problem = importing.tool(taken)
         except UnsupportedError as error:
@@ -97,7 +102,7 @@ def _operations(
 
 
 def _token(method: str) -> bool:
-    return method.isascii() and method.isalpha() and len(method) <= 20
+    return method.isascii() and method.isalpha() and len(method) <= 20 and method.upper() != MCP
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +117,12 @@ class _Importing:
     operation: Schema
     server: str
     file_name: str
+    place: tuple[str, str] | None = None
 
     def tool(self, taken: set[ToolId]) -> tuple[ToolDoc, str]:
         """The tool document under an id that is not taken, and what of it could not be read. Raises ``UnsupportedError``."""
         operation, info = self.operation, mapping(self.document.get("info"))
-        title = line(info.get("title"), MAX_NAME) or "API"
-        category = next((tag for tag in (line(tag, MAX_NAME) for tag in items(operation.get("tags"))) if tag), title)
-        toolset = line(operation.get("x-toolset"), MAX_NAME) or title
+        category, toolset = self.place or self._said_place(info)
         api = self._api(category, toolset, taken)
         given = declared(self.schemas, self.path_item, operation)
         body = body_of(self.schemas, operation)
@@ -148,6 +152,12 @@ class _Importing:
             side_effect=self._side_effect(body.parameters),
         )
         return doc, problem
+
+    def _said_place(self, info: Schema) -> tuple[str, str]:
+        """Category and tool set, as the document says."""
+        title = line(info.get("title"), MAX_NAME) or "API"
+        tags = (line(tag, MAX_NAME) for tag in items(self.operation.get("tags")))
+        return next((tag for tag in tags if tag), title), line(self.operation.get("x-toolset"), MAX_NAME) or title
 
     def _side_effect(self, parameters: Sequence[Parameter]) -> Said:
         read_only = of_hints(self.operation, "x-")

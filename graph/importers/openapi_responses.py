@@ -19,17 +19,19 @@ def response_of(schemas: Schemas, operation: Schema) -> tuple[str | None, str | 
     for code in codes:
         for kind, media in mapping(schemas.follow(responses[code]).get("content")).items():
             if "json" in kind or kind == "*/*":
-                return _schema_text(schemas, mapping(media)), _example_text(schemas, mapping(media))
+                return _told_schema(schemas, mapping(media)), _example_text(schemas, mapping(media))
     return None, None
 
 
-def _schema_text(schemas: Schemas, media: Schema) -> str | None:
+def _told_schema(schemas: Schemas, media: Schema) -> str | None:
+    return schema_text(schemas, media["schema"]) if "schema" in media else None
+
+
+def schema_text(schemas: Schemas, schema: object) -> str | None:
     """The shape of a response; one that is too long loses its descriptions first, then its depth."""
-    if "schema" not in media:
-        return None
     text = ""
     for depth in (8, 5, 3, 2, 1):
-        shape = schemas.shape(media["schema"], depth)
+        shape = schemas.shape(schema, depth)
         text = _json(shape)
         if len(text) > MAX_SCHEMA:
             text = _json(_bare(shape))

@@ -98,6 +98,13 @@ class Users:
             rows = await session.scalars(select(UserRow).where(UserRow.id > after).order_by(UserRow.id).limit(limit))
             return [user_of(row) for row in rows]
 
+    async def named(self, prefix: str, limit: int = 20) -> list[User]:
+        """Accounts that may log in and whose names begin so, by name."""
+        begins = UserRow.name_key.startswith(name_key(prefix), autoescape=True) & UserRow.disabled_at.is_(None)
+        async with self._database.reading() as session:
+            rows = await session.scalars(select(UserRow).where(begins).order_by(UserRow.name_key).limit(limit))
+            return [user_of(row) for row in rows]
+
     async def change(self, user_id: str, *, role: Role | None = None, disabled: bool | None = None) -> User:
         """Give it another role, lock it out (its tokens end at once) or let it in again.
 

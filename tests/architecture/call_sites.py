@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.architecture.source_tree import module_name, parsed
 
 LIBRARIES = frozenset(
-    {"aiohttp", "anyio", "botocore", "boto3", "ftplib", "grpc", "h2", "http", "httpcore", "httpcore2", "httpx", "httpx2", "huggingface_hub",
+    {"aiohttp", "anyio", "botocore", "boto3", "ftplib", "grpc", "h2", "http", "httpcore", "httpcore2", "httpx", "httpx2", "huggingface_hub", "mcp",
      "langchain", "langchain_core", "langchain_openai", "neo4j", "openai", "paramiko", "poplib", "psycopg", "pycurl", "qdrant_client", "ray",
      "redis", "requests", "smtplib", "socket", "telnetlib", "urllib", "urllib3", "websocket", "websockets", "xmlrpc"}
 )  # fmt: skip
@@ -19,7 +19,7 @@ OPENERS = frozenset(
      "open_unix_connection", "sock_connect", "urlopen", "urlretrieve"}
 )  # fmt: skip
 """Methods that open a connection or ask a name server, whatever object they belong to."""
-_VALUES = ("qdrant_client.models.", "langchain_core.", "ray.data.DataContext")
+_VALUES = ("mcp.types.", "qdrant_client.models.", "langchain_core.", "ray.data.DataContext")
 _TYPES = (
     "gaierror",
     "create_ssl_context",

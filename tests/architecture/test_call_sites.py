@@ -14,7 +14,9 @@ import pytest
 from agent.execution.http import HttpExecutor, HttpParameters
 from agent.execution.http.guard import Guard
 from agent.execution.http.pinned_transport import PinnedTransport
+from agent.execution.mcp import McpExecutor, McpParameters, McpSessions
 from domain.errors import ForbiddenAddressError, InvalidArgumentsError
+from domain.side_effect import MCP
 from domain.tool import ToolDoc, tool_id
 from tests.architecture.call_sites import imports_of, sites
 from tests.architecture.source_tree import module_name, packages, python_files
@@ -30,6 +32,15 @@ async def through_the_executor(url: str) -> None:
         await executor.call(tool, {})
     finally:
         await executor.close()
+
+
+async def through_a_session(url: str) -> None:
+    tool = ToolDoc(id=tool_id("c", "t", "a"), category="c", toolset="t", api="a", function="a", method=MCP, url=url)
+    sessions = McpSessions(McpParameters(HttpParameters(timeout=2, attempts=1)), resolver=resolve_as_told)
+    try:
+        await McpExecutor(sessions).call(tool, {})
+    finally:
+        await sessions.close()
 
 
 async def through_the_transport(url: str) -> None:
@@ -48,7 +59,9 @@ async def through_the_guard(url: str) -> None:
 
 Run = Callable[[str], Awaitable[None]]
 GUARDED: dict[tuple[str, str], Run] = {
-    ("agent.execution.http.executor", "httpx.AsyncClient"): through_the_executor,
+    ("agent.execution.http.client", "httpx.AsyncClient"): through_the_executor,
+    ("agent.execution.mcp.streams", "mcp.client.streamable_http.streamable_http_client"): through_a_session,
+    ("agent.execution.mcp.bounded_transport", "httpx.AsyncBaseTransport"): through_a_session,
     ("agent.execution.http.pinned_transport", "httpx.AsyncHTTPTransport"): through_the_transport,
     ("agent.execution.http.pinned_transport", "httpcore.AsyncConnectionPool"): through_the_transport,
     ("agent.execution.http.pinned_transport", "httpcore.AnyIOBackend"): through_the_transport,
@@ -57,8 +70,8 @@ GUARDED: dict[tuple[str, str], Run] = {
 """Places that a document or an argument leads to."""
 
 CONFIGURED: dict[tuple[str, str], str] = {
-    ("agent.execution.http.executor", "http.cookiejar.CookieJar"): "a jar that takes no cookie: it connects to nothing",
-    ("agent.execution.http.executor", "http.cookiejar.DefaultCookiePolicy"): "what that jar takes, which is nothing",
+    ("agent.execution.http.client", "http.cookiejar.CookieJar"): "a jar that takes no cookie: it connects to nothing",
+    ("agent.execution.http.client", "http.cookiejar.DefaultCookiePolicy"): "what that jar takes, which is nothing",
     ("graph.backends.bolt", "neo4j.AsyncGraphDatabase.driver"): "FOOTPATH_GRAPH_URL: the operator's own graph server",
     (
         "retriever.backends.qdrant_connection",
@@ -92,9 +105,17 @@ CONFIGURED: dict[tuple[str, str], str] = {
 """Places whose address the operator gives, by a setting or an option, and nothing else can."""
 
 NAMED_ONLY = {
+    "agent.execution.http.executor": "types and errors; the client is given",
+    "admission.address_check": "errors of name servers",
     "agent.execution.http.attempt": "types and errors of answers",
+    "agent.execution.http.exchange": "types and errors; the client is that of agent.execution.http.client",
+    "agent.execution.http.fetching": "errors; its client is that of agent.execution.http.client",
     "agent.execution.http.outcomes": "errors of name servers",
     "agent.execution.http.response": "types and errors of answers",
+    "agent.execution.mcp.endpoint": "reads an address",
+    "agent.execution.mcp.connection": "the protocol's words; the streams are given",
+    "agent.execution.mcp.executor": "the protocol's words",
+    "agent.execution.mcp.listing": "the protocol's words",
     "agent.llm.client.failures": "errors of name servers",
     "agent.llm.client.sdk": "errors of the SDK",
     "graph.backends.bolt_errors": "errors of the driver",

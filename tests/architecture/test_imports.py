@@ -13,6 +13,7 @@ ADAPTERS = (
     "retriever.backends.",
     "retriever.embedders.",
     "agent.execution.http",
+    "agent.execution.mcp",
     "agent.llm.client.transport",
     "retriever.training.course",  # classes of the trainer, which deriving from them imports
     "retriever.training.loss",

@@ -52,6 +52,13 @@ class Beginning:
 
 
 @dataclass(frozen=True)
+class Removing:
+    """Tools whose documents are taken away."""
+
+    tools: frozenset[ToolId]
+
+
+@dataclass(frozen=True)
 class Answering:
     """What answers of tools looked like."""
 
@@ -69,6 +76,7 @@ Operation = (
     Answering
     | Beginning
     | Forgetting
+    | Removing
     | ToolDoc
     | GraphBatch
     | LiveBatch
@@ -134,6 +142,7 @@ answerings = st.builds(
 )
 beginnings = st.builds(Beginning, st.frozensets(tools, max_size=2))
 forgettings = st.builds(Forgetting, st.frozensets(tools, max_size=2))
+removals = st.builds(Removing, st.frozensets(tools, max_size=2))
 scores = st.sampled_from((0.6, 0.9, 1.0))
 feeds = st.builds(Feed, tools, st.just(A), st.sampled_from(("f", "g[].h")), st.sampled_from(("p", "q")), scores)
 pairs = st.builds(Substitute, st.just(A), tools, scores, st.dictionaries(st.sampled_from(("p", "ü")), st.just("q")))
@@ -149,7 +158,17 @@ links = st.lists(
     unique_by=lambda one: one.tool,
 )
 operations: st.SearchStrategy[list[Operation]] = st.lists(
-    answerings | beginnings | forgettings | documents | batches | runs | states | markings | expectations | links,
+    answerings
+    | beginnings
+    | forgettings
+    | removals
+    | documents
+    | batches
+    | runs
+    | states
+    | markings
+    | expectations
+    | links,
     max_size=12,
 )
 
@@ -170,10 +189,8 @@ async def perform(graph: LinkedGraph, operation: Operation) -> object:
                 return await graph.mark(operation.source, operation.target, operation.mark)
             case Answering():
                 return await graph.learn_answers(operation.seen)
-            case Beginning():
-                return await graph.begin_anew(operation.tools)
-            case Forgetting():
-                return await graph.forget(operation.tools)
+            case Beginning() | Forgetting() | Removing():
+                return await lose(graph, operation)
             case Expecting():
                 return await graph.expect_links(operation.digests, operation.also)
             case list():
@@ -182,12 +199,23 @@ async def perform(graph: LinkedGraph, operation: Operation) -> object:
         return str(error)
 
 
+async def lose(graph: LinkedGraph, operation: Beginning | Forgetting | Removing) -> None:
+    match operation:
+        case Beginning():
+            await graph.begin_anew(operation.tools)
+        case Forgetting():
+            await graph.forget(operation.tools)
+        case Removing():
+            await graph.remove_tools(operation.tools)
+
+
 async def state(graph: LinkedGraph) -> dict[str, object]:
     """Everything that can be read from a store."""
     everything: tuple[ToolId, ...] = (*TOOLS, FINISH)
     return {
         "documents": [tool async for tool in graph.documents()],
         "some": await graph.get_tools([A, LOST]),
+        "removed": await graph.removed_tools(TOOLS),
         "facts": {tool: asdict(facts) for tool, facts in sorted((await graph.facts(everything)).items())},
         "out": {tool: await graph.out_edges(tool) for tool in everything},
         "in": {tool: await graph.in_edges(tool) for tool in everything},

@@ -15,6 +15,7 @@ from tests.contract.graph_documents import GraphDocuments
 from tests.contract.graph_evidence import GraphEvidence
 from tests.contract.graph_moving import GraphMoving
 from tests.contract.graph_refusals import GraphRefusals
+from tests.contract.graph_removal import GraphRemoval
 from tests.contract.graph_store import GraphStoreContract
 from tests.contract.link_store import LinkStoreContract
 
@@ -26,6 +27,7 @@ class TestGraphStore(
     GraphDocuments,
     GraphMoving,
     GraphRefusals,
+    GraphRemoval,
     GraphEvidence,
     GraphAtOnce,
     LinkStoreContract,

@@ -16,6 +16,7 @@ from tests.contract.graph_documents import GraphDocuments
 from tests.contract.graph_evidence import GraphEvidence
 from tests.contract.graph_moving import GraphMoving
 from tests.contract.graph_refusals import GraphRefusals
+from tests.contract.graph_removal import GraphRemoval
 from tests.contract.graph_store import GraphStoreContract
 from tests.contract.link_store import LinkStoreContract
 from tests.contract.test_graph_agreement import EXAMPLES, Operation, operations, perform, state
@@ -29,6 +30,7 @@ class TestNeo4jGraph(
     GraphDocuments,
     GraphMoving,
     GraphRefusals,
+    GraphRemoval,
     GraphEvidence,
     GraphAtOnce,
     LinkStoreContract,

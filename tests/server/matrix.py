@@ -13,11 +13,13 @@ from pydantic import JsonValue
 
 from domain.program import Program, ProgramPlan
 from domain.solution import Solution
+from domain.tool import ToolDoc, ToolId, tool_id
 from server.storage.allowed_tools import Reach
 from server.storage.row_ids import new_id
 from server.storage.rows.runs import RunRow
 from server.storage.runs import RunChoices
 from server.storage.templates import TemplateContent
+from tests.server.sources import A_TOOL, FORM_TOOL, NEW_SOURCE, source_of
 from tests.server.world import PASSWORD, World, with_store
 
 Things = Callable[[World], Awaitable[Mapping[str, str]]]
@@ -30,6 +32,14 @@ async def none(_: World) -> Mapping[str, str]:
 async def a_store(world: World) -> Mapping[str, str]:
     await with_store(world)
     return {}
+
+
+async def a_tool(world: World) -> Mapping[str, str]:
+    """One that all may see."""
+    await with_store(world)
+    doc = ToolDoc(id=tool_id("a", "b", "c"), category="a", toolset="b", api="c", function="c", url="http://127.0.0.1/c")
+    await (await world.services.agents.container()).graph.put_tools([doc])
+    return {"tool": doc.id}
 
 
 async def a_user(world: World) -> Mapping[str, str]:
@@ -150,6 +160,31 @@ async def a_question(world: World) -> Mapping[str, str]:
     return {"run_id": run_id, "input_id": "a-question"}
 
 
+async def a_source(world: World) -> Mapping[str, str]:
+    """The author's, with one tool."""
+    return await source_of("author", world)
+
+
+async def an_admins_source(world: World) -> Mapping[str, str]:
+    return await source_of("admin", world)
+
+
+async def a_sources_tool(world: World) -> Mapping[str, str]:
+    return {**await a_source(world), "tool": A_TOOL}
+
+
+async def a_tested_tool(world: World) -> Mapping[str, str]:
+    """One that passed the gate."""
+    return await source_of("author", world, tested=True)
+
+
+async def a_kept_out_tool(world: World) -> Mapping[str, str]:
+    """One that its author keeps out."""
+    things = await source_of("author", world)
+    await world.services.sources.quarantine(things["source_id"], [ToolId(A_TOOL)], world.people["author"], "slow")
+    return things
+
+
 @dataclass(frozen=True)
 class Access:
     """Statuses by who asks. ``body`` is sent as JSON."""
@@ -178,13 +213,31 @@ def own(status: int, things: Things, body: Any = None) -> Access:
     return Access(401, status, 404, 404, 404, body, things)
 
 
+def for_authors(status: int, things: Things = none, body: Any = None) -> Access:
+    """Those of the author, who is ``author``, and administrators."""
+    return Access(401, 403, 403, status, status, body, things)
+
+
 def for_admins(status: int, things: Things = none, body: Any = None) -> Access:
     return Access(401, 403, 403, 403, status, body, things)
 
 
+def for_admins_alone(status: int, body: Any = None) -> Access:
+    """An administrator's source: another author's is not found."""
+    return Access(401, 403, 403, 404, status, body, an_admins_source)
+
+
+SOURCE = "/api/v1/sources/{source_id}"
 NO_ID = "00000000-0000-0000-0000-000000000000"
 A_TEMPLATE: dict[str, Any] = {"name": "a template", "document": {"steps": [{"tool": "a/b/c"}]}}
 A_SOLUTION: dict[str, Any] = {"program": {"text": "6 * 7"}, "patterns": ["What is six times seven?"]}
+A_GRANT: dict[str, Any] = {
+    "grant": "authorization_code",
+    "authorize_url": "https://id.example.com/authorize",
+    "token_url": "https://id.example.com/token",
+    "client_id": "footpath",
+    "hosts": ["api.example.com"],
+}
 LOGIN = {"name": "user", "password": PASSWORD}
 EXPECTED: dict[tuple[str, str], Access] = {
     ("GET", "/health"): everyone(200),
@@ -207,6 +260,11 @@ EXPECTED: dict[tuple[str, str], Access] = {
         401, 200, 200, 200, 200, {"value": "k", "hosts": ["api.example.com"]}, a_tool_key
     ),
     ("DELETE", "/api/v1/me/tool-keys/{name}"): own(204, a_tool_key),
+    ("POST", "/api/v1/me/tool-keys/{name}/oauth"): Access(401, 200, 200, 200, 200, A_GRANT, a_tool_key),
+    # Nobody may be asked from here: the guard keeps the address.
+    ("POST", "/api/v1/me/oauth-discovery"): for_oneself(422, {"address": "https://10.0.0.7/"}),
+    # It is for browsers, and says whose by its state, which this is none of.
+    ("GET", "/api/v1/oauth/callback"): everyone(400),
     ("GET", "/api/v1/me/allowed-tools"): for_oneself(200),
     ("PUT", "/api/v1/me/allowed-tools/{tool}"): Access(401, 204, 204, 204, 204, None, an_allowed_tool),
     ("DELETE", "/api/v1/me/allowed-tools/{tool}"): own(204, an_allowed_tool),
@@ -270,11 +328,46 @@ EXPECTED: dict[tuple[str, str], Access] = {
     # An administrator shares what is the administrator's.
     ("POST", "/api/v1/solutions/{solution_id}/promote"): for_admins(404, a_solution),
     ("POST", "/api/v1/solutions/{solution_id}/runs"): own(404, a_solution, {"conversation_id": NO_ID}),
+    ("GET", "/api/v1/sources"): for_authors(200),
+    ("POST", "/api/v1/sources"): for_authors(201, none, NEW_SOURCE),
+    ("GET", f"{SOURCE}"): for_authors(200, a_source),
+    ("PATCH", f"{SOURCE}"): for_authors(200, a_source, {"watch_minutes": 5}),
+    ("DELETE", f"{SOURCE}"): for_authors(204, a_source),
+    ("GET", f"{SOURCE}/history"): for_authors(200, a_source),
+    ("GET", f"{SOURCE}/tools"): for_authors(200, a_source),
+    ("GET", f"{SOURCE}/tools/{{tool}}"): for_authors(200, a_sources_tool),
+    ("PATCH", f"{SOURCE}/tools/{{tool}}"): for_authors(200, a_sources_tool, {"description": "better"}),
+    ("POST", f"{SOURCE}/admit"): for_authors(200, a_tested_tool, {}),
+    ("POST", f"{SOURCE}/quarantine"): for_authors(200, a_source, {"tools": [A_TOOL], "reason": "slow"}),
+    ("POST", f"{SOURCE}/undo"): for_authors(200, a_kept_out_tool),
+    # There is no store; tests/server/test_source_checks.py is about those that are checked.
+    ("POST", f"{SOURCE}/check"): for_authors(202, a_source, {}),
+    ("GET", f"{SOURCE}/quality"): for_authors(200, a_source),
+    ("POST", f"{SOURCE}/refresh"): for_authors(200, a_source, {"tools": [FORM_TOOL]}),
+    ("GET", f"{SOURCE}/touched"): for_authors(200, a_source),
+    ("POST", f"{SOURCE}/changes/seen"): for_authors(200, a_source),
+    ("GET", "/api/v1/user-names"): for_authors(200),
+    ("GET", "/api/v1/tools"): Access(401, 200, 200, 200, 200, None, a_store),
+    ("GET", "/api/v1/tools/categories"): Access(401, 200, 200, 200, 200, None, a_store),
+    ("GET", "/api/v1/tools/{tool}/about"): Access(401, 200, 200, 200, 200, None, a_tool),
+    ("GET", "/api/v1/tools/{tool}/neighbours"): Access(401, 200, 200, 200, 200, None, a_tool),
+    ("GET", "/api/v1/tools/{tool}/recorded"): Access(401, 200, 200, 200, 200, None, a_tool),
+    # Its address is none that calls may go to, which the call that is kept says.
+    ("POST", "/api/v1/tools/{tool}/try"): Access(401, 200, 200, 200, 200, {"arguments": {}}, a_tool),
+    ("GET", "/api/v1/tools/{tool}/tried"): Access(401, 200, 200, 200, 200, None, a_tool),
+    ("GET", "/api/v1/tools/{tool}/marks"): for_admins(200, a_tool),
+    ("PUT", "/api/v1/tools/{tool}/marks"): for_admins(
+        200, a_tool, {"kind": "tool", "mark": "ban", "reason": "It is gone."}
+    ),
 }
 OTHERS = "/api/v1/templates/{template_id}"
 SOLUTION = "/api/v1/solutions/{solution_id}"
 END = {"shared": False}
 ALSO: list[tuple[str, str, Access]] = [
+    ("GET", SOURCE, for_admins_alone(200)),
+    ("GET", f"{SOURCE}/tools", for_admins_alone(200)),
+    ("POST", f"{SOURCE}/quarantine", for_admins_alone(200, {"tools": [A_TOOL], "reason": "slow"})),
+    ("DELETE", SOURCE, for_admins_alone(204)),
     ("GET", OTHERS, Access(401, 200, 200, 200, 200, None, a_shared_template)),
     ("GET", f"{OTHERS}/versions", Access(401, 200, 200, 200, 200, None, a_shared_template)),
     ("PATCH", OTHERS, Access(401, 404, 404, 200, 404, {"description": "new"}, a_shared_template)),

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ui import places
 from ui.client import Client
 from ui.following import Following, follower
 from ui.problems import ServerError
@@ -11,12 +12,10 @@ from ui.run_view import draw
 from ui.screens.around_run import around
 from ui.screens.asking import asking
 from ui.screens.finished_run import after
-from ui.screens.history import history
 from ui.screens.plan import plan
 from ui.screens.questions import question, told
 from ui.screens.sidebar import sidebar
-from ui.screens.solutions import choosing_solution
-from ui.screens.templates import choosing_template
+from ui.screens.views import VIEWS
 from ui.texts import unmarked
 
 _TICK = 0.4
@@ -39,15 +38,9 @@ _OUTCOMES = {
 def chat(client: Client) -> None:
     """Side bar, history, the live run, and the line to ask in."""
     conversation = sidebar(client)
-    view = st.query_params.get("view")
-    if view == "templates":
-        choosing_template(client, conversation)
-        return
-    if view == "solutions":
-        choosing_solution(client, conversation)
-        return
-    if conversation and view == "history":
-        history(client, conversation)
+    seen = VIEWS.get(places.view())
+    if seen and (conversation or not seen.talk):
+        seen.draw(client, conversation)
         return
     runs = _runs(client, conversation)
     request = "" if runs else _welcome()

@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from ui import session
+from ui import places, session
 from ui.client import Client
 from ui.replies import Conversation
 from ui.screens.run_choices import choosing
+from ui.screens.views import VIEWS
 from ui.texts import unmarked
 
 _TITLE = 48
@@ -53,18 +54,13 @@ def _change(client: Client, conversation: Conversation) -> None:
 
 def _views(client: Client, conversation: str) -> None:
     """What else there is to see, and the way back; which of them is seen stands in the address."""
-    offered = {"": ("Conversation", "chat")}
-    if conversation:
-        offered["history"] = ("History of its runs", "history")
-    if client.can("/templates"):
-        offered["templates"] = ("Templates", "bookmarks")
-    if client.can("/solutions"):
-        offered["solutions"] = ("Solutions", "lightbulb")
-    seen = st.query_params.get("view", "")
-    for view, (label, icon) in offered.items():
-        if view != seen and st.button(label, icon=f":material/{icon}:", width="stretch"):
-            st.query_params["view"] = view
-            st.rerun()
+    seen = places.view()
+    if seen and st.button("Conversation", icon=":material/chat:", width="stretch"):
+        places.go()
+    for name, one in VIEWS.items():
+        hidden = name == seen or not one.offered(client, conversation)
+        if not hidden and st.button(one.label, icon=f":material/{one.icon}:", width="stretch"):
+            places.go(name)
 
 
 def _short(title: str) -> str:
@@ -72,9 +68,5 @@ def _short(title: str) -> str:
 
 
 def _open(conversation: str) -> None:
-    if conversation:
-        st.query_params["conversation"] = conversation
-        st.query_params.pop("view", None)
-    else:
-        st.query_params.clear()
+    st.query_params.from_dict({"conversation": conversation} if conversation else {})
     st.rerun()

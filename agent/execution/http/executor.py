@@ -1,11 +1,8 @@
 """The HTTP executor: one guarded client; time, size and repetition bounded; what happened is said, not guessed."""
 
 import asyncio
-import ssl
 import time
 from dataclasses import dataclass, replace
-from functools import cache
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -15,11 +12,12 @@ from tenacity.wait import wait_random_exponential
 
 from agent.execution.executor import CallResult
 from agent.execution.http.attempt import Call, Try, answered, concluded, unanswered
+from agent.execution.http.client import guarded_client
 from agent.execution.http.credentials import keyed
 from agent.execution.http.guard import Guard, Resolver, resolve
 from agent.execution.http.host_limits import Clock, HostLimits, HostPausedError
 from agent.execution.http.log_redaction import unlogged
-from agent.execution.http.pinned_transport import PinnedTransport
+from agent.execution.http.refusals import AGAIN, with_new_keys
 from agent.execution.http.request import outgoing
 from agent.execution.http.response import read
 from agent.execution.secrets import EnvironmentSecrets, Secrets
@@ -84,7 +82,8 @@ class HttpExecutor:
         except SecretError as error:
             return CallResult("caller_fault", "", attempts=0, note=str(error), seconds=time.perf_counter() - started)
         with unlogged(call.keyed.redactor):
-            last = await self._tries(call)
+            first = await self._tries(call)
+            last = await with_new_keys(call, first, self._secrets) or await self._once_more(call)
         return CallResult(
             last.outcome, last.body, last.status, call.tries, "; ".join(last.notes), time.perf_counter() - started,
             call.keyed.bindings, last.reached,
@@ -110,6 +109,11 @@ class HttpExecutor:
         place = f"{parts.hostname}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
         deadline = asyncio.get_running_loop().time() + self._parameters.timeout
         return Call(tool, await keyed(request, tool, self._secrets), place, deadline)
+
+    async def _once_more(self, call: Call) -> Try:
+        with unlogged(call.keyed.redactor):
+            last = await self._tries(call)
+        return replace(last, notes=(*last.notes, AGAIN))
 
     async def _tries(self, call: Call) -> Try:
         retrying = AsyncRetrying(
@@ -167,16 +171,11 @@ class HttpExecutor:
         if self._client is None:
             chosen = self._parameters
             limits = httpx.Timeout(chosen.read_timeout, connect=chosen.connect_timeout, pool=chosen.connect_timeout)
-            transport = PinnedTransport(self._guard, _tls())
-            headers = {
+            self._client = guarded_client(self._guard, timeout=limits, headers={
                 "User-Agent": "footpath",
                 "Accept": "application/json, text/*;q=0.8, */*;q=0.5",
                 "Accept-Encoding": "identity",
-            }
-            self._client = httpx.AsyncClient(
-                transport=transport, timeout=limits, headers=headers, follow_redirects=False, trust_env=False,
-                cookies=_no_cookies(),
-            )  # fmt: skip
+            })  # fmt: skip
         return self._client
 
     def _worth_repeating(self, last: Try, call: Call) -> bool:
@@ -190,17 +189,6 @@ class HttpExecutor:
             return last.asked_wait
         chosen = self._parameters
         return wait_random_exponential(multiplier=chosen.first_wait, max=chosen.longest_wait)(state)
-
-
-@cache
-def _tls() -> ssl.SSLContext:
-    """One for all executors of the process: it takes 40 ms and a MiB, and knows nothing of anyone's."""
-    return httpx.create_ssl_context(trust_env=False)
-
-
-def _no_cookies() -> CookieJar:
-    """A jar that takes none: a call is what its document and its arguments make it, never what a server left behind before it."""
-    return CookieJar(DefaultCookiePolicy(allowed_domains=()))
 
 
 def _result(state: RetryCallState) -> Try:

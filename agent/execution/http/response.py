@@ -42,7 +42,7 @@ async def read(response: httpx.Response, limit: int) -> Incoming:
     if raw is None:
         size = response.headers.get("content-length", "unknown number of")
         return Incoming("", unusable=f"binary response ({kind}, {size} bytes), not kept")
-    data, more, problem = _decompressed(raw, encoding, limit, whole=not (cut or broken))
+    data, more, problem = decompressed(raw, encoding, limit, whole=not (cut or broken))
     if problem:
         return Incoming("", unusable=problem, broken=broken)
     return _as_text(data, kind, response.charset_encoding, Incoming("", broken=broken, cut=cut or more))
@@ -96,8 +96,8 @@ async def _bytes(response: httpx.Response, limit: int, *, first: bytes) -> tuple
     return b"".join(chunks), False, ""
 
 
-def _decompressed(raw: bytes, encoding: str, limit: int, *, whole: bool) -> tuple[bytes, bool, str]:
-    """The plain bytes up to the limit, whether there were more, and why they cannot be read."""
+def decompressed(raw: bytes, encoding: str, limit: int, *, whole: bool) -> tuple[bytes, bool, str]:
+    """The plain bytes of a body up to the limit, whether there were more, and why they cannot be read."""
     if encoding in ("", "identity"):
         return raw, False, ""
     if encoding not in ("gzip", "x-gzip", "deflate"):

@@ -1,0 +1,162 @@
+"""The first check: whether a tool's document can be used as it is, holds no keys, and does not speak to a model."""
+
+from collections.abc import Iterator
+
+from pydantic.types import JsonValue
+
+from admission.findings import failed, passed, skipped, warned
+from admission.known_names import KnownNames
+from admission.signs import Sign, signs_of, visible
+from admission.written_secrets import written_secrets
+from domain.side_effect import READING_METHODS
+from domain.source import Finding
+from domain.tool import Parameter, ToolDoc
+from graph.identifiers import words
+
+LONG = 3_000
+"""Characters of a description: more is not read by what chooses among tools, and costs in every prompt."""
+MANY = 60
+MOST = 300
+"""Parameters of one tool: so many are hard to give, and more no model can."""
+_WORDS = 4
+_ANSWER = "its example answer"
+
+
+def check_document(tool: ToolDoc, known: KnownNames) -> Iterator[Finding]:
+    """What is found out by reading it. Always at least one finding."""
+    found = [*_secrets(tool), *_spoken(tool), *_others(tool, known), *_parameters(tool), *_texts(tool), *_effect(tool)]
+    yield from found
+    if not found:
+        yield passed("document", "its address, parameters and texts can be used as they are")
+
+
+def _secrets(tool: ToolDoc) -> Iterator[Finding]:
+    written = list(written_secrets(tool))
+    if not written:
+        return
+    told = f"its document holds what looks like a key: {written[0].shown} in {written[0].where}"
+    places: list[JsonValue] = [one.where for one in written[:10]]
+    if all(one.where == _ANSWER for one in written):  # answers show what was made up for them
+        yield warned(
+            "document",
+            told,
+            "look whether it is a real one; if so, have it replaced by whoever gave it out",
+            places=places,
+        )
+    else:
+        advice = "take it out of the document, have it replaced by whoever gave it out, and keep the new one among the keys of the source"
+        yield failed("document", told, advice, places=places)
+
+
+def _read(tool: ToolDoc) -> Iterator[tuple[str, str]]:
+    """The texts of a document that a model reads, with their places."""
+    yield "its name", tool.api
+    yield "the name of its tool set", tool.toolset
+    yield "the name of its category", tool.category
+    yield "its description", tool.description
+    yield "the description of its tool set", tool.toolset_description
+    for one in tool.parameters:
+        yield f"the name of the parameter {visible(one.name)[:60]}", one.name
+        yield f"the description of {visible(one.name)[:60]}", one.description
+        for value in (one.default, one.example, *one.enum):
+            if isinstance(value, str):
+                yield f"a value of {visible(one.name)[:60]}", value
+        if one.json_schema:
+            yield f"the schema of {visible(one.name)[:60]}", one.json_schema
+    yield _ANSWER, tool.example_response or ""
+    yield "the schema of its answer", tool.response_schema or ""
+
+
+def _spoken(tool: ToolDoc) -> Iterator[Finding]:
+    found = [(where, sign) for where, text in _read(tool) for sign in signs_of(text)]
+    if not found:
+        return
+    where, sign = next((one for one in found if _grave(*one)), found[0])
+    told = f"{where} holds {sign.kind}: “{sign.seen}”"
+    seen: list[JsonValue] = [f"{place}: {one.kind}" for place, one in found[:20]]
+    if any(_grave(*one) for one in found):
+        advice = "ask its author what it is for and take it out; correct the description, if the rest of the document can be trusted"
+        yield failed("document", told, advice, seen=seen)
+    else:
+        yield warned("document", told, "read it as it stands; correct the description if it is of no use", seen=seen)
+
+
+def _grave(where: str, sign: Sign) -> bool:
+    """An example of an answer is data, as answers are: of it only what speaks to a model counts, for data has comments and tags, too."""
+    return sign.grave and (where != _ANSWER or sign.speaks)
+
+
+def _others(tool: ToolDoc, known: KnownNames) -> Iterator[Finding]:
+    """Other sources' tools that its texts name: what describes one tool has nothing to say of another."""
+    texts = [tool.description, *(one.description for one in tool.parameters)]
+    named = known.named_in(" ".join(texts))
+    if named:
+        yield failed(
+            "document",
+            f"its texts speak of a tool of another source: {named[0]}",
+            "take it out: a description tells what its own tool does; which tools go together is learnt from calls",
+            named=list(named[:10]),
+        )
+
+
+def _parameters(tool: ToolDoc) -> Iterator[Finding]:
+    if len(tool.parameters) > MOST:
+        yield failed(
+            "document",
+            f"it has {len(tool.parameters)} parameters, more than the {MOST} that a call may have",
+            "leave out what nobody gives",
+        )
+    elif len(tool.parameters) > MANY:
+        yield warned(
+            "document",
+            f"it has {len(tool.parameters)} parameters",
+            "leave out what nobody gives: each costs in every prompt",
+        )
+    nameless = [one for one in tool.parameters if not _named(one)]
+    if nameless:
+        yield warned(
+            "document",
+            f"nothing says what its parameter {nameless[0].name[:60]} is for",
+            "describe it, or give it a name that says it",
+            parameters=[one.name for one in nameless[:20]],
+        )
+
+
+def _named(one: Parameter) -> bool:
+    return bool(
+        one.description
+        or one.enum
+        or one.example is not None
+        or one.default is not None
+        or any(len(word) > 1 for word in words(one.name))
+    )
+
+
+def _texts(tool: ToolDoc) -> Iterator[Finding]:
+    if len(tool.description) > LONG:
+        yield warned(
+            "document",
+            f"its description has {len(tool.description):,} characters",
+            f"say it in less than {LONG:,}: what chooses among tools reads the beginning",
+        )
+    elif len(tool.description.split()) < _WORDS and len(tool.description) < 2 * _WORDS:
+        yield warned(
+            "document",
+            "it has no description" if not tool.description else f"its description is only “{tool.description}”",
+            "say in a sentence what it does, with the words in which people ask for it",
+        )
+
+
+def _effect(tool: ToolDoc) -> Iterator[Finding]:
+    if tool.side_effect == "reads" and tool.effect.by == "document" and tool.method not in READING_METHODS:
+        yield warned(
+            "document",
+            f"its document says that {tool.method} only reads: nobody would be asked before a call",
+            "correct the side effect to “changes” unless you know that it reads",
+        )
+    elif tool.effect.kind == "unknown":
+        yield skipped(
+            "document",
+            f"whether it changes something is not sure: {tool.effect.why}",
+            "correct the side effect, if it only reads",
+        )

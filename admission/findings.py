@@ -1,0 +1,25 @@
+"""Findings in short."""
+
+from pydantic.types import JsonValue
+
+from domain.source import CheckName, Finding
+
+
+def passed(check: CheckName, told: str, **evidence: JsonValue) -> Finding:
+    """What is as it should be."""
+    return Finding(check=check, verdict="passed", told=told, evidence=evidence)
+
+
+def warned(check: CheckName, told: str, advice: str, **evidence: JsonValue) -> Finding:
+    """What somebody should look at."""
+    return Finding(check=check, verdict="warned", told=told, advice=advice, evidence=evidence)
+
+
+def failed(check: CheckName, told: str, advice: str, **evidence: JsonValue) -> Finding:
+    """What keeps a tool out."""
+    return Finding(check=check, verdict="failed", told=told, advice=advice, evidence=evidence)
+
+
+def skipped(check: CheckName, told: str, advice: str = "", **evidence: JsonValue) -> Finding:
+    """What could not be looked at, and why."""
+    return Finding(check=check, verdict="skipped", told=told, advice=advice, evidence=evidence)

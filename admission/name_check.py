@@ -1,0 +1,68 @@
+"""The third check: whether a tool is called as another is, or so that it is taken for one."""
+
+from collections.abc import Iterator
+
+from admission.findings import failed, passed, warned
+from admission.known_names import KnownNames, mixed_scripts, skeleton
+from admission.signs import visible
+from domain.source import Finding
+from domain.tool import ToolDoc
+
+
+def check_name(tool: ToolDoc, known: KnownNames, own: KnownNames) -> list[Finding]:
+    """``known``: the tools of others. ``own``: those of the same source."""
+    return [*_taken(tool, known), *_alike(tool, known), *_beside(tool, own)] or [
+        passed("name", f"nothing else is called {tool.api} in {tool.toolset}")
+    ]
+
+
+def _taken(tool: ToolDoc, known: KnownNames) -> Iterator[Finding]:
+    if tool.id in known.ids:
+        yield failed(
+            "name",
+            f"another source has a tool {tool.api} in {tool.category} / {tool.toolset}",
+            "give this source another tool set or category",
+        )
+    elif (other := known.functions.get(tool.function)) is not None:
+        yield warned(
+            "name",
+            f"{other} is called {tool.function}, too: past calls of that name may count for either",
+            "give this source's tool set a name of its own",
+            other=other,
+        )
+
+
+def _alike(tool: ToolDoc, known: KnownNames) -> Iterator[Finding]:
+    for what, name in (("name", tool.api), ("tool set", tool.toolset), ("category", tool.category)):
+        if scripts := mixed_scripts(name):
+            yield failed(
+                "name",
+                f"its {what} {visible(name)[:80]} mixes letters of {' and '.join(scripts).title()} that look alike",
+                "write it in one script",
+            )
+            return
+    looks = skeleton(tool.toolset)
+    category, toolset = known.toolsets.get(looks, ("", ""))
+    if toolset and toolset != tool.toolset:
+        told = f"its tool set “{visible(tool.toolset)[:80]}” looks like “{visible(toolset)[:80]}” of {category}"
+        advice = "give this source's tool set a name that nobody takes for the other"
+        if skeleton(toolset, letters=False) == skeleton(
+            tool.toolset, letters=False
+        ):  # they differ in case and separators only
+            yield warned("name", told, advice)
+        else:
+            yield failed("name", told, advice)
+    other = known.alike.get(skeleton(tool.function))
+    if other is not None and known.function_of(other) != tool.function:
+        yield warned(
+            "name",
+            f"its function {visible(tool.function)} looks like that of {other}",
+            "give it another name",
+            other=other,
+        )
+
+
+def _beside(tool: ToolDoc, own: KnownNames) -> Iterator[Finding]:
+    other = own.alike.get(skeleton(tool.function))
+    if other is not None and other != tool.id and own.function_of(other) != tool.function:
+        yield warned("name", f"it looks like {other} of the same source", "give one of them another name", other=other)

@@ -1,0 +1,170 @@
+"""A stranger's OpenAPI or Swagger document to tools: read in a process of its own, whose memory, time and answer are bounded.
+
+What a document can do at its worst is end that process. Its tools lie in the place that the source was given, so that no document names
+the tool of another.
+"""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from admission.limits import MIB, ReadLimits
+from domain.errors import BrokenInputError
+from domain.source import Finding
+from domain.tool import ToolDoc, tool_id
+
+_ROOT = Path(__file__).parents[1]
+_READERS = ThreadPoolExecutor(2, thread_name_prefix="reading")
+"""How many documents are read at the same time: each may take as much memory as ``ReadLimits`` says."""
+_SLICE = 200
+"""Tools that are taken from the answer before others have their turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """``tools``: in the document's order. ``skipped``: what is not imported, or only in part, each with the reason. ``findings``: of the
+    document as a whole.
+    """
+
+    tools: tuple[ToolDoc, ...]
+    skipped: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+async def read_document(
+    data: bytes,
+    *,
+    category: str,
+    toolset: str,
+    base_url: str = "",
+    address: str = "",
+    limits: ReadLimits | None = None,
+) -> Read:
+    """The tools of an OpenAPI 3 or Swagger 2 document, JSON or YAML. ``address``: where it was fetched from.
+
+    ``base_url``: where servers that the document gives without a host are; without it, at the document's own address; at the
+    root of its host where the document names no servers.
+
+    Raises:
+        BrokenInputError: it is no such document, or takes more than it may; the message says what to do.
+    """
+    limits = limits or ReadLimits()
+    name = address or "the document"
+    if len(data) > limits.document:
+        raise BrokenInputError(
+            f"has {len(data) / MIB:.1f} MiB, more than the {limits.document / MIB:.0f} MiB that a source's document may have;"
+            " leave out operations that nobody needs, or split it into several sources",
+            file=name,
+        )
+    wanted = {
+        "category": category,
+        "toolset": toolset,
+        "server": base_url or address,
+        "own": not base_url,
+        "limits": asdict(limits),
+    }
+    reading = _Reading(orjson.dumps(wanted), data, limits)
+    try:
+        output, code = await asyncio.get_running_loop().run_in_executor(_READERS, reading.run)
+    except asyncio.CancelledError:
+        reading.end()
+        raise
+    return await _taken(output, code, reading, name, (category, toolset))
+
+
+class _Reading:
+    """One process that reads one document."""
+
+    def __init__(self, wanted: bytes, data: bytes, limits: ReadLimits) -> None:
+        self._input = len(wanted).to_bytes(4, "big") + wanted + data
+        self.limits = limits
+        self.overdue = False
+        self.overflowed = False
+        self._ended = False
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def run(self) -> tuple[bytes, int]:
+        """Its answer and how it ended."""
+        command = [sys.executable, "-P", "-B", "-m", "admission.reading_process"]
+        # Nothing of the server's environment goes along: no keys, no settings.
+        known = {"PYTHONPATH": str(_ROOT), "PATH": os.defpath, "LC_ALL": "C.UTF-8"}
+        with subprocess.Popen(  # noqa: S603 the command is ours
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=known, cwd="/"
+        ) as process:
+            self._process = process
+            if self._ended:
+                process.kill()
+            clock = threading.Timer(self.limits.seconds, self._late)
+            clock.start()
+            try:
+                output = self._talk(process)
+            finally:
+                clock.cancel()
+                if process.poll() is None and (self.overflowed or self.overdue):
+                    process.kill()
+        return output, process.returncode
+
+    def _talk(self, process: subprocess.Popen[bytes]) -> bytes:
+        assert process.stdin is not None  # noqa: S101 both are pipes
+        assert process.stdout is not None  # noqa: S101
+        try:
+            process.stdin.write(self._input)
+            process.stdin.close()
+        except BrokenPipeError:  # it ended before it had read all: how, its code says
+            self.overdue = self.overdue or process.wait() == -signal.SIGKILL
+        output = process.stdout.read(self.limits.output + 1)
+        self.overflowed = len(output) > self.limits.output
+        return output
+
+    def _late(self) -> None:
+        self.overdue = True
+        self.end()
+
+    def end(self) -> None:
+        """End the process, if it runs."""
+        self._ended = True
+        if self._process is not None:
+            self._process.kill()
+
+
+async def _taken(output: bytes, code: int, reading: _Reading, name: str, place: tuple[str, str]) -> Read:
+    lines = output.splitlines()
+    last: dict[str, Any] = orjson.loads(lines[-1]) if code == 0 and lines else {}
+    if code or "skipped" not in last:
+        raise BrokenInputError(str(last.get("error")) if last else _ending(code, reading), file=name)
+    tools: list[ToolDoc] = []
+    source = f"openapi:{name}"[:500]
+    for number, line in enumerate(lines[:-1], start=1):
+        tool = ToolDoc.model_validate_json(line)
+        if tool.id != tool_id(*place, tool.api):
+            raise BrokenInputError("could not be read: a tool of it lies outside its source", file=name)
+        tools.append(tool.model_copy(update={"source": source}))
+        if number % _SLICE == 0:
+            await asyncio.sleep(0)
+    findings = tuple(Finding.model_validate(one) for one in last["findings"])
+    return Read(tuple(tools), tuple(str(one) for one in last["skipped"]), findings)
+
+
+def _ending(code: int, reading: _Reading) -> str:
+    """Why a reading ended without an answer, and what to do."""
+    bounds = reading.limits
+    cure = "take out what refers to itself or repeats, or split it into several sources"
+    if reading.overflowed:
+        return f"its tools come to more than {bounds.output // MIB} MiB; {cure}"
+    if code == -signal.SIGXCPU or reading.overdue:
+        return f"takes longer to read than the {bounds.cpu} s that it may; {cure}"
+    return f"needs more to be read than it may have ({bounds.memory // MIB} MiB of memory); {cure}"
+
+
+def tight(limits: ReadLimits, **bounds: int) -> ReadLimits:
+    """The same limits but for those that are named."""
+    return replace(limits, **bounds)

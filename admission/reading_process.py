@@ -1,0 +1,178 @@
+"""The process that reads one document: it bounds itself, reads from its input, and writes a tool a line, then one line of what it found.
+
+Started by :mod:`admission.reading` only.
+"""
+
+import resource
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import urljoin
+
+import orjson
+
+from admission.limits import ReadLimits
+from domain.errors import BrokenInputError
+from graph.importers.openapi import METHODS, read_openapi
+from graph.importers.openapi_nodes import Schema, items, mapping
+from graph.importers.yaml_events import YamlError, read_yaml
+
+_TEXT_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_MOST_SKIPPED = 200
+_OUT_OF_MEMORY = 3
+_CONTROLS = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)), " ")
+
+
+def main() -> int:
+    """Read what stands in the input. 0: the last line says what was found, or why nothing was."""
+    size = int.from_bytes(sys.stdin.buffer.read(4), "big")
+    wanted: dict[str, Any] = orjson.loads(sys.stdin.buffer.read(size))
+    limits = ReadLimits(**wanted["limits"])
+    _bind(limits)
+    try:
+        for line in lines(sys.stdin.buffer.read(), wanted, limits):
+            sys.stdout.buffer.write(line + b"\n")
+    except BrokenInputError as error:
+        _tell(str(error).removeprefix(f"{error.file}: "))
+    except RecursionError:
+        _tell("is nested too deeply to be read; take out schemas that contain themselves")
+    except (MemoryError, SystemError):  # C code that finds no memory may say either
+        return _OUT_OF_MEMORY
+    except Exception as error:  # noqa: BLE001 whatever a stranger's document leads to is told of that document
+        _tell(f"holds something that cannot be read ({type(error).__name__}: {str(error)[:200]}); correct the document")
+    return 0
+
+
+def _tell(error: str) -> None:
+    sys.stdout.buffer.write(orjson.dumps({"error": error}) + b"\n")
+
+
+def _bind(limits: ReadLimits) -> None:
+    """No more than this, whatever is read: memory, computing, no file written, no process started."""
+    bounds = [
+        (resource.RLIMIT_DATA, limits.memory),
+        (resource.RLIMIT_CPU, limits.cpu + 1),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ]
+    if sys.platform == "linux":  # elsewhere the address space of a process that does nothing may be larger
+        bounds.append((resource.RLIMIT_AS, limits.memory))
+    for what, bound in bounds:
+        _, hard = resource.getrlimit(what)
+        most = bound if hard == resource.RLIM_INFINITY else min(bound, hard)
+        # At the soft limit of computing it is told by a signal of its own, by which its end is known; at the hard one it is killed.
+        resource.setrlimit(what, (max(1, most - 1) if what == resource.RLIMIT_CPU else most, most))
+
+
+def lines(data: bytes, wanted: dict[str, Any], limits: ReadLimits) -> Iterator[bytes]:
+    """A tool a line, and a last line with what was skipped and found. ``BrokenInputError``: it is no document that may be read."""
+    document = _parsed(data)
+    del data
+    document["paths"] = _told_apart(mapping(document.get("paths")))
+    skipped: list[str] = []
+    controls = count = 0
+
+    def report(error: BrokenInputError) -> None:
+        if len(skipped) < _MOST_SKIPPED:
+            skipped.append(str(error).removeprefix(f"{error.file}: ")[:500])
+
+    place = (str(wanted["category"]), str(wanted["toolset"]))
+    server = str(wanted["server"])
+    if wanted.get("own") and not items(document.get("servers")):
+        server = urljoin(server, "/")  # by OpenAPI's word, where a document names no servers
+    for tool in read_openapi(Path("document"), report, server=server, document=document, place=place):
+        count += 1
+        if count > limits.operations:
+            raise BrokenInputError(
+                f"holds more than the {limits.operations:,} operations that a source may have; leave out what nobody needs,"
+                " or split it into several sources",
+                file="",
+            )
+        content = tool.model_dump(mode="json")
+        line = orjson.dumps(clean := _clean(content))
+        controls += clean != content
+        if len(line) > limits.tool:
+            told = f"it comes to {len(line) // 1024} KiB, more than the {limits.tool // 1024} KiB that a tool may have"
+            report(BrokenInputError(f"{tool.api[:200]} is not imported: {told}", file=""))
+            continue
+        yield line
+    yield orjson.dumps({"skipped": skipped, "findings": _findings(document, controls)})
+
+
+def _parsed(data: bytes) -> Schema:
+    for mark, codec in _TEXT_MARKS:
+        if data.startswith(mark):
+            data = data.decode(codec, errors="replace").lstrip("\ufeff").encode()
+    begins = data.lstrip()[:1]
+    try:
+        if begins in (b"{", b"["):
+            return mapping(orjson.loads(data))
+        if begins == b"<":
+            raise BrokenInputError(
+                "is a web page or XML, no OpenAPI document; give the address of the document itself (often /openapi.json)",
+                file="",
+            )
+        return mapping(read_yaml(data))
+    except YamlError as error:
+        raise BrokenInputError(f"is neither JSON nor YAML that can be read: {error}", file="") from error
+    except orjson.JSONDecodeError as error:
+        raise BrokenInputError(f"is not JSON that can be read: {error}; correct the document", file="") from error
+
+
+def _told_apart(paths: Schema) -> Schema:
+    """Operations of one name get their place into it, all of them: which one comes first may change with the next reading."""
+    written = [mapping(mapping(item).get(method)) for item in paths.values() for method in METHODS]
+    often = Counter(name for one in written if isinstance(name := one.get("operationId"), str))
+    return {
+        route: {key: _named(key, route, part, often) for key, part in mapping(item).items()}
+        if item == mapping(item)
+        else item
+        for route, item in paths.items()
+    }
+
+
+def _named(method: str, route: str, part: Any, often: Counter[str]) -> Any:
+    name = mapping(part).get("operationId") if method in METHODS else None
+    if not isinstance(name, str) or often[name] < 2:
+        return part
+    return {**mapping(part), "operationId": f"{name} ({method.upper()} {route})"}
+
+
+def _clean(value: Any) -> Any:
+    """Without control characters, which stores and terminals trip over."""
+    if isinstance(value, str):
+        return value.translate(_CONTROLS)
+    if isinstance(value, list):
+        return [_clean(one) for one in cast(list[Any], value)]
+    if isinstance(value, dict):
+        return {key: _clean(one) for key, one in cast(dict[str, Any], value).items()}
+    return value
+
+
+def _findings(document: Schema, controls: int) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    if controls:
+        found.append(
+            {
+                "check": "document",
+                "verdict": "warned",
+                "told": f"{controls} of its tools held control characters, which were taken out",
+                "advice": "look at their descriptions; a program, rather than a person, may have written them",
+            }
+        )
+    if not mapping(document.get("info")).get("title"):
+        found.append(
+            {
+                "check": "document",
+                "verdict": "warned",
+                "told": "the document has no title",
+                "advice": "add info.title",
+            }
+        )
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

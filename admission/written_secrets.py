@@ -1,0 +1,69 @@
+"""Keys that somebody left in a document, where everybody reads them."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from agent.parameters.needs import need_of
+from domain.tool import ToolDoc
+
+_KNOWN = re.compile(
+    r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{36,}\b|\bgithub_pat_\w{50,}"
+    r"|\bglpat-[\w-]{20,}|\bxox[abprs]-[\w-]{10,}|\bsk-[A-Za-z0-9_-]{20,}|\b[sr]k_live_[A-Za-z0-9]{20,}|\bAIza[\w-]{35}"
+    r"|\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{16,}|\bya29\.[\w-]{20,}|\bSG\.[\w-]{16,}\.[\w-]{16,}|\bnpm_[A-Za-z0-9]{36}"
+)
+"""Keys that say by their form whose they are."""
+_IN_ADDRESS = re.compile(
+    r"://[^/\s:@]{1,60}:[^/\s:@]{3,}@|[?&](?:api[_-]?key|key|token|access[_-]?token|secret|password|sig|signature)=(?P<value>[^&#\s{}<>]{12,})",
+    re.IGNORECASE,
+)
+_PLACEHOLDER = re.compile(
+    r"x{4,}|\*{3,}|\.{3}|…|<[^>]*>|\{[^}]*\}|example|your|sample|dummy|test|changeme|placeholder|string|1234|^my|demo|fake",
+    re.IGNORECASE,
+)
+_LONG = 16
+_BITS = 3.0
+"""Of entropy for each character: what a generator made has more than what a person thought of."""
+
+
+class Written(NamedTuple):
+    """``shown``: its beginning, for whoever wants to find it."""
+
+    where: str
+    shown: str
+
+
+def written_secrets(tool: ToolDoc) -> Iterator[Written]:
+    """The keys in a tool's document, with the place of each."""
+    texts = [
+        ("its description", tool.description),
+        ("its address", tool.url),
+        ("its example answer", tool.example_response or ""),
+    ]
+    for one in tool.parameters:
+        texts.append((f"the description of {one.name}", one.description))
+        for what, value in (("the default", one.default), ("the example", one.example)):
+            if isinstance(value, str):
+                texts.append((f"{what} of {one.name}", value))
+                if need_of(one).kind == "secret" and _generated(value):
+                    yield Written(f"{what} of {one.name}", _shown(value))
+    for where, text in texts:
+        if found := _KNOWN.search(text):
+            if not _PLACEHOLDER.search(found[0][8:]):
+                yield Written(where, _shown(found[0]))
+        elif (found := _IN_ADDRESS.search(text)) and not _PLACEHOLDER.search(found["value"] or found[0]):
+            yield Written(where, _shown(found["value"] or found[0]))
+
+
+def _generated(value: str) -> bool:
+    plain = value.strip().removeprefix("Bearer ").removeprefix("Basic ")
+    if len(plain) < _LONG or " " in plain or _PLACEHOLDER.search(plain):
+        return False
+    often = Counter(plain)
+    return -sum(n / len(plain) * math.log2(n / len(plain)) for n in often.values()) >= _BITS
+
+
+def _shown(value: str) -> str:
+    return f"{value[:6]}… ({len(value)} characters)"

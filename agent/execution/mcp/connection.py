@@ -1,0 +1,201 @@
+"""An open session with one server: a task of its own enters and leaves what the protocol's library wants entered and left in one task."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Any, TypeVar, cast
+
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp import types
+from mcp.client.session import ClientSession
+from mcp.shared.exceptions import McpError
+from mcp.shared.message import SessionMessage
+from pydantic import Field, ValidationError
+
+from agent.execution.mcp.exchange import Exchange, Exchanges
+
+Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
+"""What a server says, and what it is told."""
+Opened = Callable[[Exchanges], AbstractAsyncContextManager[Streams]]
+
+_WHO = types.Implementation(name="footpath", version="1")
+_PROTOCOL_ONLY = 5.0
+_log = logging.getLogger(__name__)
+
+
+class Page(types.Result):
+    """A page of a listing, its tools unread: one that is broken does not take the others along."""
+
+    tools: list[Any] = Field(default_factory=list[Any])
+    nextCursor: Any = None  # noqa: N815  the name is the protocol's
+
+
+class Answer(types.Result):
+    """A tool's answer, its parts unread."""
+
+    content: list[Any] = Field(default_factory=list[Any])
+    structuredContent: Any = None  # noqa: N815  the name is the protocol's
+    isError: Any = False  # noqa: N815  the name is the protocol's
+
+
+ResultT = TypeVar("ResultT", bound=types.Result)
+
+
+class UnansweredError(Exception):
+    """A question without an answer; its exchange tells why. ``code``: of JSON-RPC, where the server itself said no."""
+
+    def __init__(self, why: str, code: int | None = None) -> None:
+        super().__init__(why)
+        self.code = code
+
+
+class _Session(ClientSession):
+    """Knows which exchange a question belongs to, and takes back one that nobody waits for any longer."""
+
+    def __init__(self, streams: Streams, exchanges: Exchanges, changed: Callable[[], None]) -> None:
+        super().__init__(*streams, message_handler=self._heard, client_info=_WHO)
+        self._exchanges = exchanges
+        self._changed = changed
+        self._farewells = set[asyncio.Task[None]]()
+
+    async def begin(self, exchange: Exchange) -> types.InitializeResult:
+        """Shake hands."""
+        self._exchanges[self._request_id] = exchange
+        return await self.initialize()
+
+    async def ask(self, request: types.ClientRequest, answer: type[ResultT], exchange: Exchange) -> ResultT:
+        """The answer to a question. ``UnansweredError`` where there is none."""
+        number = self._request_id  # the next one: no other question can come between
+        self._exchanges[number] = exchange
+        try:
+            return await self.send_request(request, answer)
+        except McpError as error:
+            if exchange.fault:
+                raise UnansweredError(exchange.fault) from exchange.error
+            raise UnansweredError(error.error.message, error.error.code) from None
+        except ValidationError as error:
+            exchange.failed("its answer is not in the protocol's form")
+            raise UnansweredError(exchange.fault) from error
+        except asyncio.CancelledError:
+            self._take_back(number)
+            raise
+        finally:
+            self._exchanges.pop(number, None)
+
+    def _take_back(self, number: int) -> None:
+        """Tell the server that nobody waits; it may go on all the same."""
+        params = types.CancelledNotificationParams(requestId=number, reason="its user or its time ended it")
+        notice = types.ClientNotification(types.CancelledNotification(params=params))
+        task = asyncio.create_task(self._say(notice))
+        self._farewells.add(task)
+        task.add_done_callback(self._farewells.discard)
+
+    async def _say(self, notice: types.ClientNotification) -> None:
+        try:
+            async with asyncio.timeout(_PROTOCOL_ONLY):
+                await self.send_notification(notice)
+        except Exception as error:  # noqa: BLE001  the session may be over, by whatever way
+            _log.debug("a server was not told that a call was taken back (%s)", type(error).__name__)
+
+    async def _heard(self, message: object) -> None:
+        if isinstance(message, types.ServerNotification) and isinstance(
+            message.root, types.ToolListChangedNotification
+        ):
+            self._changed()
+
+
+class Connection:
+    """``uses``: calls in progress. ``used``: when the last ended, on the loop's clock. ``over``: it can serve no further call."""
+
+    def __init__(self, opened: Opened, changed: Callable[[], None]) -> None:
+        self._opened = opened
+        self._changed = changed
+        self._exchanges: Exchanges = {}
+        self._closing = asyncio.Event()
+        self._ready: asyncio.Future[_Session] = asyncio.get_running_loop().create_future()
+        self._task: asyncio.Task[None] | None = None
+        self.about = ""
+        self.uses = 0
+        self.used = asyncio.get_running_loop().time()
+        self.calls = 0
+
+    @property
+    def over(self) -> bool:
+        """Whether its task has ended or is told to end."""
+        return self._closing.is_set() or (self._task is not None and self._task.done())
+
+    async def open(self, exchange: Exchange) -> None:
+        """Start the server or connect to it. ``UnansweredError`` where that fails; the exchange tells why."""
+        self._task = asyncio.create_task(self._live(exchange))
+        try:
+            async with asyncio.timeout_at(exchange.deadline):
+                await asyncio.shield(self._ready)
+        except TimeoutError as error:
+            exchange.failed("no answer in time", error)
+            self._closing.set()
+            self._task.cancel()
+            raise UnansweredError(exchange.fault) from error
+
+    async def _live(self, exchange: Exchange) -> None:
+        try:
+            async with (
+                self._opened(self._exchanges) as streams,
+                _Session(streams, self._exchanges, self._changed) as session,
+            ):
+                hello = await session.begin(exchange)
+                self.about = hello.instructions or ""
+                self._ready.set_result(session)
+                await self._closing.wait()
+        except Exception as error:  # noqa: BLE001  whatever ends a session is told to who waits for it, or to nobody
+            self._failed(exchange, error)
+        finally:
+            self._closing.set()
+            if not self._ready.done():
+                self._ready.set_exception(UnansweredError(exchange.fault or "it ended before it was open"))
+            self._ready.exception()  # somebody may have ceased to wait
+
+    def _failed(self, exchange: Exchange, error: Exception) -> None:
+        if self._ready.done():
+            _log.debug("a session ended (%s)", type(error).__name__)
+            return
+        said = error.error.message if isinstance(error, McpError) else _plain(error)
+        exchange.failed(said, error)
+        self._ready.set_exception(
+            UnansweredError(exchange.fault, error.error.code if isinstance(error, McpError) else None)
+        )
+
+    async def ask(self, request: types.ClientRequest, answer: type[ResultT], exchange: Exchange) -> ResultT:
+        """The answer to a question. ``UnansweredError`` where there is none."""
+        session = await asyncio.shield(self._ready)
+        asked = asyncio.create_task(session.ask(request, answer, exchange))
+        assert self._task is not None  # noqa: S101  it is open
+        try:
+            await asyncio.wait({asked, self._task}, return_when=asyncio.FIRST_COMPLETED)
+            if not asked.done():
+                exchange.failed("the session ended before the answer came")
+                raise UnansweredError(exchange.fault)
+            return asked.result()
+        except UnansweredError as error:
+            if error.code == types.CONNECTION_CLOSED:
+                exchange.failed("the session ended before the answer came")
+                self._closing.set()
+                raise UnansweredError(exchange.fault) from error
+            raise
+        finally:
+            if not asked.done():
+                asked.cancel()
+                await asyncio.wait({asked})
+
+    async def close(self) -> None:
+        """Leave the session; a process that was started for it ends. Idempotent."""
+        self._closing.set()
+        if self._task is not None:
+            await asyncio.wait({self._task})
+
+
+def _plain(error: BaseException) -> str:
+    """What happened, of errors that came in groups."""
+    if isinstance(error, BaseExceptionGroup):
+        return _plain(cast("BaseExceptionGroup[BaseException]", error).exceptions[0])
+    return f"{type(error).__name__}: {error}"[:500]

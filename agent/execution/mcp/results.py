@@ -1,0 +1,79 @@
+"""A tool's answer in the protocol's parts to text, and the protocol's errors to outcomes."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, cast
+
+from agent.execution.http.outcomes import at_this_end, outcome_of
+from agent.execution.mcp.exchange import Exchange
+from domain.plan import CallOutcome
+from graph.lenient_json import MAX_DEPTH, written_deep
+
+_INVALID = frozenset({-32_700, -32_600, -32_602})
+_NO_METHOD = -32_601
+_UNKNOWN_TOOL = "unknown tool"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """``text``: what a tool answered. ``notes``: what of it is no text. ``unusable``: why it cannot be read."""
+
+    text: str
+    notes: tuple[str, ...] = ()
+    unusable: str = ""
+
+
+def said(content: list[Any], structured: object, limit: int) -> Said:
+    """The answer as text: its structured form where it has one, else its texts, a line between them."""
+    parts = [cast(dict[str, Any], part) for part in content if isinstance(part, dict)]
+    notes = tuple(note for part in parts if (note := _note(part)))[:20]
+    text = "\n".join(_texts(parts)) if structured is None else json.dumps(structured, ensure_ascii=False)
+    if text.lstrip()[:1] in ("{", "[") and written_deep(text):
+        return Said("", notes, f"the answer is nested deeper than {MAX_DEPTH} levels, not kept")
+    if len(text) > limit:
+        return Said(text[:limit], (*notes, f"cut at {limit} characters"))
+    return Said(text, notes)
+
+
+def _texts(parts: list[dict[str, Any]]) -> Iterator[str]:
+    for part in parts:
+        text = part.get("text") if part.get("type") == "text" else _embedded(part).get("text")
+        if isinstance(text, str):
+            yield text
+
+
+def _embedded(part: dict[str, Any]) -> dict[str, Any]:
+    inner = part.get("resource") if part.get("type") == "resource" else None
+    return cast(dict[str, Any], inner) if isinstance(inner, dict) else {}
+
+
+def _note(part: dict[str, Any]) -> str:
+    match part.get("type"):
+        case "image" | "audio" as kind:
+            return f"an {kind} ({str(part.get('mimeType'))[:100]}), not kept"
+        case "resource" if not isinstance(_embedded(part).get("text"), str):
+            return f"a file ({str(_embedded(part).get('uri'))[:200]}), not kept"
+        case "resource_link":
+            return f"it names {str(part.get('name'))[:100]} at {str(part.get('uri'))[:200]}"
+        case _:
+            return ""
+
+
+def outcome_of_code(code: int, message: str, *, safe: bool) -> CallOutcome:
+    """The class of an error that a server itself told, by its code in JSON-RPC."""
+    if code == _NO_METHOD or (code in _INVALID and _UNKNOWN_TOOL in message.lower()):
+        return "gone"
+    if code in _INVALID:
+        return "caller_fault"
+    return "transient" if safe else "unknown"
+
+
+def outcome_of_fault(exchange: Exchange, *, keyed: bool, safe: bool) -> CallOutcome:
+    """The class of a call without an answer."""
+    status = exchange.status
+    if status is not None and not 200 <= status < 300:
+        return outcome_of(status, keyed=keyed, safe=safe, named=False)
+    if not exchange.sent and exchange.error is not None and at_this_end(exchange.error):
+        return "unreached"
+    return "unknown" if exchange.sent and not safe else "transient"

@@ -1,0 +1,34 @@
+"""An executor of several: each tool is called by the one that knows its method."""
+
+from collections.abc import Callable, Mapping
+
+from agent.execution.executor import CallResult, Executor
+from domain.model import JsonObject
+from domain.tool import ToolDoc
+
+
+class RoutedExecutor:
+    """``usual``: of all methods that ``others`` does not name. The others are made with the first call that needs them."""
+
+    def __init__(self, usual: Executor, others: Mapping[str, Callable[[], Executor]]) -> None:
+        self.name = usual.name
+        self._usual = usual
+        self._others = others
+        self._made: dict[str, Executor] = {}
+
+    async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
+        """The result of the call, by the executor of its tool's method."""
+        return await self._of(tool.method).call(tool, arguments, identity)
+
+    def _of(self, method: str) -> Executor:
+        if method not in self._others:
+            return self._usual
+        if method not in self._made:
+            self._made[method] = self._others[method]()
+        return self._made[method]
+
+    async def close(self) -> None:
+        """Close those that were made; idempotent."""
+        await self._usual.close()
+        for one in self._made.values():
+            await one.close()

@@ -1,0 +1,172 @@
+"""A listing of an MCP server's tools, as plain JSON, to tool documents. What a server says of its tools is a stranger's word."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from domain.side_effect import MCP, Said
+from domain.tool import Credential, Hint, Parameter, ToolDoc, ToolId, tool_id
+from graph.function_names import function_name
+from graph.importers.openapi_nodes import Schema, items, mapping
+from graph.importers.openapi_parameters import line, parameter, unique
+from graph.importers.openapi_responses import schema_text
+from graph.importers.openapi_schema import Schemas, UnsupportedError
+
+MOST_TOOLS = 500
+"""Of one server; those beyond are told as left out."""
+MAX_TOOL = 131_072
+"""Characters of one tool of a listing, as JSON."""
+MAX_NAME = 128
+MAX_DESCRIPTION = 4_000
+MAX_FIELDS = 300
+_MOST_TOLD = 100
+_HINTS: dict[tuple[str, bool], Hint] = {
+    ("readOnlyHint", True): "reads",
+    ("readOnlyHint", False): "changes",
+    ("destructiveHint", True): "destroys",
+    ("destructiveHint", False): "adds",
+    ("idempotentHint", True): "repeats",
+    ("openWorldHint", True): "open",
+    ("openWorldHint", False): "closed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """``skipped``: what was left out, each with its reason."""
+
+    docs: tuple[ToolDoc, ...] = ()
+    skipped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class McpSource:
+    """Whose tools are read. ``url``: the server's address, or ``stdio:NAME``; ``about``: what it says of itself."""
+
+    url: str
+    category: str
+    toolset: str
+    about: str = ""
+    credentials: tuple[Credential, ...] = ()
+    name: str = ""
+
+
+def read_listing(tools: Iterable[object], source: McpSource) -> Listing:
+    """The tools of a listing, in its order; one that cannot be called is told in ``skipped``.
+
+    No annotation makes a tool one that only reads: :attr:`ToolDoc.hints` keeps what was said, for an author who may confirm it.
+    """
+    docs: dict[ToolId, ToolDoc] = {}
+    skipped: list[str] = []
+    beyond = 0
+    for given in tools:
+        if len(docs) >= MOST_TOOLS:
+            beyond += 1
+            continue
+        try:
+            doc = _doc(mapping(given), source)
+            if doc.id in docs:
+                raise UnsupportedError("another tool of the server has the same name")
+        except UnsupportedError as error:
+            skipped.append(f"{_shown_name(given)} is left out: {error}")
+            continue
+        docs[doc.id] = doc
+    if beyond:
+        skipped.append(f"{beyond} more tools are left out: of one server {MOST_TOOLS} are read")
+    return Listing(tuple(docs.values()), _bounded(skipped))
+
+
+def _bounded(skipped: Sequence[str]) -> tuple[str, ...]:
+    more = len(skipped) - _MOST_TOLD
+    return (*skipped[:_MOST_TOLD], f"{more} more are left out") if more > 0 else tuple(skipped)
+
+
+def _shown_name(given: object) -> str:
+    return line(mapping(given).get("name"), MAX_NAME) or "a tool without a name"
+
+
+def _doc(given: Schema, source: McpSource) -> ToolDoc:
+    name = given.get("name")
+    if not isinstance(name, str) or not name or len(name) > MAX_NAME or not name.isprintable():
+        raise UnsupportedError(f"its name must be 1 to {MAX_NAME} printable characters")
+    if _size(given) > MAX_TOOL:
+        raise UnsupportedError(f"its document is longer than {MAX_TOOL} characters")
+    if mapping(given.get("execution")).get("taskSupport") == "required":
+        raise UnsupportedError("it can be called as a task only, and tasks are not supported")
+    hints = hints_of(given)
+    return ToolDoc(
+        id=tool_id(source.category, source.toolset, name),
+        category=source.category,
+        toolset=source.toolset,
+        api=name,
+        function=function_name(name, source.toolset),
+        method=MCP,
+        url=source.url,
+        description=_description(given),
+        toolset_description=line(source.about, MAX_DESCRIPTION),
+        parameters=_parameters(given.get("inputSchema")),
+        response_schema=_response(given.get("outputSchema")),
+        source=f"mcp:{source.name or source.toolset}",
+        credentials=source.credentials,
+        side_effect=_said(hints),
+        hints=hints,
+    )
+
+
+def hints_of(given: Schema) -> tuple[Hint, ...]:
+    """What the annotations of a tool say, in a fixed order; nothing of those that say what no annotation may."""
+    annotations = mapping(given.get("annotations"))
+    return tuple(
+        hint for (name, value), hint in _HINTS.items() if annotations.get(name) is value
+    )  # fmt: skip
+
+
+def _said(hints: Sequence[Hint]) -> Said:
+    """A server is believed where it says that a tool changes something, and nowhere else."""
+    return "changes" if {"changes", "destroys"} & set(hints) else ""
+
+
+def _description(given: Schema) -> str:
+    title = given.get("title") or mapping(given.get("annotations")).get("title")
+    parts = (line(title, MAX_NAME), line(given.get("description"), MAX_DESCRIPTION))
+    return ". ".join(part for part in parts if part)[:MAX_DESCRIPTION]
+
+
+def _parameters(given: object) -> tuple[Parameter, ...]:
+    """The fields of the input, whatever else its schema says; an input without fields that allows any is left without."""
+    schema = mapping(given)
+    schemas = Schemas(schema)
+    merged = schemas.merged(schema)
+    fields = mapping(merged.get("properties"))
+    if len(fields) > MAX_FIELDS:
+        raise UnsupportedError(f"it has {len(fields)} inputs, more than {MAX_FIELDS}")
+    needed = {name for name in items(merged.get("required")) if isinstance(name, str)}
+    if unknown := sorted(needed - fields.keys()):
+        raise UnsupportedError(f"it needs {', '.join(unknown)[:200]}, of which its document says nothing")
+    return unique(_parameter(schemas, name, one, needed=name in needed) for name, one in fields.items() if name)
+
+
+def _parameter(schemas: Schemas, name: str, given: object, *, needed: bool) -> Parameter:
+    if len(name) > MAX_NAME:
+        raise UnsupportedError(f"an input's name is longer than {MAX_NAME} characters")
+    return parameter(schemas, name, schemas.follow(given), given, required=needed, location="body")
+
+
+def _response(given: object) -> str | None:
+    """The shape of what it answers; a schema that cannot be read is none, for a call needs none."""
+    schema = mapping(given)
+    if not schema:
+        return None
+    try:
+        return schema_text(Schemas(schema), schema)
+    except UnsupportedError:
+        return None
+
+
+def _size(given: Any) -> int:
+    try:
+        return len(orjson.dumps(given))
+    except orjson.JSONEncodeError as error:
+        raise UnsupportedError("its document is no JSON that can be kept") from error

@@ -1,0 +1,59 @@
+"""Tools by category and tool set. Ids hold both, so that one pass over them counts all, and a selection needs no document."""
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from domain.tool import ToolId, tool_id, tool_id_parts
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsetCount:
+    """A tool set, and how many tools it has."""
+
+    toolset: str
+    tools: int
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryCount:
+    """A category with its tool sets, by name."""
+
+    category: str
+    tools: int
+    toolsets: tuple[ToolsetCount, ...]
+
+
+def counted(ids: Sequence[ToolId], hidden: Collection[ToolId] = frozenset()) -> list[CategoryCount]:
+    """The categories of ordered ids, by name. ``hidden``: tools that do not count."""
+    sets = Counter(tool.rpartition("/")[0] for tool in ids if tool not in hidden)
+    found: dict[str, list[ToolsetCount]] = {}
+    for name, tools in sets.items():
+        category, toolset, _ = tool_id_parts(ToolId(f"{name}/x"))
+        found.setdefault(category, []).append(ToolsetCount(toolset, tools))
+    return [
+        CategoryCount(name, sum(one.tools for one in of), tuple(sorted(of, key=lambda one: one.toolset)))
+        for name, of in sorted(found.items())
+    ]
+
+
+def selected(ids: Sequence[ToolId], category: str = "", toolset: str = "") -> Sequence[ToolId]:
+    """Those of a category, of a tool set, or of both; empty names select nothing out."""
+    if category:
+        named = tool_id(category, toolset, "") if toolset else tool_id(category, "", "").removesuffix("/")
+        return ids[beginning_with(named.removesuffix("/"), ids)]
+    if toolset:
+        named = tool_id("", toolset, "")
+        return [tool for tool in ids if named in tool and tool_id_parts(tool)[1] == toolset]
+    return ids
+
+
+def beginning_with(name: str, ids: Sequence[ToolId]) -> slice:
+    """Where those of a category or a tool set are among ordered ids: "0" comes right after "/"."""
+    return slice(bisect_left(ids, f"{name}/"), bisect_left(ids, f"{name}0"))
+
+
+def after(ids: Sequence[ToolId], last: str) -> Sequence[ToolId]:
+    """Those behind an id, whether it is among them or not."""
+    return ids[bisect_right(ids, last) :] if last else ids

@@ -1,0 +1,87 @@
+"""The tools of a source: what is said of them, what the gate found out, and whether they are offered."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path
+
+from domain.errors import NotFoundError
+from domain.source import Corrections
+from domain.tool import ToolId
+from server.dependencies import CurrentAuthor, CurrentServices
+from server.problems import problems
+from server.routes.sources_bodies import (
+    AdmitBody,
+    CorrectionsBody,
+    QuarantineBody,
+    ShownSource,
+    SourceTool,
+    shown_source,
+    shown_tool,
+)
+from server.routes.texts import RowId, ToolName
+from server.routes.tools import meant
+from server.services import Services
+from server.storage.sources.models import KeptTool
+
+router = APIRouter(prefix="/sources/{source_id}", tags=["sources"], responses=problems(401, 403, 404))
+ToolPath = Annotated[ToolName, Path(description="The tool's id, category/toolset/api.")]
+
+
+@router.get("/tools", summary="A source's tools, with what the gate found out")
+async def source_tools(source_id: RowId, user: CurrentAuthor, services: CurrentServices) -> list[SourceTool]:
+    found = await services.sources.get(source_id, user)
+    return _shown(await services.storage.sources.tools(found.id), source_id)
+
+
+@router.get("/tools/{tool:path}", summary="One of a source's tools")
+async def source_tool(source_id: RowId, tool: ToolPath, user: CurrentAuthor, services: CurrentServices) -> SourceTool:
+    found = await services.sources.get(source_id, user)
+    return shown_tool(await services.sources.tool(found.id, await _known(source_id, tool, services)), source_id)
+
+
+@router.patch("/tools/{tool:path}", summary="Say something in place of a tool's document", responses=problems(409))
+async def correct_tool(
+    source_id: RowId, tool: ToolPath, body: CorrectionsBody, user: CurrentAuthor, services: CurrentServices
+) -> SourceTool:
+    """What is admitted goes live so at once; a tool that is now said to only read has to be checked again."""
+    await services.sources.get(source_id, user)
+    said = Corrections.model_validate(body.model_dump(exclude={"reason"}))
+    known = await _known(source_id, tool, services)
+    return shown_tool(await services.sources.correct(source_id, known, said, user, body.reason), source_id)
+
+
+@router.post("/admit", summary="Offer tools that passed the gate", responses=problems(409))
+async def admit(source_id: RowId, body: AdmitBody, user: CurrentAuthor, services: CurrentServices) -> list[SourceTool]:
+    done = await services.sources.admit(source_id, [ToolId(one) for one in body.tools], user, body.despite)
+    return _shown(done, source_id)
+
+
+@router.post("/quarantine", summary="Keep tools out, with a reason", responses=problems(409))
+async def quarantine(
+    source_id: RowId, body: QuarantineBody, user: CurrentAuthor, services: CurrentServices
+) -> list[SourceTool]:
+    done = await services.sources.quarantine(source_id, [ToolId(one) for one in body.tools], user, body.reason)
+    return _shown(done, source_id)
+
+
+@router.post("/undo", summary="Undo the latest admission, quarantine, correction or reading", responses=problems(409))
+async def undo(source_id: RowId, user: CurrentAuthor, services: CurrentServices) -> list[SourceTool]:
+    """A tool comes back into the offer only as a document that was admitted before."""
+    return _shown(await services.sources.undo(source_id, user), source_id)
+
+
+@router.post("/changes/seen", summary="The changes of a source's tools have been looked at")
+async def changes_seen(source_id: RowId, user: CurrentAuthor, services: CurrentServices) -> ShownSource:
+    done = await services.sources.looked(source_id, user)
+    return shown_source(done, (await services.storage.sources.counts([source_id]))[source_id])
+
+
+async def _known(source_id: str, tool: str, services: Services) -> ToolId:
+    for one in meant(tool):
+        if await services.storage.sources.tool(source_id, one) is not None:
+            return one
+    raise NotFoundError(f"this source has no tool {tool[:200]}")
+
+
+def _shown(found: list[KeptTool], source_id: str) -> list[SourceTool]:
+    return [shown_tool(one, source_id) for one in found]

@@ -1,0 +1,119 @@
+"""Sources of tools: custom APIs and MCP servers, for authors; an author's own, and all of them for administrators."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from domain.errors import SecretError, UnavailableError
+from server.dependencies import CurrentAuthor, CurrentServices
+from server.problems import problems
+from server.routes.sources_bodies import (
+    NewSource,
+    ShownSource,
+    ShownStep,
+    SourceBody,
+    UserName,
+    shown_source,
+    shown_step,
+)
+from server.routes.texts import RowId, ShortText
+from server.services import Services
+from server.sources.forms import FormTool
+from server.sources.reading import ReadSource, read_form
+from server.storage.row_ids import new_id
+from server.storage.sources.models import Source
+
+router = APIRouter(tags=["sources"], responses=problems(401, 403))
+
+
+@router.get("/sources", summary="My sources of tools, or all of them for administrators")
+async def sources(user: CurrentAuthor, services: CurrentServices) -> list[ShownSource]:
+    found = await services.sources.all(user)
+    counts = await services.storage.sources.counts([one.id for one in found])
+    return [shown_source(one, counts[one.id]) for one in found]
+
+
+@router.post(
+    "/sources",
+    status_code=201,
+    summary="Add a source; its tools are drafts until they are checked and admitted",
+    responses=problems(400, 409),
+)
+async def add_source(body: NewSource, user: CurrentAuthor, services: CurrentServices) -> ShownSource:
+    """It is read at once; where that fails, the answer says why, and nothing is kept. Only an MCP server that does not let us in, or does not
+    answer, is kept without tools, so that it can be given its keys and be read again.
+    """
+    at = services.storage.sources.now()
+    given = body.model_dump(exclude={"document", "tools"}) | {"toolset": body.toolset or body.name}
+    source = Source.model_validate({**given, "id": new_id(), "author_id": user.id, "created_at": at, "read_at": at})
+    try:
+        read = await _read(body, source, services)
+    except (SecretError, UnavailableError) as error:
+        if body.kind != "mcp":
+            raise
+        read = ReadSource(b"", ())
+        source = source.model_copy(update={"trouble": str(error)[:1000], "read_at": None})
+    made = await services.sources.add(source, read, user)
+    return await _shown(made, services)
+
+
+@router.get("/sources/{source_id}", summary="A source", responses=problems(404))
+async def source(source_id: RowId, user: CurrentAuthor, services: CurrentServices) -> ShownSource:
+    return await _shown(await services.sources.get(source_id, user), services)
+
+
+@router.patch(
+    "/sources/{source_id}", summary="Say who may use a source, and how it is watched", responses=problems(404)
+)
+async def change_source(
+    source_id: RowId, body: SourceBody, user: CurrentAuthor, services: CurrentServices
+) -> ShownSource:
+    values = body.model_dump(exclude_none=True)
+    return await _shown(await services.sources.change(source_id, user, values), services)
+
+
+@router.delete(
+    "/sources/{source_id}",
+    status_code=204,
+    summary="Remove a source: its tools are not offered any more",
+    response_class=Response,
+    responses=problems(404),
+)
+async def remove_source(source_id: RowId, user: CurrentAuthor, services: CurrentServices) -> None:
+    """What was done with it stays known to administrators."""
+    await services.sources.remove(source_id, user)
+
+
+@router.get(
+    "/sources/{source_id}/history", summary="What was done with a source, the latest first", responses=problems(404)
+)
+async def history(
+    source_id: RowId,
+    user: CurrentAuthor,
+    services: CurrentServices,
+    before: RowId | None = None,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> list[ShownStep]:
+    """Administrators also see that of sources that were removed."""
+    found = await services.sources.get(source_id, user, removed=True)
+    steps = await services.storage.sources.steps(found.id, limit=limit, before=before or "")
+    return [shown_step(one) for one in steps]
+
+
+@router.get("/user-names", summary="Users whose names begin so, to say who may use a source")
+async def user_names(
+    _: CurrentAuthor, services: CurrentServices, prefix: ShortText = "", limit: Annotated[int, Query(ge=1, le=50)] = 20
+) -> list[UserName]:
+    found = await services.storage.users.named(prefix, limit)
+    return [UserName(id=one.id, name=one.name, role=one.role) for one in found]
+
+
+async def _read(body: NewSource, source: Source, services: Services) -> ReadSource:
+    if body.kind == "form":
+        raw = body.model_dump_json(include={"tools"}).encode()
+        return read_form(source, [FormTool.model_validate(one.model_dump()) for one in body.tools], raw)
+    return await services.sources.read(source, body.document.encode() if body.document else None)
+
+
+async def _shown(one: Source, services: Services) -> ShownSource:
+    return shown_source(one, (await services.storage.sources.counts([one.id]))[one.id])

@@ -1,0 +1,53 @@
+"""What a source says, read: its tools, and what could not be taken."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from admission.limits import ReadLimits
+from admission.reading import read_document
+from domain.errors import BrokenInputError
+from domain.source import Finding
+from domain.tool import ToolDoc
+from server.sources.forms import FormTool, form_docs
+from server.storage.sources.models import Source
+from wiring.fetching import fetch_document
+from wiring.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSource:
+    """``raw``: as it came. ``skipped``: what could not be taken, each with its reason. ``findings``: about the document as a whole."""
+
+    raw: bytes
+    docs: tuple[ToolDoc, ...]
+    skipped: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def read_form(source: Source, tools: Sequence[FormTool], raw: bytes) -> ReadSource:
+    """The tools that an author wrote by hand. Raises ``BrokenInputError`` where two have one name."""
+    docs = form_docs(tools, source.category, source.toolset, source.base_url)
+    seen: set[str] = set()
+    for doc in docs:
+        if doc.id in seen:
+            raise BrokenInputError(f"two tools are called {doc.api}; give each its own name", file="the form")
+        seen.add(doc.id)
+    return ReadSource(raw, docs)
+
+
+async def read_openapi(settings: Settings, source: Source, document: bytes | None = None) -> ReadSource:
+    """The operations of an OpenAPI or Swagger document, or of the one at the source's address.
+
+    Raises ``BrokenInputError``, ``ForbiddenAddressError`` and ``UnavailableError``, which say what to do.
+    """
+    if document is None:
+        document = await fetch_document(settings, source.address)
+    read = await read_document(
+        document,
+        category=source.category,
+        toolset=source.toolset,
+        base_url=source.base_url,
+        address=source.address,
+        limits=ReadLimits(document=settings.source_bytes, operations=settings.source_tools),
+    )
+    return ReadSource(document, read.tools, read.skipped, read.findings)

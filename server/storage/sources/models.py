@@ -1,0 +1,188 @@
+"""What is kept of a source: itself, its tools, what was read, and the steps that were taken with it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+
+from domain.model import Model
+from domain.source import Corrections, Finding, KeysOf, SourceKind, ToolChange, ToolState, Visibility
+from domain.tool import Credential, ToolDoc, ToolId
+from server.storage.users import Role
+
+Deed = Literal[
+    "added", "changed", "read", "corrected", "checked", "admitted", "quarantined", "undone", "looked", "removed"
+]
+"""What is done with a source. ``read``: fetched again; ``looked``: its changes were looked at."""
+
+
+class Source(Model):
+    """``author_id``: None once that account is gone, ``author`` then empty. ``version``: the reading that counts, from 1.
+
+    ``notes``: what could not be taken of it, or only in part. ``credentials``: keys that reading it takes, where it is a server (MCP).
+    ``changes``: those of its tools that nobody has looked at. ``checking``: the gate is at work; ``check_trouble``: why it last stopped early.
+    """
+
+    id: str
+    author_id: str | None
+    author: str = ""
+    name: str
+    kind: SourceKind
+    category: str
+    toolset: str
+    address: str = ""
+    command: str = ""
+    base_url: str = ""
+    visibility: Visibility = "everybody"
+    roles: tuple[Role, ...] = ()
+    users: tuple[str, ...] = ()
+    keys_of: KeysOf = "caller"
+    watch_minutes: int = 0
+    version: int = 1
+    created_at: datetime
+    read_at: datetime | None = None
+    checked_at: datetime | None = None
+    removed_at: datetime | None = None
+    trouble: str = ""
+    notes: tuple[str, ...] = ()
+    credentials: tuple[Credential, ...] = ()
+    changes: tuple[ToolChange, ...] = ()
+    checking: bool = False
+    check_trouble: str = ""
+    checked: int = 0
+    to_check: int = 0
+
+
+class Learnt(Model):
+    """What a probe saw of a tool's answers: JSON texts, as a tool's document has them."""
+
+    example_response: str | None = None
+    learnt_response: str | None = None
+
+
+class KeptTool(Model):
+    """A tool of a source. ``original``: as its source says it. ``looked_at``: digest of what the findings are about.
+
+    ``offer``: exactly what is offered, while it is admitted. ``held``: an administrator keeps it out, and only one lets it in.
+    ``gone``: its source does not name it any more. ``version``: counts what has changed in its document.
+    """
+
+    tool: ToolId
+    state: ToolState = "draft"
+    reason: str = ""
+    original: ToolDoc
+    corrections: Corrections = Field(default_factory=Corrections)
+    learnt: Learnt = Field(default_factory=Learnt)
+    findings: tuple[Finding, ...] = ()
+    looked_at: str = ""
+    version: int = 1
+    offer: ToolDoc | None = None
+    held: bool = False
+    gone: bool = False
+
+
+class Reading(Model):
+    """What a source said. ``raw``: as it came; None where it is no longer kept."""
+
+    version: int
+    digest: str
+    documents: tuple[ToolDoc, ...]
+    skipped: tuple[str, ...] = ()
+    at: datetime
+    raw: bytes | None = None
+
+
+class Before(Model):
+    """What a step found, for undoing it. A tool that is None was not there."""
+
+    tools: dict[str, KeptTool | None]
+    version: int
+    changes: tuple[ToolChange, ...]
+
+
+class Step(Model):
+    """Something that was done. ``who``: empty where the server did it by itself. ``undoable``: undoing it brings back what was."""
+
+    id: str
+    at: datetime
+    user_id: str | None
+    who: str
+    by_admin: bool
+    what: Deed
+    tools: tuple[ToolId, ...]
+    reason: str
+    undone: bool
+    undoable: bool
+
+
+class Actor(Model):
+    """Who does something; ``user_id`` None: the server by itself."""
+
+    user_id: str | None = None
+    name: str = ""
+    admin: bool = False
+
+
+SERVER = Actor(admin=True)
+"""The server itself: a watch, a refresh that found a change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A source as it is within a transaction. ``last``: the latest step that can be undone, with what it found."""
+
+    source: Source
+    tools: Mapping[ToolId, KeptTool]
+    last: tuple[Step, Before] | None
+    readings: int
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What is to be written. ``tools``: those that are others now, by id; None takes one away. ``undoes``: the id of the step that it undoes.
+
+    ``keep``: whether it can be undone; ``told``: whether the history tells of it.
+    """
+
+    what: Deed
+    reason: str = ""
+    source: Source | None = None
+    tools: Mapping[ToolId, KeptTool | None] = field(default_factory=dict[ToolId, "KeptTool | None"])
+    named: tuple[ToolId, ...] = ()
+    reading: Reading | None = None
+    undoes: str = ""
+    keep: bool = True
+    told: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """What others have to follow after a step: documents that are offered now, tools that are not any more."""
+
+    source: Source
+    offered: tuple[ToolDoc, ...]
+    withdrawn: tuple[ToolId, ...]
+
+
+class Offered(Model):
+    """A tool that is offered, and whose it is."""
+
+    source_id: str
+    doc: ToolDoc
+
+
+class SourceUse(Model):
+    """Who may see a source's tools, and whose keys their calls send."""
+
+    id: str
+    author_id: str | None
+    visibility: Visibility
+    roles: tuple[Role, ...]
+    users: tuple[str, ...]
+    keys_of: KeysOf
+
+
+Counts = dict[str, int]
+"""Tools of a source by state."""

@@ -1,0 +1,55 @@
+"""What of sources is offered, and to whom: what the graph is made to follow."""
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from domain.tool import ToolDoc, ToolId
+from server.storage.database import Database
+from server.storage.rows.sources import SourceRow, SourceStepRow, SourceToolRow
+from server.storage.sources.mapping import use_of
+from server.storage.sources.models import Offered, SourceUse
+
+
+class OfferedTools:
+    """Those of a database. Only what is admitted, of sources that are there."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def revision(self) -> str:
+        """What is another one after every step that was taken with any source."""
+        chosen = select(func.count(), func.max(SourceStepRow.id))
+        return await self._database.read(lambda session: ":".join(map(str, session.execute(chosen).one())))
+
+    async def all(self) -> list[Offered]:
+        """Every tool that is offered, with its document as it is offered."""
+        columns = (SourceToolRow.source_id, SourceToolRow.offer)
+        chosen = select(*columns).where(SourceToolRow.offered_as.is_not(None)).order_by(SourceToolRow.offered_as)
+
+        def found(session: Session) -> list[Offered]:
+            return [Offered(source_id=one, doc=ToolDoc.model_validate(doc)) for one, doc in session.execute(chosen)]
+
+        return await self._database.read(found)
+
+    async def ids(self) -> dict[ToolId, str]:
+        """The tools that are offered, each with its source's id."""
+        columns = (SourceToolRow.offered_as, SourceToolRow.source_id)
+        chosen = select(*columns).where(SourceToolRow.offered_as.is_not(None))
+        return await self._database.read(
+            lambda session: {ToolId(one): of for one, of in session.execute(chosen) if one}
+        )
+
+    async def known(self) -> frozenset[ToolId]:
+        """Every tool that any source ever named, offered or not."""
+        chosen = select(SourceToolRow.tool).distinct()
+        return await self._database.read(lambda session: frozenset(ToolId(one) for one in session.scalars(chosen)))
+
+    async def uses(self) -> dict[str, SourceUse]:
+        """Who may use which source, by its id."""
+        chosen = select(SourceRow).where(SourceRow.removed_at.is_(None))
+        return await self._database.read(lambda session: {row.id: use_of(row) for row in session.scalars(chosen)})
+
+    async def source_of(self, tool: ToolId) -> str | None:
+        """The id of the source that offers it."""
+        chosen = select(SourceToolRow.source_id).where(SourceToolRow.offered_as == tool)
+        return await self._database.read(lambda session: session.scalar(chosen))

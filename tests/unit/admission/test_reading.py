@@ -1,0 +1,151 @@
+"""Strangers' documents to tools: in the source's own place, and bounded."""
+
+import asyncio
+from typing import Any
+
+import orjson
+import pytest
+
+from admission.limits import ReadLimits
+from admission.reading import read_document
+from domain.errors import BrokenInputError
+from domain.tool import tool_id
+from tests.unit.admission.documents import document, operation, read, tools
+
+
+async def test_operations_become_tools_of_the_source() -> None:
+    content = document({"/ships": {"get": operation("listShips", tags=["Other"], **{"x-toolset": "Open Rates"})}})
+    found = await read(content)
+    (tool,) = found.tools
+    assert tool.id == tool_id("Ports", "Harbour", "listShips")
+    assert (tool.category, tool.toolset, tool.url) == ("Ports", "Harbour", "https://harbour.example/v1/ships")
+    assert (found.skipped, found.findings) == ((), ())
+
+
+async def test_yaml_and_swagger_are_read() -> None:
+    yaml = b"swagger: '2.0'\ninfo: {title: T}\nhost: api.example\nschemes: [https]\npaths:\n  /a:\n    get: {operationId: a}\n"
+    (tool,) = (await read(yaml)).tools
+    assert tool.url == "https://api.example/a"
+
+
+async def test_a_relative_server_is_at_the_base_url() -> None:
+    found = await read(document({"/a": {"get": operation("a")}}), base_url="https://elsewhere.example/api/")
+    assert found.tools[0].url == "https://elsewhere.example/v1/a"
+
+
+@pytest.mark.parametrize(
+    ("more", "url"),
+    [
+        ({}, "https://api.example/bikes"),
+        ({"servers": [{"url": "v2"}]}, "https://api.example/docs/v2/bikes"),
+        ({"servers": [{"url": "https://other.example/x"}]}, "https://other.example/x/bikes"),
+    ],
+)
+async def test_a_document_that_names_no_servers_is_called_at_the_root_of_its_host(
+    more: dict[str, Any], url: str
+) -> None:
+    paths: dict[str, Any] = {"/bikes": {"get": {"operationId": "bikes", "responses": {}}}}
+    document = orjson.dumps({"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "paths": paths, **more})
+    read = await read_document(document, category="c", toolset="t", address="https://api.example/docs/openapi.json")
+    assert [one.url for one in read.tools] == [url]
+
+
+def test_operations_of_one_name_are_told_apart_in_whatever_order() -> None:
+    paths = {"/a": {"get": operation("same")}, "/b": {"get": operation("same")}}
+    forth = tools(document(paths))
+    back = tools(document(dict(reversed(paths.items()))))
+    assert {name: tool.url for name, tool in forth.items()} == {name: tool.url for name, tool in back.items()}
+
+
+async def test_control_characters_are_taken_out_and_told() -> None:
+    found = await read(document({"/a": {"get": operation("a", summary="x", description="wh\u0000at\u0007")}}))
+    assert found.tools[0].description == "wh at "
+    assert [finding.verdict for finding in found.findings] == ["warned"]
+
+
+def nested(levels: int) -> bytes:
+    return b'{"openapi":"3.0.0","paths":' + b'{"/a":' * levels + b"1" + b"}" * levels + b"}"
+
+
+def aliases() -> bytes:
+    lines = [b"openapi: 3.0.0", b"a0: &a0 [x,x,x,x,x,x,x,x,x,x]"]
+    lines += [b"a%d: &a%d [%s]" % (n, n, b",".join([b"*a%d" % (n - 1)] * 10)) for n in range(1, 12)]
+    return b"\n".join(lines)
+
+
+BROKEN = {
+    "nesting": (nested(100_000), "not JSON"),
+    "aliases": (aliases(), "aliases"),
+    "NUL": (b"openapi: 3.0.0\x00", "neither JSON nor YAML"),
+    "page": (b"<!doctype html><html></html>", "web page"),
+    "list": (b"[1]", "no OpenAPI 3"),
+    "no operation": (orjson.dumps(document({})), "no operation"),
+    "nothing": (b"", "no OpenAPI 3"),
+    "binary": (bytes(range(256)) * 10, "neither JSON nor YAML"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+async def test_what_is_no_document_is_told(name: str) -> None:
+    data, told = BROKEN[name]
+    with pytest.raises(BrokenInputError, match=told):
+        await read(data)
+
+
+async def test_a_document_beyond_the_size_is_not_looked_at() -> None:
+    with pytest.raises(BrokenInputError, match="more than the 0 MiB"):
+        await read(b" " * 1001, ReadLimits(document=1000))
+
+
+async def test_a_document_of_too_many_operations_is_refused() -> None:
+    content = document({f"/a{n}": {"get": operation(f"a{n}")} for n in range(6)})
+    assert len((await read(content, ReadLimits(operations=6))).tools) == 6
+    with pytest.raises(BrokenInputError, match="more than the 5 operations"):
+        await read(content, ReadLimits(operations=5))
+
+
+def entangled(operations: int) -> bytes:
+    """References that multiply twentyfold a level."""
+    schemas = {
+        f"s{n}": {
+            "type": "object",
+            "properties": {f"p{k}": {"$ref": f"#/components/schemas/s{n + 1}"} for k in range(20)},
+        }
+        for n in range(60)
+    }
+    body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/s0"}}}}
+    paths = {f"/a{n}": {"post": operation(f"a{n}", requestBody=body)} for n in range(operations)}
+    return orjson.dumps(document(paths, components={"schemas": {**schemas, "s60": {"type": "string"}}}))
+
+
+async def test_the_answer_is_bounded() -> None:
+    with pytest.raises(BrokenInputError, match="its tools come to more than"):
+        await read(entangled(50), ReadLimits(output=100_000))
+
+
+async def test_a_tool_is_bounded() -> None:
+    found = await read(entangled(2), ReadLimits(tool=2_000))
+    assert found.tools == ()
+    assert "KiB that a tool may have" in found.skipped[0]
+
+
+async def test_memory_is_bounded() -> None:
+    """A list of small objects takes about 70 times its text."""
+    data = b'{"openapi":"3.0.0","x":[' + b"{}," * 700_000 + b"1]}"
+    with pytest.raises(BrokenInputError, match="MiB of memory"):
+        await read(data, ReadLimits(memory=96 << 20))
+
+
+async def test_computing_is_bounded() -> None:
+    data = b"openapi: 3.0.0\nx:\n" + b"- {a: [1,2,{b: c}]}\n" * 200_000
+    with pytest.raises(BrokenInputError, match="takes longer to read than the 1 s"):
+        await read(data, ReadLimits(cpu=1))
+
+
+async def test_a_reading_that_is_given_up_ends() -> None:
+    task = asyncio.create_task(read(b"openapi: 3.0.0\nx:\n" + b"- {a: [1,2,{b: c}]}\n" * 200_000))
+    await asyncio.sleep(0.2)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert (await read(document({"/a": {"get": operation("a")}}))).tools

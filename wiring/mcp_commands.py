@@ -1,0 +1,57 @@
+"""The servers that an administrator allows to be started (``FOOTPATH_MCP_COMMANDS``), as JSON: a command by its name."""
+
+import re
+import shlex
+from typing import cast
+
+from pydantic import BaseModel, ConfigDict, field_validator, model_validator
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+
+
+class McpCommand(BaseModel):
+    """One of them. ``command``: its words, or a line that is split into words; no shell ever reads it.
+
+    ``environment``: names of this process's variables that it may see. ``keys``: variables that carry the keys of who calls. ``folder``: where it
+    is started.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    command: tuple[str, ...]
+    environment: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    folder: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short(cls, value: object) -> object:
+        short = isinstance(value, str) or type(value) is list
+        return {"command": cast(object, value)} if short else cast(object, value)
+
+    @field_validator("command", mode="before")
+    @classmethod
+    def _words(cls, value: object) -> object:
+        return shlex.split(value) if isinstance(value, str) else value
+
+    @field_validator("command")
+    @classmethod
+    def _some(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not value or not value[0].startswith("/"):
+            raise ValueError('a command begins with the whole path of a program, as in "/usr/bin/my-server --quiet"')
+        return value
+
+    @field_validator("environment", "keys")
+    @classmethod
+    def _variables(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if wrong := [name for name in value if not _VARIABLE.fullmatch(name) or name.startswith("FOOTPATH_")]:
+            raise ValueError(f"{wrong[0][:100]!r} is no variable that a command may be given")
+        return value
+
+
+def names_of_commands(value: dict[str, McpCommand]) -> dict[str, McpCommand]:
+    """The same, where every name can stand in an address: ``stdio:NAME``."""
+    if wrong := [name for name in value if not _NAME.fullmatch(name)]:
+        raise ValueError(f"{wrong[0][:100]!r} is no name of a command: 1 to 64 of a-z, 0-9, '.', '_', '-'")
+    return value
