@@ -1,6 +1,6 @@
 """Examples of the tool library, for the API's document."""
 
-from server.example_plans import AT, Example
+from server.example_plans import AT, LATER, Example
 
 _TOOL = "calendars/holidays/list_holidays"
 _LISTED: Example = {
@@ -14,6 +14,7 @@ _LISTED: Example = {
     "effect": "reads",
     "availability": 0.97,
     "origin": "openapi:calendars.json",
+    "source": None,
     "score": 0.71,
     "dense": 0.64,
     "lexical": 0.78,
@@ -49,6 +50,48 @@ _SOLUTION: Example = {
     "bad": 0,
     "suspended": "",
 }
+_OTHER = "places/search/country_code"
+_WALK: Example = {
+    "tool": _OTHER,
+    "weight": 0.62,
+    "imported": 31,
+    "live": 4,
+    "strength": 3.1,
+    "mark": None,
+    "availability": 0.99,
+}
+_FEED: Example = {"tool": _OTHER, "field": "code", "parameter": "country_code", "score": 0.91}
+_SUBSTITUTE: Example = {"tool": "days/feasts/feasts_of", "score": 0.83, "parameters": {"country_code": "country"}}
+_RECORDED: Example = {
+    "arguments": '{"country_code": "XC"}',
+    "response": '{"holidays": []}',
+    "whole": 16,
+    "outcome": "ok",
+}
+_TRY: Example = {
+    "id": "01980f6e-c5d4-7f07-8b02-3e7f9d0a0c07",
+    "tool": _TOOL,
+    "arguments": {"country_code": "XC"},
+    "changes": False,
+    "started_at": AT,
+    "finished_at": LATER,
+    "outcome": "ok",
+    "http_status": 200,
+    "response": '{"holidays": []}',
+    "whole": 16,
+    "note": "",
+    "milliseconds": 120,
+}
+_MARK: Example = {
+    "tool": _TOOL,
+    "kind": "edge",
+    "target": _OTHER,
+    "mark": "ban",
+    "reason": "It answers for the wrong year.",
+    "sources": [],
+    "by": "boss",
+    "at": AT,
+}
 
 LIBRARY: dict[str, Example] = {
     "LibraryTool": _LISTED,
@@ -60,6 +103,35 @@ LIBRARY: dict[str, Example] = {
     "ToolRecord": _RECORD,
     "AvailabilityMoment": {"at": AT, "availability": 0.97, "outcomes": ["ok"]},
     "ToolSolution": _SOLUTION,
+    "ToolWalk": _WALK,
+    "ToolFeed": _FEED,
+    "ToolSubstitute": _SUBSTITUTE,
+    "ToolNeighbours": {
+        "after": [],
+        "afters": 0,
+        "before": [_WALK],
+        "befores": 1,
+        "feeds_in": [_FEED],
+        "feed_ins": 1,
+        "feeds_out": [],
+        "feed_outs": 0,
+        "substitutes": [_SUBSTITUTE],
+    },
+    "RecordedAnswer": _RECORDED,
+    "RecordedAnswers": {"calls": [_RECORDED], "total": 40},
+    "TryBody": {"arguments": {"country_code": "XC"}, "leave": False},
+    "ToolTry": _TRY,
+    "ToolTryAnswer": _TRY | {"short": ""},
+    "MarkBody": {"kind": "edge", "target": _OTHER, "mark": "ban", "reason": "It answers for the wrong year."},
+    "ToolMark": _MARK,
+    "EdgeMark": {
+        "target": _OTHER,
+        "mark": "ban",
+        "reason": "It answers for the wrong year.",
+        "by": "boss",
+        "at": AT,
+    },
+    "ToolMarksShown": {"tool": "", "reason": "", "edges": [], "history": [_MARK]},
     "AboutTool": _LISTED
     | {
         "method": "GET",

@@ -23,7 +23,10 @@ from server.runs.outage import RetryWait
 from server.runs.stream_sessions import StreamSessions, watched_sessions
 from server.runs.worker import Worker, WorkerParameters, working
 from server.runs.worker_locks import dead_workers, forget_workers, worker_lock
-from server.sources.registry import Bounds, SourceRegistry, rows_alone
+from server.sources.at_work import sources_at_work
+from server.sources.checking import SourceChecker
+from server.sources.registry import SourceRegistry
+from server.sources.store_access import StoreAccess
 from server.storage.database import file_of, file_url
 from server.storage.encryption import Keys, keys_of_file, parse_keys
 from server.storage.migrate import migrate
@@ -47,6 +50,7 @@ class Services:
     followed: StreamSessions
     agents: Agents
     sources: SourceRegistry
+    checker: SourceChecker
     limits: Limits
     readiness: Readiness
     metrics: Metrics
@@ -87,6 +91,9 @@ async def open_services(
             working(storage, agents.begin, broker, parameters, stored, agents.servers.all) as worker,
             tidying(storage, settings.event_days),
             watched_sessions(storage) as followed,
+            sources_at_work(
+                storage, StoreAccess(settings, agents.container, agents.secrets_for), worker.name
+            ) as sources,
         ):
             metrics.watch(lambda: worker.in_hand, lambda: broker.followers)
             try:
@@ -100,7 +107,8 @@ async def open_services(
                         broker=broker,
                         followed=followed,
                         agents=agents,
-                        sources=_registry(settings, storage),
+                        sources=sources.registry,
+                        checker=sources.checker,
                         limits=limits,
                         readiness=readiness,
                         metrics=metrics,
@@ -111,16 +119,12 @@ async def open_services(
                 broker.close()
 
 
-def _registry(settings: Settings, storage: Storage) -> SourceRegistry:
-    bounds = Bounds(settings.author_sources, settings.source_tools, settings.source_bytes)
-    return SourceRegistry(storage, bounds, rows_alone)
-
-
 async def _take_up(storage: Storage, home: Path) -> None:
     """Queue what workers of this home had in hand when they were killed."""
     killed = await asyncio.to_thread(dead_workers, home)
     if killed:
         await storage.held.release(killed)
+        await storage.source_checks.break_off(killed)
         await asyncio.to_thread(forget_workers, home, killed)
 
 

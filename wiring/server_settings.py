@@ -66,6 +66,12 @@ class ServerSettings(BaseModel):
     )
     author_sources: int = Field(default=50, ge=1, le=10_000, description="Sources of tools that one author may have.")
     source_tools: int = Field(default=500, ge=1, le=10_000, description="Tools that one source may have.")
+    author_checks: int = Field(
+        default=3, ge=1, le=1000, description="Sources of one author that the gate may look at at a time."
+    )
+    checks_at_once: int = Field(
+        default=2, ge=1, le=100, description="Sources that the gate of a server looks at at a time."
+    )
     source_bytes: int = Field(
         default=8_000_000, ge=1000, le=64_000_000, description="Bytes that a source's document may have."
     )

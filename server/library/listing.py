@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from domain.errors import UsageError
+from domain.source import source_id_of
 from domain.tool import ToolDoc, ToolId
 from graph.evidence import seconds
 from graph.weights import availability
@@ -28,23 +29,24 @@ Effect = Literal["reads", "changes", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which tools; what is empty selects nothing out. ``only``: these alone, where it is not None; ``hidden``: none of these."""
+    """Which tools; what is empty selects nothing out. ``source``: the id of a source of tools; ``hidden``: none of these."""
 
     query: str = ""
     category: str = ""
     toolset: str = ""
     effect: Effect | None = None
-    only: Collection[ToolId] | None = None
+    source: str | None = None
     hidden: Collection[ToolId] = frozenset()
 
     def takes(self, tool: ToolId) -> bool:
         """Whether it may be shown, as far as its id tells."""
-        return tool not in self.hidden and (self.only is None or tool in self.only)
+        return tool not in self.hidden
 
     def fits(self, doc: ToolDoc) -> bool:
         """Whether its document is of what is wanted."""
         named = self.category in ("", doc.category) and self.toolset in ("", doc.toolset)
-        return named and self.effect in (None, doc.effect.kind)
+        of_source = self.source is None or source_id_of(doc.source) == self.source
+        return named and of_source and self.effect in (None, doc.effect.kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ async def _browsed(container: Container, wanted: Wanted, after: str, limit: int)
     ids = await container.searched_tools()
     chosen = await asyncio.to_thread(_chosen, ids, wanted)
     rest, shown = behind(chosen, after), list[Listed]()
-    at_once = limit + 1 if wanted.effect is None else _AT_ONCE
+    at_once = _AT_ONCE if wanted.effect or wanted.source else limit + 1
     for start in range(0, min(len(rest), _LOOKED_AT), at_once):
         for one in await read(container, rest[start : start + at_once]):
             if wanted.fits(one.doc) and len(shown) == limit:

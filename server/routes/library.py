@@ -7,13 +7,14 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
 from agent.text import clean
+from domain.source import source_id_of
 from domain.tool import ToolId
 from server.dependencies import CurrentServices, CurrentUser
 from server.library.catalogue import CategoryCount, counted
 from server.library.listing import Effect, Listed, Wanted, listed
 from server.problems import problems
 from server.routes.library_access import hidden_from
-from server.routes.texts import Plain, ShortText
+from server.routes.texts import Plain, RowId, ShortText
 from server.services import Services
 from server.storage.users import User
 
@@ -27,6 +28,7 @@ Named = Annotated[ShortText, Query(description="Its whole name, as GET /tools/ca
 
 class LibraryTool(BaseModel):
     """``effect``: what calling it does; ``unknown`` is treated as ``changes``. ``availability``: the chance that a call succeeds, None: untested.
+    ``origin``: what brought it in; ``source``: the source of tools, where it is one.
 
     Where it was searched for: ``score`` is what ``dense`` (nearness in meaning) and ``lexical`` (shared words) make together, each in [0, 1]; ``odds``: the
     re-ranker's judgement, by which the tools are ordered where there is one. ``alike``: the same API in other spellings, found further down.
@@ -42,6 +44,7 @@ class LibraryTool(BaseModel):
     effect: Effect
     availability: float | None
     origin: str
+    source: str | None
     score: float | None = None
     dense: float | None = None
     lexical: float | None = None
@@ -80,12 +83,13 @@ async def library(
     ] = "",
     category: Named = "",
     toolset: Named = "",
+    source: Annotated[RowId | None, Query(description="Only those of this source of tools.")] = None,
     effect: Annotated[Effect | None, Query(description="Only those that do this.")] = None,
     after: Annotated[str, Query(max_length=600, description="What the page before gave as next."), Plain] = "",
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
 ) -> ToolPage:
     """Without a query in the order of their ids. With one, those that a run would be offered first, at most 200, whatever the page."""
-    wanted = Wanted(query, category, toolset, effect, hidden=await hidden_from(user, services))
+    wanted = Wanted(query, category, toolset, effect, source, hidden=await hidden_from(user, services))
     page = await listed(await services.agents.container(), wanted, after, limit)
     return ToolPage(tools=[shown(one) for one in page.tools], next=page.next, total=page.total)
 
@@ -124,6 +128,7 @@ def shown(one: Listed) -> LibraryTool:
         effect=doc.effect.kind,
         availability=one.availability,
         origin=doc.source,
+        source=source_id_of(doc.source),
         score=hit and hit.score,
         dense=hit and hit.dense,
         lexical=hit and hit.lexical,

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from agent.budget import Budget
 from agent.execution.executor import Executor
+from agent.execution.secrets import Secrets
 from agent.learning.verdict import answers_of, same_words
 from agent.offer.tool_facts import Evidence
 from agent.policy.protocol import Policy
@@ -30,6 +31,7 @@ from server.runs.token_usage import TokenUsage, counting, token_usage
 from server.runs.unknown_outcomes import UnknownOutcomeExecutor
 from server.runs.user_pool import UserPool
 from server.storage.runs import Run
+from server.storage.sources.models import Source
 from server.storage.storage import Storage
 from server.user_secrets import UserSecrets
 from wiring.container import Container, open_container
@@ -171,6 +173,12 @@ class Agents:
         takes_tokens = run.policy == "llm"
         return await token_usage(self._storage.days, run.user_id, self._quotas, policy.cost, model=takes_tokens)
 
+    @asynccontextmanager
+    async def executor_of(self, user_id: str) -> AsyncGenerator[Executor]:
+        """What a user's runs make calls with, for calls beside them. Raises as :meth:`container`."""
+        async with self._executors.borrowed(user_id) as own:
+            yield own.executor
+
     async def recorded(self) -> Executor:
         """Answers from recorded calls and reaches nothing else. Raises as :meth:`container`."""
         return await self._recorded.get()
@@ -187,6 +195,10 @@ class Agents:
 
     async def _secrets(self, user_id: str) -> UserSecrets:
         return UserSecrets(self._storage.tool_keys, user_id, await (await self.container()).secrets())
+
+    async def secrets_for(self, source: Source, user_id: str | None) -> Secrets:
+        """The keys that calls of a source send when this user asks; None: its author. Raises as :meth:`container`."""
+        return await self._secrets(user_id or source.author_id or "")
 
     async def _user_executor(self, user_id: str) -> UserExecutor:
         """Connections are kept between a user's runs, and shared with nobody's."""

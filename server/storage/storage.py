@@ -25,12 +25,16 @@ from server.storage.migrate import newest
 from server.storage.retention import Retention
 from server.storage.run_leases import HeldRuns
 from server.storage.runs import Runs
+from server.storage.sources.checks import SourceChecks
 from server.storage.sources.offered import OfferedTools
 from server.storage.sources.sources import Sources
+from server.storage.sources.watches import SourceWatches
 from server.storage.template_takes import TemplateTakes
 from server.storage.templates import Templates
 from server.storage.tokens import Tokens
 from server.storage.tool_keys import ToolKeys
+from server.storage.tool_marks import ToolMarks
+from server.storage.tool_tries import ToolTries
 from server.storage.users import Users
 from server.storage.vault_keys import VaultKeys
 
@@ -68,8 +72,12 @@ class Storage:
         self.effects = Effects(database, clock)
         self.templates = Templates(database, clock)
         self.takes = TemplateTakes(database, clock)
+        self.tool_tries = ToolTries(database, clock)
+        self.tool_marks = ToolMarks(database, clock)
         self.sources = Sources(database, clock)
         self.offered_tools = OfferedTools(database)
+        self.source_checks = SourceChecks(database, clock)
+        self.source_watches = SourceWatches(database, clock)
 
     async def check(self) -> None:
         """Whether it can be used now. ``UnavailableError`` where it is not reached or its tables are of another version."""

@@ -19,7 +19,7 @@ from server.storage.row_ids import new_id
 from server.storage.rows.runs import RunRow
 from server.storage.runs import RunChoices
 from server.storage.templates import TemplateContent
-from tests.server.sources import A_TOOL, NEW_SOURCE, source_of
+from tests.server.sources import A_TOOL, FORM_TOOL, NEW_SOURCE, source_of
 from tests.server.world import PASSWORD, World, with_store
 
 Things = Callable[[World], Awaitable[Mapping[str, str]]]
@@ -328,11 +328,25 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("POST", f"{SOURCE}/admit"): for_authors(200, a_tested_tool, {}),
     ("POST", f"{SOURCE}/quarantine"): for_authors(200, a_source, {"tools": [A_TOOL], "reason": "slow"}),
     ("POST", f"{SOURCE}/undo"): for_authors(200, a_kept_out_tool),
+    # There is no store; tests/server/test_source_checks.py is about those that are checked.
+    ("POST", f"{SOURCE}/check"): for_authors(202, a_source, {}),
+    ("GET", f"{SOURCE}/quality"): for_authors(200, a_source),
+    ("POST", f"{SOURCE}/refresh"): for_authors(200, a_source, {"tools": [FORM_TOOL]}),
+    ("GET", f"{SOURCE}/touched"): for_authors(200, a_source),
     ("POST", f"{SOURCE}/changes/seen"): for_authors(200, a_source),
     ("GET", "/api/v1/user-names"): for_authors(200),
     ("GET", "/api/v1/tools"): Access(401, 200, 200, 200, 200, None, a_store),
     ("GET", "/api/v1/tools/categories"): Access(401, 200, 200, 200, 200, None, a_store),
     ("GET", "/api/v1/tools/{tool}/about"): Access(401, 200, 200, 200, 200, None, a_tool),
+    ("GET", "/api/v1/tools/{tool}/neighbours"): Access(401, 200, 200, 200, 200, None, a_tool),
+    ("GET", "/api/v1/tools/{tool}/recorded"): Access(401, 200, 200, 200, 200, None, a_tool),
+    # Its address is none that calls may go to, which the call that is kept says.
+    ("POST", "/api/v1/tools/{tool}/try"): Access(401, 200, 200, 200, 200, {"arguments": {}}, a_tool),
+    ("GET", "/api/v1/tools/{tool}/tried"): Access(401, 200, 200, 200, 200, None, a_tool),
+    ("GET", "/api/v1/tools/{tool}/marks"): for_admins(200, a_tool),
+    ("PUT", "/api/v1/tools/{tool}/marks"): for_admins(
+        200, a_tool, {"kind": "tool", "mark": "ban", "reason": "It is gone."}
+    ),
 }
 OTHERS = "/api/v1/templates/{template_id}"
 SOLUTION = "/api/v1/solutions/{solution_id}"

@@ -14,7 +14,7 @@ import httpx
 from domain.tool import FINISH, ToolDoc, tool_id
 from graph.facts import GraphBatch, LiveBatch
 from tests.flows.indexed_store import indexed_store
-from tests.flows.small_world import TOOLS, WALKS
+from tests.flows.small_world import NEW_WEATHER, TOOLS, WALKS
 from tests.server.world import World, copied, serving
 from wiring.container import open_container
 from wiring.settings import Settings
@@ -28,7 +28,7 @@ LEARNT = datetime(2026, 7, 1, tzinfo=UTC)
 
 
 async def stocked(folder: Path, tools: Sequence[ToolDoc] = (*TOOLS, ODD)) -> Path:
-    """A store with these tools, walks between them and what one run said of the first walk."""
+    """A store with these tools, walks between them and what two runs have learnt."""
     await indexed_store(folder, tools)
     counts, calls = Counter[Any](), Counter[Any]()
     for walk in WALKS:
@@ -40,6 +40,9 @@ async def stocked(folder: Path, tools: Sequence[ToolDoc] = (*TOOLS, ODD)) -> Pat
         first, second = (one.id for one in WALKS[0])
         outcomes = ((first, "ok"), (second, "transient"))
         walked = {(first, second): 1, (second, FINISH): 1}
+        third = NEW_WEATHER.id
+        well = LiveBatch("run-0", {(first, third): 1, (third, FINISH): 1}, (), ((third, "ok"),), at=LEARNT)
+        await container.graph.learn(well)
         await container.graph.learn(LiveBatch("run-1", walked, ((first, 0.5),), outcomes, at=LEARNT))  # pyright: ignore[reportArgumentType]
     return folder
 
@@ -47,9 +50,8 @@ async def stocked(folder: Path, tools: Sequence[ToolDoc] = (*TOOLS, ODD)) -> Pat
 @asynccontextmanager
 async def library(home: Path, folder: Path, store: Path, **settings: object) -> AsyncGenerator[World]:
     """A server on such a store."""
-    async with serving(
-        await asyncio.to_thread(copied, home, folder / "home"), store=store, allow_hosts="127.0.0.1", **settings
-    ) as world:
+    chosen: dict[str, Any] = {"allow_hosts": "127.0.0.1", **settings}
+    async with serving(await asyncio.to_thread(copied, home, folder / "home"), store=store, **chosen) as world:
         yield world
 
 

@@ -74,7 +74,7 @@ def asking(home: Path, folder: Path, **settings: object) -> Generator[Asked]:
 def standing(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
     """One server for all that only reads, without the limits that they would share."""
     folder = tmp_path_factory.mktemp("standing")
-    with asking(home, folder, user_runs=1000, user_requests_per_minute=0) as opened:
+    with asking(home, folder, user_runs=1000, user_requests_per_minute=0, author_sources=10_000) as opened:
         yield opened
 
 

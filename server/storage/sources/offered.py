@@ -1,6 +1,8 @@
 """What of sources is offered, and to whom: what the graph is made to follow."""
 
-from sqlalchemy import select
+from collections.abc import Collection
+
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from domain.tool import ToolDoc, ToolId
@@ -8,6 +10,8 @@ from server.storage.database import Database
 from server.storage.rows.sources import SourceRow, SourceToolRow
 from server.storage.sources.mapping import use_of
 from server.storage.sources.models import Offered, SourceUse
+
+_AT_ONCE = 500
 
 
 class OfferedTools:
@@ -18,8 +22,17 @@ class OfferedTools:
 
     async def all(self) -> list[Offered]:
         """Every tool that is offered, with its document as it is offered."""
+        return await self._found(SourceToolRow.offered_as.is_not(None))
+
+    async def of(self, tools: Collection[ToolId]) -> list[Offered]:
+        """Those of these that are offered."""
+        ids = sorted(tools)
+        parts = [ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE)]
+        return [one for part in parts for one in await self._found(SourceToolRow.offered_as.in_(part))]
+
+    async def _found(self, which: ColumnElement[bool]) -> list[Offered]:
         columns = (SourceToolRow.source_id, SourceToolRow.offer)
-        chosen = select(*columns).where(SourceToolRow.offered_as.is_not(None)).order_by(SourceToolRow.offered_as)
+        chosen = select(*columns).where(which).order_by(SourceToolRow.offered_as)
 
         def found(session: Session) -> list[Offered]:
             return [Offered(source_id=one, doc=ToolDoc.model_validate(doc)) for one, doc in session.execute(chosen)]

@@ -1,0 +1,98 @@
+"""What joins a tool to others: walks out of it and into it, what feeds what, and what can do its job; each with what it rests on."""
+
+import asyncio
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from domain.tool import FINISH, ToolId
+from graph.evidence import seconds
+from graph.facts import Edge, Mark, Neighbour
+from graph.links import Feed, Neighbourhood, Substitute
+from graph.weights import WeightParameters, transition_weights
+from wiring.container import Container
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """An edge seen from the tool: ``other`` is its other end. ``weight``: its share of all that leave its source, marks counted in. ``imported``,
+    ``live``: how often it was walked; ``strength``: what is left of the live walks.
+    """
+
+    other: ToolId
+    weight: float
+    imported: int
+    live: int
+    strength: float
+    mark: Mark | None
+    availability: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """The heaviest of each, best first, with how many there are in all."""
+
+    after: Sequence[Walk]
+    afters: int
+    before: Sequence[Walk]
+    befores: int
+    feeds_in: Sequence[Feed]
+    feed_ins: int
+    feeds_out: Sequence[Feed]
+    feed_outs: int
+    substitutes: Sequence[Substitute]
+
+
+async def beside(container: Container, tool: ToolId, hidden: Collection[ToolId], limit: int) -> Beside:
+    """At most ``limit`` of each; nothing that is hidden, and of what has no document only the end of a request."""
+    found, feeds_out = await asyncio.gather(container.graph.around([tool]), container.graph.feeds_out(tool))
+    here = found.get(tool)
+    if here is None:
+        return Beside((), 0, (), 0, (), 0, (), 0, ())
+    after = [one for one in _out(here, container.weights) if one.other == FINISH or one.other not in hidden]
+    before, befores = await _before(container, here.into, hidden, limit)
+    feeds_in = [one for one in here.feeds if one.source not in hidden]
+    feeds_out = [one for one in feeds_out if one.target not in hidden]
+    return Beside(
+        after=after[:limit],
+        afters=len(after),
+        before=before,
+        befores=befores,
+        feeds_in=feeds_in[:limit],
+        feed_ins=len(feeds_in),
+        feeds_out=feeds_out[:limit],
+        feed_outs=len(feeds_out),
+        substitutes=[one for one in here.substitutes if one.other not in hidden][:limit],
+    )
+
+
+def _out(here: Neighbourhood, weights: WeightParameters) -> list[Walk]:
+    return _heaviest(
+        Walk(one.target, one.weight, *_counts(one.edge), one.availability)
+        for one in transition_weights(here.out, weights, seconds())
+        if one.resolved or one.target == FINISH
+    )
+
+
+async def _before(
+    container: Container, into: Sequence[Edge], hidden: Collection[ToolId], limit: int
+) -> tuple[list[Walk], int]:
+    """The weight of each is a share among all that leave its source, so that only of the most walked the sources are read."""
+    seen = [one for one in into if one.source not in hidden]
+    most = sorted(seen, key=lambda one: (one.mark is None, -(one.imported + one.live), one.source))[:limit]
+    around = await container.graph.around([one.source for one in most])
+    found = [_into(edge, around[edge.source].out, container.weights) for edge in most if edge.source in around]
+    return _heaviest(found), len(seen)
+
+
+def _into(edge: Edge, out: Sequence[Neighbour], weights: WeightParameters) -> Walk:
+    shares = {one.target: one.weight for one in transition_weights(out, weights, seconds())}
+    return Walk(edge.source, shares.get(edge.target, 0.0), *_counts(edge), None)
+
+
+def _counts(edge: Edge) -> tuple[int, int, float, Mark | None]:
+    return edge.imported, edge.live, edge.strength, edge.mark
+
+
+def _heaviest(walks: Iterable[Walk]) -> list[Walk]:
+    """What is marked stays in sight, whatever it weighs."""
+    return sorted(walks, key=lambda one: (one.mark is None, -one.weight, one.other))

@@ -1,0 +1,69 @@
+"""A call that a user tries by hand: checked, guarded and keyed as those of runs are, and written down before it is made."""
+
+import asyncio
+
+from agent.compression.compress import compress
+from agent.compression.field_selection import FieldChoices
+from agent.execution.execute import made
+from agent.execution.validation import checked
+from agent.execution.wording import summary_of
+from agent.policy.protocol import Arguments
+from domain.errors import FootpathError, NotAllowedError, UsageError
+from domain.model import JsonObject
+from domain.plan import Binding, StepResult
+from domain.tool import ToolDoc
+from server.runs.agents import Agents
+from server.storage.shielded import shielded
+from server.storage.tool_tries import ToolTries, TryEnd
+
+LONGEST = 20_000
+"""Characters of an answer that are kept and told."""
+
+
+async def sound(doc: ToolDoc, arguments: JsonObject, *, leave: bool) -> JsonObject:
+    """The arguments as they are sent.
+
+    Raises:
+        UsageError: some do not fit the tool's parameters; each is told. NotAllowedError: it may change something, and there is no leave for that.
+    """
+    values, wrong = await asyncio.to_thread(checked, doc, arguments)
+    if wrong:
+        faults = tuple((f"arguments.{name}" if name else "arguments", said) for name, said in wrong)
+        raise UsageError(" ".join(said for _, said in wrong), faults)
+    if not doc.safe and not leave:
+        said = summary_of(doc, values)
+        raise NotAllowedError(
+            f"it may change something ({doc.effect.why}), so give leave for it first. It will: {said}"
+        )
+    return values
+
+
+async def tried(doc: ToolDoc, values: JsonObject, user_id: str, agents: Agents, tries: ToolTries) -> str:
+    """Make the call in the name of a user; the id that it is kept under. What the call itself comes to is kept, not raised."""
+    kept = await shielded(tries.begin(user_id, doc.id, values, changes=not doc.safe))
+    given = Arguments(values, tuple(Binding(parameter=name, origin="user") for name in values))
+    try:
+        async with agents.executor_of(user_id) as executor:
+            result = await made(doc, given, executor)
+    except FootpathError as error:  # nothing was sent
+        await shielded(tries.finish(kept, TryEnd(note=str(error))))
+        raise
+    await shielded(tries.finish(kept, _end(result)))
+    return kept
+
+
+async def short_form(doc: ToolDoc, response: str) -> str:
+    """What a model would be shown in place of a long answer; empty where it is short."""
+    found = await compress(doc, response, None, FieldChoices())
+    return found.text if found else ""
+
+
+def _end(result: StepResult) -> TryEnd:
+    return TryEnd(
+        outcome=result.outcome,
+        http_status=result.http_status,
+        response=result.response[:LONGEST],
+        whole=len(result.response),
+        note=result.note,
+        milliseconds=round(1000 * result.seconds),
+    )

@@ -1,0 +1,104 @@
+"""What administrators say of a tool and of the edges out of it, and why."""
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field, StringConstraints
+
+from domain.tool import FINISH, ToolId
+from graph.facts import Mark
+from server.dependencies import CurrentAdmin, CurrentServices
+from server.library.marking import Author, mark
+from server.problems import problems
+from server.routes.library_access import open_tool
+from server.routes.me import ToolPath
+from server.routes.texts import Plain
+from server.routes.tools import known_tool
+from server.services import Services
+from server.storage.tool_marks import MarkKind, MarkWord, NewToolMark, ToolMark
+
+router = APIRouter(prefix="/tools", tags=["tools"], responses=problems(401, 403, 404))
+
+Reason = Annotated[
+    str,
+    StringConstraints(min_length=3, max_length=400, strip_whitespace=True),
+    Field(description="Why; everybody who may mark can read it."),
+    Plain,
+]
+
+
+class MarkBody(BaseModel):
+    """``kind``: ``edge``, out of this tool to the ``target`` (a tool, or Finish): pin, mute or ban. ``tool``: the tool wherever it would be taken: mute, which mutes
+    the edges into it, or ban: it is offered to no run. ``effect``: whether calling it ``reads`` or ``changes``. ``clear`` takes a mark back.
+    """
+
+    kind: MarkKind
+    target: Annotated[str, StringConstraints(max_length=500), Plain] = ""
+    mark: MarkWord
+    reason: Reason
+
+
+class EdgeMark(BaseModel):
+    """An edge out of the tool that has a mark. ``reason`` and ``by`` are empty where a command set it."""
+
+    target: ToolId
+    mark: Mark
+    reason: str
+    by: str
+    at: datetime | None
+
+
+class ToolMarksShown(BaseModel):
+    """``tool``: the mark of the tool itself, empty without one, with its reason. ``history``: all that was said, the newest first."""
+
+    tool: str
+    reason: str
+    edges: list[EdgeMark]
+    history: list[ToolMark]
+
+
+@router.get("/{tool:path}/marks", summary="What administrators have said of a tool, and why")
+async def tool_marks(tool: ToolPath, user: CurrentAdmin, services: CurrentServices) -> ToolMarksShown:
+    return await _shown((await open_tool(tool, user, services)).id, services)
+
+
+@router.put(
+    "/{tool:path}/marks", summary="Pin, mute or ban an edge or a tool, with a reason", responses=problems(400, 409)
+)
+async def mark_tool(tool: ToolPath, body: MarkBody, user: CurrentAdmin, services: CurrentServices) -> ToolMarksShown:
+    """It counts from the next run on."""
+    doc = await open_tool(tool, user, services)
+    target = body.target if body.target in ("", FINISH) else await known_tool(body.target, services)
+    said = NewToolMark(tool=doc.id, kind=body.kind, target=target, mark=body.mark, reason=body.reason)
+    container = await services.agents.container()
+    await mark(said, doc, container.graph, services.storage.tool_marks, Author(user.id, user.name))
+    return await _shown(doc.id, services)
+
+
+async def _shown(tool: ToolId, services: Services) -> ToolMarksShown:
+    history = await services.storage.tool_marks.of(tool)
+    edges = await (await services.agents.container()).graph.out_edges(tool)
+    own = next((one for one in history if one.kind == "tool"), None)
+    said = {one.target: one for one in reversed(history) if one.kind == "edge"}
+    return ToolMarksShown(
+        tool=own.mark if own and own.mark != "clear" else "",
+        reason=own.reason if own and own.mark != "clear" else "",
+        edges=[
+            _edge(one.edge.target, one.edge.mark, said.get(one.edge.target))
+            for one in edges
+            if one.edge.mark is not None
+        ],
+        history=history,
+    )
+
+
+def _edge(target: ToolId, marked: Mark, said: ToolMark | None) -> EdgeMark:
+    known = said if said and said.mark == marked else None
+    return EdgeMark(
+        target=target,
+        mark=marked,
+        reason=known.reason if known else "",
+        by=known.by if known else "",
+        at=known.at if known else None,
+    )

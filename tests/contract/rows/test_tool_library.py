@@ -1,0 +1,70 @@
+"""Calls that are tried, and marks with their reasons: of a user, kept so long, gone with the account."""
+
+import pytest
+
+from domain.tool import ToolId
+from server.storage import tool_tries
+from server.storage.storage import Storage
+from server.storage.tool_marks import MarkWord, NewToolMark
+from server.storage.tool_tries import TryEnd
+from tests.contract.rows.people import user
+
+A, B = ToolId("a/a/a"), ToolId("b/b/b")
+END = TryEnd(outcome="ok", http_status=200, response="{}", whole=2, milliseconds=7)
+
+
+async def test_a_try_is_open_until_its_end_is_written_once(storage: Storage) -> None:
+    ada, tries = await user(storage), storage.tool_tries
+    begun = await tries.begin(ada.id, A, {"x": 1}, changes=True)
+    (kept,) = await tries.last(ada.id, A, 5)
+    assert (kept.id, kept.finished_at, kept.outcome, kept.changes, kept.arguments) == (
+        begun,
+        None,
+        None,
+        True,
+        {"x": 1},
+    )
+    await tries.finish(begun, END)
+    await tries.finish(begun, TryEnd(note="again"))
+    done = await tries.get(ada.id, begun)
+    assert done is not None
+    assert (done.outcome, done.response, done.note, done.milliseconds) == ("ok", "{}", "", 7)
+    assert done.finished_at is not None
+
+
+async def test_they_are_their_users_alone_and_go_with_the_account(storage: Storage) -> None:
+    ada, bob = await user(storage), await user(storage, "bob", "admin")
+    begun = await storage.tool_tries.begin(ada.id, A, {}, changes=False)
+    assert await storage.tool_tries.get(bob.id, begun) is None
+    assert await storage.tool_tries.last(bob.id, A, 5) == []
+    assert await storage.tool_tries.last(ada.id, B, 5) == []
+    await storage.users.delete(ada.id)
+    assert await storage.tool_tries.get(ada.id, begun) is None
+
+
+async def test_the_oldest_that_have_ended_go(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tool_tries, "KEPT", 3)
+    ada, tries = await user(storage), storage.tool_tries
+    begun = [await tries.begin(ada.id, A, {}, changes=True)]
+    for _ in range(4):
+        begun.append(await tries.begin(ada.id, A, {}, changes=False))
+        await tries.finish(begun[-1], END)
+    assert [one.id for one in await tries.last(ada.id, A, 9)] == [*begun[:1:-1], begun[0]]
+
+
+async def test_the_newest_word_on_a_tool_counts_and_all_stay_readable(storage: Storage) -> None:
+    boss, marks = await user(storage, "boss", "admin"), storage.tool_marks
+
+    async def say(tool: ToolId, mark: MarkWord) -> None:
+        await marks.add(NewToolMark(tool=tool, kind="tool", mark=mark, reason="so"), boss.id, "boss")
+
+    await say(A, "ban")
+    await say(B, "ban")
+    await marks.add(NewToolMark(tool=A, kind="edge", target=B, mark="ban", reason="so"), boss.id, "boss")
+    assert await marks.banned() == {A, B}
+    await say(A, "mute")
+    assert await marks.banned() == {B}
+    assert [(one.kind, one.mark) for one in await marks.of(A)] == [("tool", "mute"), ("edge", "ban"), ("tool", "ban")]
+    await user(storage, "chief", "admin")
+    await storage.users.delete(boss.id)
+    assert [one.by for one in await marks.of(B)] == ["boss"]
