@@ -79,13 +79,12 @@ async def _not_allowed(one: Asked) -> None:
     await one.status(405)
 
 
+_CAN: dict[str, dict[str, Any]] = {"tools": {}}
+
+
 async def _usual(one: Asked) -> None:
     if one.method == "initialize":
-        about = {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {"tools": {}},
-            "serverInfo": {"name": "h", "version": "1"},
-        }
+        about = {"protocolVersion": "2025-06-18", "capabilities": _CAN, "serverInfo": {"name": "h", "version": "1"}}
         await one.answer(about, {"mcp-session-id": "s1"})
     elif one.id is None:
         await one.status(202)
