@@ -21,6 +21,7 @@ from server.routes import (
     exports,
     health,
     inputs,
+    key_grants,
     library,
     library_marks,
     library_neighbours,
@@ -89,6 +90,7 @@ def create_app(
     for module in (
         auth,
         me,
+        key_grants,
         usage,
         users,
         conversations,

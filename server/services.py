@@ -16,6 +16,7 @@ from server.backup import interrupted
 from server.cleanup import tidying
 from server.limits import Limits, limits_of
 from server.local_checks import local_checks
+from server.oauth.client import OAuth, open_oauth
 from server.readiness import Readiness
 from server.runs.agents import Agents, open_agents
 from server.runs.broker import EventBroker
@@ -49,6 +50,7 @@ class Services:
     broker: EventBroker
     followed: StreamSessions
     agents: Agents
+    oauth: OAuth
     sources: SourceRegistry
     checker: SourceChecker
     limits: Limits
@@ -73,7 +75,8 @@ async def open_services(
     async with (
         _traced(settings) as traces,
         open_storage(settings) as storage,
-        open_agents(settings, storage, limits.quotas) as agents,
+        open_oauth(settings, storage) as oauth,
+        open_agents(settings, storage, limits.quotas, oauth.of_users) as agents,
     ):
 
         def stored(run: Run, record: EventRecord) -> None:
@@ -107,6 +110,7 @@ async def open_services(
                         broker=broker,
                         followed=followed,
                         agents=agents,
+                        oauth=oauth,
                         sources=sources.registry,
                         checker=sources.checker,
                         limits=limits,

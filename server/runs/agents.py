@@ -17,6 +17,7 @@ from agent.request_reader import PlainReader
 from agent.scheduler import closing
 from domain.errors import UnavailableError
 from domain.event import EventRecord, InputNeeded
+from server.oauth.renewal import Renewals
 from server.quotas import Quotas
 from server.runs.approvals import UserApprover
 from server.runs.asking import UserAsker
@@ -84,10 +85,13 @@ class UserExecutor:
 class Agents:
     """Made by :func:`open_agents` only."""
 
-    def __init__(self, settings: Settings, storage: Storage, quotas: Quotas, stack: AsyncExitStack) -> None:
+    def __init__(
+        self, settings: Settings, storage: Storage, quotas: Quotas, renewals: Renewals, stack: AsyncExitStack
+    ) -> None:
         self._settings = settings
         self._storage = storage
         self._quotas = quotas
+        self._renewals = renewals
         self._stack = stack
         self._container = Lazy(self._open)
         self._executors = UserPool(self._user_executor)
@@ -194,7 +198,8 @@ class Agents:
         return Evidence(parts, container.graph, search, container.weights, secrets, flows, reader)
 
     async def _secrets(self, user_id: str) -> UserSecrets:
-        return UserSecrets(self._storage.tool_keys, user_id, await (await self.container()).secrets())
+        shared = await (await self.container()).secrets()
+        return UserSecrets(self._storage.tool_keys, self._renewals, user_id, shared)
 
     async def secrets_for(self, source: Source, user_id: str | None) -> Secrets:
         """The keys that calls of a source send when this user asks; None: its author. Raises as :meth:`container`."""
@@ -211,7 +216,9 @@ def _within(budget: Budget, spent: TokenUsage) -> Budget:
 
 
 @asynccontextmanager
-async def open_agents(settings: Settings, storage: Storage, quotas: Quotas) -> AsyncGenerator[Agents]:
+async def open_agents(
+    settings: Settings, storage: Storage, quotas: Quotas, renewals: Renewals
+) -> AsyncGenerator[Agents]:
     """Nothing is opened before the first run needs it; all is closed at the end."""
     async with AsyncExitStack() as stack:
-        yield Agents(settings, storage, quotas, stack)
+        yield Agents(settings, storage, quotas, renewals, stack)

@@ -231,6 +231,13 @@ SOURCE = "/api/v1/sources/{source_id}"
 NO_ID = "00000000-0000-0000-0000-000000000000"
 A_TEMPLATE: dict[str, Any] = {"name": "a template", "document": {"steps": [{"tool": "a/b/c"}]}}
 A_SOLUTION: dict[str, Any] = {"program": {"text": "6 * 7"}, "patterns": ["What is six times seven?"]}
+A_GRANT: dict[str, Any] = {
+    "grant": "authorization_code",
+    "authorize_url": "https://id.example.com/authorize",
+    "token_url": "https://id.example.com/token",
+    "client_id": "footpath",
+    "hosts": ["api.example.com"],
+}
 LOGIN = {"name": "user", "password": PASSWORD}
 EXPECTED: dict[tuple[str, str], Access] = {
     ("GET", "/health"): everyone(200),
@@ -253,6 +260,11 @@ EXPECTED: dict[tuple[str, str], Access] = {
         401, 200, 200, 200, 200, {"value": "k", "hosts": ["api.example.com"]}, a_tool_key
     ),
     ("DELETE", "/api/v1/me/tool-keys/{name}"): own(204, a_tool_key),
+    ("POST", "/api/v1/me/tool-keys/{name}/oauth"): Access(401, 200, 200, 200, 200, A_GRANT, a_tool_key),
+    # Nobody may be asked from here: the guard keeps the address.
+    ("POST", "/api/v1/me/oauth-discovery"): for_oneself(422, {"address": "https://10.0.0.7/"}),
+    # It is for browsers, and says whose by its state, which this is none of.
+    ("GET", "/api/v1/oauth/callback"): everyone(400),
     ("GET", "/api/v1/me/allowed-tools"): for_oneself(200),
     ("PUT", "/api/v1/me/allowed-tools/{tool}"): Access(401, 204, 204, 204, 204, None, an_allowed_tool),
     ("DELETE", "/api/v1/me/allowed-tools/{tool}"): own(204, an_allowed_tool),

@@ -130,4 +130,4 @@ def test_a_program_may_call_it_as_any_function() -> None:
     assert made.name == "berth_of"
     assert made.arguments == {"ship": "ship", "with_crew": "with-crew"}
     assert "ship: str" in made.text
-    assert "number: int" in made.text
+    assert "{'number':int}" in made.text
