@@ -69,7 +69,7 @@ class Hostile:
             message.get("method", scope["method"]), message.get("id"), message.get("params") or {}, headers, send
         )
         self.asked.append(one)
-        await self.does.get(one.method, _usual)(one)
+        await self.does.get(one.method, usual)(one)
 
     def of(self, method: str) -> list[Asked]:
         return [one for one in self.asked if one.method == method]
@@ -82,7 +82,8 @@ async def _not_allowed(one: Asked) -> None:
 _CAN: dict[str, dict[str, Any]] = {"tools": {}}
 
 
-async def _usual(one: Asked) -> None:
+async def usual(one: Asked) -> None:
+    """What a server does that keeps to the protocol."""
     if one.method == "initialize":
         about = {"protocolVersion": "2025-06-18", "capabilities": _CAN, "serverInfo": {"name": "h", "version": "1"}}
         await one.answer(about, {"mcp-session-id": "s1"})
@@ -95,7 +96,7 @@ async def _usual(one: Asked) -> None:
 async def drip(one: Asked) -> None:
     """An answer that comes a byte at a time, for longer than anybody waits."""
     await one.begin(kind="text/event-stream")
-    for _ in range(60):
+    for _ in range(150):
         await one.body(b":", more=True)
         await asyncio.sleep(0.02)
 

@@ -9,7 +9,7 @@ from agent.execution.mcp import McpExecutor
 from agent.execution.secrets import EnvironmentSecrets
 from domain.errors import ForbiddenAddressError
 from domain.tool import Credential
-from tests.unit.agent.execution.mcp.hostile import Asked, Does, Hostile, drip, flood, half, hang_up
+from tests.unit.agent.execution.mcp.hostile import Asked, Does, Hostile, drip, flood, half, hang_up, usual
 from tests.unit.agent.execution.mcp.serving import served, sessions, tool
 
 
@@ -81,7 +81,7 @@ async def test_a_call_ends_with_what_is_known(
 ) -> None:
     caplog.set_level(logging.CRITICAL, "uvicorn.error")
     server = Hostile({"tools/call": does})
-    async with served(server) as at, sessions(seconds=0.7, limit=100_000) as ours:
+    async with served(server) as at, sessions(seconds=2 if does is drip else 20, limit=100_000) as ours:
         executor = McpExecutor(ours)
         changing = await executor.call(tool(f"{at}/mcp", "any"), {})
         assert (changing.outcome, changing.attempts) == (change, 1), changing.note
@@ -186,3 +186,35 @@ async def test_a_pause_that_is_asked_for_is_kept() -> None:
         second = await executor.call(tool(f"{at}/mcp", "any"), {})
         assert "asks not to be called" in second.note
         assert len(server.of("tools/call")) == 1
+
+
+class Renewed(EnvironmentSecrets):
+    """Obtains another value where one was refused."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self.held = "old"
+
+    async def value(self, name: str, host: str, port: int, *, encrypted: bool) -> str | None:
+        return self.held
+
+    async def refused(self, name: str, value: str) -> bool:
+        self.held = "new"
+        return value != "new"
+
+
+@pytest.mark.parametrize(("method", "changed", "made"), [("initialize", "ok", 2), ("tools/call", "refused", 1)])
+async def test_a_key_that_is_refused_is_obtained_anew(method: str, changed: str, made: int) -> None:
+    async def wants_new(one: Asked) -> None:
+        if one.headers["x-key"] != "new":
+            await one.status(401)
+        else:
+            await usual(one)
+
+    keyed = {"credentials": (Credential(secret="k", name="X-Key"),)}
+    server = Hostile({method: wants_new})
+    async with served(server) as at, sessions() as ours:
+        change = await McpExecutor(ours, secrets=Renewed()).call(tool(f"{at}/mcp", "any", **keyed), {})
+        assert (change.outcome, change.attempts) == (changed, made), change.note
+        read = await McpExecutor(ours, secrets=Renewed()).call(tool(f"{at}/mcp", "any", marked="reads", **keyed), {})
+        assert read.outcome == "ok"
