@@ -15,10 +15,11 @@ PASSWORD = "correct horse battery"
 
 @dataclass(frozen=True)
 class Up:
-    """The running program and the addresses that it printed, by name."""
+    """The running program, the addresses that it printed, by name, and the folder of its files."""
 
     process: subprocess.Popen[str]
     addresses: dict[str, str]
+    folder: Path
 
 
 @contextmanager
@@ -53,10 +54,17 @@ def _running(command: list[str], folder: Path, lines: int, **variables: str) -> 
         assert process.stdout
         try:
             told = [process.stdout.readline() for _ in range(lines)]
-            yield Up(process, dict(line.strip().split(": ", 1) for line in told))
+            yield Up(process, dict(line.strip().split(": ", 1) for line in told), folder)
         finally:
             process.terminate()
             process.wait(timeout=30)
+
+
+def account(up: Up, name: str, role: str = "admin") -> None:
+    """Make one that has not to be asked for, as an operator does."""
+    command = [sys.executable, str(ROOT / "scripts" / "create_user.py"), name, "--role", role]
+    home = {"FOOTPATH_SERVER_HOME": str(up.folder / "server"), "PYTHONPATH": str(ROOT), "NEW_USER_PASSWORD": PASSWORD}
+    subprocess.run(command, cwd=up.folder, env=os.environ | home, check=True, timeout=60)
 
 
 def children_of(process: subprocess.Popen[str]) -> list[int]:

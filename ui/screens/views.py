@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from ui.client import Client
 from ui.screens.history import history
+from ui.screens.library import library
 from ui.screens.solutions import choosing_solution
 from ui.screens.templates import choosing_template
 
@@ -34,5 +35,6 @@ VIEWS = {
     "history": View("History of its runs", "history", history, talk=True),
     "templates": View("Templates", "bookmarks", choosing_template, "/templates"),
     "solutions": View("Solutions", "lightbulb", choosing_solution, "/solutions"),
+    "tools": View("Tools", "construction", library, "/tools"),
 }
 """By the name that stands in the address, in the order in which they are offered."""
