@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from admission.findings import failed, passed, warned
 from domain.errors import ForbiddenAddressError
 from domain.source import Finding
-from domain.tool import ToolDoc
+from domain.tool import STDIO, ToolDoc
 
 Reach = Callable[[str], Awaitable[None]]
 """Whether an address may be called, all that its name resolves to included. ``ForbiddenAddressError``, ``OSError``: an unknown name."""
@@ -27,6 +27,8 @@ async def check_address(tool: ToolDoc, declared: str, reach: Reach) -> list[Find
                 "add servers to the document, or give the source an address (base_url)",
             )
         ]
+    if tool.url.startswith(STDIO):
+        return [passed("address", f"it is spoken with by {tool.host}, which an administrator allowed", host=tool.host)]
     parts = urlsplit(tool.url)
     if "{" in parts.netloc or "{" in parts.scheme:
         told = "an argument would choose the host that it is called at"

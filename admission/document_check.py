@@ -1,11 +1,14 @@
 """The first check: whether a tool's document can be used as it is, holds no keys, and does not speak to a model."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+
+from pydantic.types import JsonValue
 
 from admission.findings import failed, passed, skipped, warned
 from admission.known_names import KnownNames
 from admission.signs import Sign, signs_of, visible
 from admission.written_secrets import written_secrets
+from domain.side_effect import READING_METHODS
 from domain.source import Finding
 from domain.tool import Parameter, ToolDoc
 from graph.identifiers import words
@@ -16,6 +19,7 @@ MANY = 60
 MOST = 300
 """Parameters of one tool: so many are hard to give, and more no model can."""
 _WORDS = 4
+_ANSWER = "its example answer"
 
 
 def check_document(tool: ToolDoc, known: KnownNames) -> Iterator[Finding]:
@@ -28,18 +32,27 @@ def check_document(tool: ToolDoc, known: KnownNames) -> Iterator[Finding]:
 
 def _secrets(tool: ToolDoc) -> Iterator[Finding]:
     written = list(written_secrets(tool))
-    if written:
-        yield failed(
+    if not written:
+        return
+    told = f"its document holds what looks like a key: {written[0].shown} in {written[0].where}"
+    places: list[JsonValue] = [one.where for one in written[:10]]
+    if all(one.where == _ANSWER for one in written):  # answers show what was made up for them
+        yield warned(
             "document",
-            f"its document holds what looks like a key: {written[0].shown} in {written[0].where}",
-            "take it out of the document, have it replaced by whoever gave it out, and keep the new one among the keys of the source",
-            places=[one.where for one in written[:10]],
+            told,
+            "look whether it is a real one; if so, have it replaced by whoever gave it out",
+            places=places,
         )
+    else:
+        advice = "take it out of the document, have it replaced by whoever gave it out, and keep the new one among the keys of the source"
+        yield failed("document", told, advice, places=places)
 
 
 def _read(tool: ToolDoc) -> Iterator[tuple[str, str]]:
     """The texts of a document that a model reads, with their places."""
     yield "its name", tool.api
+    yield "the name of its tool set", tool.toolset
+    yield "the name of its category", tool.category
     yield "its description", tool.description
     yield "the description of its tool set", tool.toolset_description
     for one in tool.parameters:
@@ -50,7 +63,7 @@ def _read(tool: ToolDoc) -> Iterator[tuple[str, str]]:
                 yield f"a value of {visible(one.name)[:60]}", value
         if one.json_schema:
             yield f"the schema of {visible(one.name)[:60]}", one.json_schema
-    yield "its example answer", tool.example_response or ""
+    yield _ANSWER, tool.example_response or ""
     yield "the schema of its answer", tool.response_schema or ""
 
 
@@ -58,20 +71,19 @@ def _spoken(tool: ToolDoc) -> Iterator[Finding]:
     found = [(where, sign) for where, text in _read(tool) for sign in signs_of(text)]
     if not found:
         return
-    where, sign = next((one for one in found if one[1].grave), found[0])
+    where, sign = next((one for one in found if _grave(*one)), found[0])
     told = f"{where} holds {sign.kind}: “{sign.seen}”"
-    seen = [f"{place}: {one.kind}" for place, one in found[:20]]
-    if _grave(one for _, one in found):
+    seen: list[JsonValue] = [f"{place}: {one.kind}" for place, one in found[:20]]
+    if any(_grave(*one) for one in found):
         advice = "ask its author what it is for and take it out; correct the description, if the rest of the document can be trusted"
-        yield failed("document", told, advice, seen=list(seen))
+        yield failed("document", told, advice, seen=seen)
     else:
-        yield warned(
-            "document", told, "read it as it stands; correct the description if it is of no use", seen=list(seen)
-        )
+        yield warned("document", told, "read it as it stands; correct the description if it is of no use", seen=seen)
 
 
-def _grave(signs: Iterable[Sign]) -> bool:
-    return any(sign.grave for sign in signs)
+def _grave(where: str, sign: Sign) -> bool:
+    """An example of an answer is data, as answers are: of it only what speaks to a model counts, for data has comments and tags, too."""
+    return sign.grave and (where != _ANSWER or sign.speaks)
 
 
 def _others(tool: ToolDoc, known: KnownNames) -> Iterator[Finding]:
@@ -136,7 +148,7 @@ def _texts(tool: ToolDoc) -> Iterator[Finding]:
 
 
 def _effect(tool: ToolDoc) -> Iterator[Finding]:
-    if tool.side_effect == "reads" and tool.effect.reads and tool.method not in ("GET", "HEAD", "OPTIONS", "QUERY"):
+    if tool.side_effect == "reads" and tool.effect.by == "document" and tool.method not in READING_METHODS:
         yield warned(
             "document",
             f"its document says that {tool.method} only reads: nobody would be asked before a call",

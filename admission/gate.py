@@ -1,17 +1,27 @@
 """The gate: what is found out about a source's tools before any of them is offered. It decides nothing; it tells."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from admission.address_check import Reach, check_address
+from admission.auth_check import check_auth
 from admission.document_check import check_document
+from admission.findability import WhatIf, WithTools, findable
+from admission.findings import skipped
 from admission.known_names import KnownNames
+from admission.made_requests import made_requests
 from admission.name_check import check_name
+from admission.probe import Probe
+from admission.probe_arguments import documented
+from admission.quality import BATCH, Judge, judged
+from admission.rules_judge import RulesJudge
 from agent.execution.executor import Executor
 from agent.execution.secrets import Secrets
+from domain.errors import FootpathError
 from domain.model import JsonObject
-from domain.source import Finding
+from domain.source import CHECKS, Finding, KeysOf
 from domain.tool import ToolDoc, ToolId
 
 
@@ -37,7 +47,8 @@ class Examined:
 class GateDeps:
     """What the gate works with. ``known``: the tools of other sources. ``declared``: the address at which the source was said to be.
 
-    ``allow_changes``: tools that change something may be called, for ``account_note`` says that the keys are a test account's.
+    ``keys_of``: whose keys its calls send. ``allow_changes``: tools that change something may be called, for ``account_note`` says that the keys
+    are a test account's. ``judge``: of quality; None: rules alone. ``search``: what a store's search would find; None: it cannot be asked.
     """
 
     executor: Executor
@@ -45,18 +56,88 @@ class GateDeps:
     reach: Reach
     known: KnownNames = field(default_factory=KnownNames)
     declared: str = ""
+    keys_of: KeysOf = "caller"
     allow_changes: bool = False
     account_note: str = ""
+    judge: Judge | None = None
+    search: WithTools | None = None
 
 
 async def examine(drafts: Sequence[Draft], deps: GateDeps) -> AsyncGenerator[Examined]:
-    """Each tool with what was found, as soon as it is known."""
-    own = KnownNames.of(draft.doc for draft in drafts)
-    declared = urlsplit(deps.declared).netloc.rpartition("@")[2].lower()
-    for draft in drafts:
-        findings = [
-            *check_document(draft.doc, deps.known),
-            *await check_address(draft.doc, declared, deps.reach),
-            *check_name(draft.doc, deps.known, own),
-        ]
-        yield Examined(draft.doc.id, tuple(findings), draft.doc)
+    """Each tool with what was found, batch by batch, as soon as it is known.
+
+    Those whose calls need no value that only an answer gives come first, so that the others can be called with what these answered.
+    """
+    looking = _Looking(deps, drafts)
+    what_if, trouble = await looking.what_if()
+    ordered = sorted(drafts, key=_lacking)
+    for start in range(0, len(ordered), BATCH):
+        batch = [await looking.at(draft) for draft in ordered[start : start + BATCH]]
+        docs = [one.learnt for one in batch]
+        probed = {one.tool: finding for one in batch for finding in one.findings if finding.check == "probe"}
+        quality = await judged(docs, deps.judge or looking.rules, looking.rules, probed)
+        found = await looking.found(ordered[start : start + BATCH], what_if, trouble)
+        for one in batch:
+            findings = (*one.findings, quality[one.tool], found[one.tool])
+            yield Examined(
+                one.tool, tuple(sorted(findings, key=lambda finding: CHECKS.index(finding.check))), one.learnt
+            )
+
+
+def _lacking(draft: Draft) -> int:
+    """How many values of its live call neither its document nor anybody gives."""
+    return sum(one.name not in (draft.arguments or {}) and documented(one)[0] is None for one in draft.doc.required)
+
+
+class _Looking:
+    """One examination of one source."""
+
+    def __init__(self, deps: GateDeps, drafts: Sequence[Draft]) -> None:
+        self._deps = deps
+        self._docs = [draft.doc for draft in drafts]
+        self._own = KnownNames.of(self._docs)
+        self._declared = urlsplit(deps.declared).netloc.rpartition("@")[2].lower()
+        self._probe = Probe(deps.executor, leave=deps.allow_changes, account=deps.account_note)
+        self.rules = RulesJudge(self._docs)
+
+    async def at(self, draft: Draft) -> Examined:
+        """The checks of one tool by itself."""
+        tool, deps = draft.doc, self._deps
+        address = await check_address(tool, self._declared, deps.reach)
+        auth = await check_auth(tool, deps.secrets, deps.keys_of)
+        findings = [*check_document(tool, deps.known), *address, *check_name(tool, deps.known, self._own), *auth]
+        if any(one.stops for one in (*address, *auth)):
+            probe = skipped(
+                "probe", "it was not called: its address or its keys did not pass", "mend what is said of those first"
+            )
+            return Examined(tool.id, (*findings, probe), tool)
+        probed = await self._probe.of(tool, draft.arguments)
+        if any(one.check == "auth" for one in probed.findings):  # the service has said otherwise
+            findings = [one for one in findings if one.check != "auth"]
+        return Examined(tool.id, (*findings, *probed.findings), probed.learnt)
+
+    async def what_if(self) -> tuple[WhatIf | None, str]:
+        """The search as it would be with all of these tools; None, and why it cannot be asked."""
+        if self._deps.search is None:
+            return None, "there is no search to be asked"
+        try:
+            return await self._deps.search(self._docs), ""
+        except FootpathError as error:
+            return None, f"the search cannot be asked: {error}"
+
+    async def found(self, drafts: Sequence[Draft], what_if: WhatIf | None, trouble: str) -> dict[ToolId, Finding]:
+        """Whether requests find these tools."""
+        if what_if is None:
+            return {
+                draft.doc.id: skipped("findable", trouble, "try again when the store can be searched")
+                for draft in drafts
+            }
+        requests: dict[ToolId, tuple[str, ...]] = {}
+        for draft in drafts:
+            requests[draft.doc.id] = draft.requests or await asyncio.to_thread(made_requests, draft.doc)
+        given = frozenset(draft.doc.id for draft in drafts if draft.requests)
+        try:
+            return await findable(requests, given, what_if)
+        except FootpathError as error:
+            told = f"the search could not be asked: {error}"
+            return {draft.doc.id: skipped("findable", told, "try again later") for draft in drafts}

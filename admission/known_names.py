@@ -27,7 +27,7 @@ def skeleton(name: str, *, letters: bool = True) -> str:
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", name).casefold())
     seen = "".join(one for one in plain if unicodedata.category(one) not in ("Mn", "Cf", "Cc", "Cn", "Co"))
     if not letters:
-        return _SEPARATORS.sub("", name.casefold())
+        return re.sub(r"[ _./-]+", "", name.casefold())
     alike = _SEPARATORS.sub("", seen.translate(_ALIKE))
     for pair, one in _PAIRS:
         alike = alike.replace(pair, one)

@@ -14,12 +14,14 @@ _JOINERS = frozenset("\u200c\u200d")
 _SOFT_HYPHEN = "\u00ad"
 _FLAG = "\U0001f3f4"
 _ROLE = re.compile(
-    r"<\|[^|<>\n]{1,40}\|>|\[/?INST\]|<</?SYS>>|</?s>"
-    r"|(?:^|\n|[.!?:]\s)\s*(?:#{1,6}\s*)?(?:system|assistant|developer|human|user)\s*:\s*(?=\S)"
+    r"<\|[^|<>\n]{1,40}\|>|\[/?INST\]|<</?SYS>>|</s>"
+    r"|(?:^|\n|[.!?]\s)\s*(?:#{1,6}\s*)?(?:system|user|human)\s*:[^\n]{1,400}?[\n.!?]\s*(?:assistant|ai)\s*:\s*(?=\S)"
+    r"|(?:^|\n|[.!?]\s)\s*#{1,6}\s*(?:system|assistant|instructions?)\s*:\s*(?=\S)"
     r"|</?(?:system|assistant|developer|human|user|instructions?|tool_?calls?|function_?calls?|invoke|thinking)\b[^<>]{0,80}>",
     re.IGNORECASE,
 )
 """How transcripts of models are written: whose turn it is."""
+_TURN = re.compile(r"(?:^|\n|[.!?]\s)\s*(?:system|assistant)\s*:\s*(?=\S)", re.IGNORECASE)
 _TAG = re.compile(r"<\s*([A-Za-z][\w:-]{0,40})(?:\s[^<>]{0,300})?>")
 _HTML = frozenset(
     [
@@ -102,11 +104,15 @@ _OVERRIDE = re.compile(
 
 
 class Sign(NamedTuple):
-    """``kind``: in a few words; ``seen``: what was seen, made visible; ``grave``: it has hardly any honest use."""
+    """``kind``: in a few words; ``seen``: what was seen, made visible; ``grave``: it has hardly any honest use.
+
+    ``speaks``: it is worded for a model.
+    """
 
     kind: str
     seen: str
     grave: bool
+    speaks: bool = False
 
 
 def signs_of(text: str) -> list[Sign]:
@@ -125,11 +131,12 @@ def _written(text: str) -> Iterator[Sign]:
         ("a comment that a page does not show", _COMMENT, True),
         ("a script, or data in place of an address", _SCRIPT, True),
         ("files or variables of the machine that reads it", _PRIVATE, True),
+        ("what may be a turn of a conversation", _TURN, False),
         ("a picture that is fetched from elsewhere", _IMAGE, False),
         ("a long piece of encoded data", _BLOB, False),
     ):
         if found := pattern.search(text):
-            yield Sign(kind, _around(text, found.start(), found.end()), grave)
+            yield Sign(kind, _around(text, found.start(), found.end()), grave, pattern in (_ROLE, _OVERRIDE))
     for found in _TAG.finditer(text):
         name = found[1].lower()
         closed = re.search(rf"</\s*{re.escape(name)}\s*>", text[found.end() :], re.IGNORECASE)

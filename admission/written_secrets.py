@@ -20,7 +20,7 @@ _IN_ADDRESS = re.compile(
     re.IGNORECASE,
 )
 _PLACEHOLDER = re.compile(
-    r"x{4,}|\*{3,}|\.{3}|…|<[^>]*>|\{[^}]*\}|example|your|sample|dummy|test|changeme|placeholder|string|1234",
+    r"x{4,}|\*{3,}|\.{3}|…|<[^>]*>|\{[^}]*\}|example|your|sample|dummy|test|changeme|placeholder|string|1234|^my|demo|fake",
     re.IGNORECASE,
 )
 _LONG = 16

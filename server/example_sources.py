@@ -59,6 +59,7 @@ SOURCE: Example = {
     "checked_at": LATER,
     "counts": {"draft": 0, "tested": 0, "admitted": 1, "quarantined": 0},
     "trouble": "",
+    "notes": [],
     "changes": [],
     "checking": False,
     "check_trouble": "",
@@ -120,6 +121,25 @@ SOURCES: dict[str, Example] = {
     },
     "AdmitBody": {"tools": [_TOOL]},
     "QuarantineBody": {"tools": [_TOOL], "reason": "It answers with yesterday's ships."},
+    "CheckBody": {
+        "tools": [_TOOL],
+        "requests": {_TOOL: ["Which ships lie in the harbour?"]},
+        "arguments": {_TOOL: {"flag": "NL"}},
+    },
+    "ReadAgainBody": {"tools": [FORM_TOOL]},
+    "QualityRow": {
+        "category": "harbour",
+        "kept": 1,
+        "dropped": 1,
+        "reasons": [{"tool": "harbour/Harbour/do_it", "reason": "Its description says nothing of what it does."}],
+    },
+    "ShownTouched": {
+        "tool": _TOOL,
+        "change": "flag is required now",
+        "solutions": ["5f0c1d2e"],
+        "templates": ["Ships of today"],
+        "others": 2,
+    },
     "ShownStep": STEP,
     "UserName": {"id": _AUTHOR, "name": "ada", "role": "author"},
 }

@@ -16,6 +16,7 @@ from server.backup import interrupted
 from server.cleanup import tidying
 from server.limits import Limits, limits_of
 from server.local_checks import local_checks
+from server.oauth.client import OAuth, open_oauth
 from server.readiness import Readiness
 from server.runs.agents import Agents, open_agents
 from server.runs.broker import EventBroker
@@ -23,7 +24,10 @@ from server.runs.outage import RetryWait
 from server.runs.stream_sessions import StreamSessions, watched_sessions
 from server.runs.worker import Worker, WorkerParameters, working
 from server.runs.worker_locks import dead_workers, forget_workers, worker_lock
-from server.sources.registry import Bounds, SourceRegistry, rows_alone
+from server.sources.at_work import sources_at_work
+from server.sources.checking import SourceChecker
+from server.sources.registry import SourceRegistry
+from server.sources.store_access import StoreAccess
 from server.storage.database import file_of, file_url
 from server.storage.encryption import Keys, keys_of_file, parse_keys
 from server.storage.migrate import migrate
@@ -46,7 +50,9 @@ class Services:
     broker: EventBroker
     followed: StreamSessions
     agents: Agents
+    oauth: OAuth
     sources: SourceRegistry
+    checker: SourceChecker
     limits: Limits
     readiness: Readiness
     metrics: Metrics
@@ -69,7 +75,8 @@ async def open_services(
     async with (
         _traced(settings) as traces,
         open_storage(settings) as storage,
-        open_agents(settings, storage, limits.quotas) as agents,
+        open_oauth(settings, storage) as oauth,
+        open_agents(settings, storage, limits.quotas, oauth.of_users) as agents,
     ):
 
         def stored(run: Run, record: EventRecord) -> None:
@@ -82,11 +89,15 @@ async def open_services(
         )
         await asyncio.to_thread(interrupted.check, settings.server_home)
         await _take_up(storage, settings.server_home)
+        await agents.follower.at_start()
         checks = {"database": storage.check, "graph": agents.servers.graph, "vectors": agents.servers.vectors}
         async with (
             working(storage, agents.begin, broker, parameters, stored, agents.servers.all) as worker,
             tidying(storage, settings.event_days),
             watched_sessions(storage) as followed,
+            sources_at_work(
+                storage, StoreAccess(settings, agents.whole, agents.secrets_for), agents.follower.after, worker.name
+            ) as sources,
         ):
             metrics.watch(lambda: worker.in_hand, lambda: broker.followers)
             try:
@@ -100,7 +111,9 @@ async def open_services(
                         broker=broker,
                         followed=followed,
                         agents=agents,
-                        sources=_registry(settings, storage),
+                        oauth=oauth,
+                        sources=sources.registry,
+                        checker=sources.checker,
                         limits=limits,
                         readiness=readiness,
                         metrics=metrics,
@@ -111,16 +124,12 @@ async def open_services(
                 broker.close()
 
 
-def _registry(settings: Settings, storage: Storage) -> SourceRegistry:
-    bounds = Bounds(settings.author_sources, settings.source_tools, settings.source_bytes)
-    return SourceRegistry(storage, bounds, rows_alone)
-
-
 async def _take_up(storage: Storage, home: Path) -> None:
     """Queue what workers of this home had in hand when they were killed."""
     killed = await asyncio.to_thread(dead_workers, home)
     if killed:
         await storage.held.release(killed)
+        await storage.source_checks.break_off(killed)
         await asyncio.to_thread(forget_workers, home, killed)
 
 

@@ -12,8 +12,7 @@ async def fetch_document(settings: Settings, address: str) -> bytes:
         ForbiddenAddressError: it, or what it redirects to, may not be reached.
         UnavailableError: nothing came, or not in time. BrokenInputError: what came is no document.
     """
-    from agent.execution.http.client import tls_context
     from agent.execution.http.fetching import fetch
     from agent.execution.http.guard import Guard
 
-    return await fetch(address, Guard(settings.allow_hosts), tls_context())
+    return await fetch(address, Guard(settings.allow_hosts))

@@ -1,16 +1,28 @@
 """The gate over a store that is open."""
 
-from collections.abc import AsyncGenerator, Collection
+from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
+from admission.address_check import Reach
+from admission.findability import Served, WhatIf, WithTools
 from admission.gate import GateDeps
 from admission.known_names import KnownNames
+from admission.model_judge import ModelJudge
+from admission.quality import Judge
 from agent.execution.secrets import Secrets
-from domain.tool import STDIO, ToolId
+from domain.source import KeysOf
+from domain.tool import STDIO, ToolDoc, ToolId
+from retriever.search import ToolSearch
+from retriever.what_if import with_tools
 from wiring.container import Container
 from wiring.executors import live_executor
+from wiring.experience import StoreExperience
+from wiring.reranker import reranker_for
 from wiring.settings import Settings
+
+_SERVED = 5
+"""Requests that were served before, of those most like one that is made for a new tool."""
 
 
 @asynccontextmanager
@@ -20,6 +32,7 @@ async def gate_deps(
     *,
     own: Collection[ToolId] = (),
     declared: str = "",
+    keys_of: KeysOf = "caller",
     allow_changes: bool = False,
     account_note: str = "",
 ) -> AsyncGenerator[GateDeps]:
@@ -33,13 +46,22 @@ async def gate_deps(
     executor = live_executor(container, secrets, "gate")
     try:
         yield GateDeps(
-            executor, secrets, reach_of(container.settings), known, declared, allow_changes, account_note
-        )  # fmt: skip
+            executor=executor,
+            secrets=secrets,
+            reach=reach_of(container.settings),
+            known=known,
+            declared=declared,
+            keys_of=keys_of,
+            allow_changes=allow_changes,
+            account_note=account_note,
+            judge=judge_of(container),
+            search=search_of(container),
+        )
     finally:
         await executor.close()
 
 
-def reach_of(settings: Settings):
+def reach_of(settings: Settings) -> Reach:
     """Whether an address may be called, with all that its name resolves to."""
     from agent.execution.http.guard import Guard
 
@@ -53,3 +75,30 @@ def reach_of(settings: Settings):
         await guard.addresses(parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
 
     return reach
+
+
+def judge_of(container: Container) -> Judge | None:
+    """The language model of the settings; None where none is set."""
+    return ModelJudge(container.chat_model()) if container.settings.model_url else None
+
+
+def search_of(container: Container) -> WithTools:
+    """The store's search as it would be with some tools more, over what walks and shared memories tell."""
+
+    async def searched(tools: Sequence[ToolDoc]) -> WhatIf:
+        before = await container.search()
+        embedder, index, lexical = await container.retrieval()
+        vectors, words = await with_tools(embedder, index, lexical, tools)
+        memories = await container.memories_in_reach()
+        reranker = reranker_for(container.settings, embedder.identity)
+        experience = None if reranker is None else StoreExperience(container.graph, memories, embedder.identity)
+        after = ToolSearch(embedder, vectors, words, reranker=reranker, experience=experience)
+
+        async def served(request: str) -> Sequence[Served]:
+            (vector,) = await embedder.embed([request], "query")
+            near = await memories.near(vector.tolist(), embedder.identity, "", _SERVED)
+            return [Served(one.memory.request, one.memory.path) for one in near]
+
+        return WhatIf(before, after, served)
+
+    return searched

@@ -66,6 +66,12 @@ class ServerSettings(BaseModel):
     )
     author_sources: int = Field(default=50, ge=1, le=10_000, description="Sources of tools that one author may have.")
     source_tools: int = Field(default=500, ge=1, le=10_000, description="Tools that one source may have.")
+    author_checks: int = Field(
+        default=3, ge=1, le=1000, description="Sources of one author that the gate may look at at a time."
+    )
+    checks_at_once: int = Field(
+        default=2, ge=1, le=100, description="Sources that the gate of a server looks at at a time."
+    )
     source_bytes: int = Field(
         default=8_000_000, ge=1000, le=64_000_000, description="Bytes that a source's document may have."
     )
@@ -79,6 +85,12 @@ class ServerSettings(BaseModel):
         default="localhost",
         max_length=4000,
         description="Names that the server answers to, comma-separated, beside any address; .example.com: all below; *: any.",
+    )
+    public_address: str = Field(
+        default="",
+        max_length=500,
+        pattern=r"^(https?://[!-~]+)?$",
+        description="Where browsers reach the server, for who comes back from a consent: https://host; empty: where it was asked.",
     )
     connections: int = Field(
         default=1000, ge=10, le=100_000, description="Connections to a server that may be open at a time."

@@ -26,6 +26,13 @@ class Secrets(Protocol):
         """
         ...
 
+    async def refused(self, name: str, value: str) -> bool:
+        """A host did not take this value (401): whether another was obtained, so that asking once more may help.
+
+        Raises ``SecretError`` where one was to be obtained, and was not.
+        """
+        ...
+
     def advice(self, name: str, host: str, port: int) -> str:
         """How a user gives this secret a value for this host, in a sentence without any value."""
         ...
@@ -67,6 +74,10 @@ class EnvironmentSecrets:
         hosts = self._variables.get(f"{key}_HOSTS", "").split(",")
         check_host(name, hosts, host, port, encrypted=encrypted, where=f"{key}_HOSTS")
         return found
+
+    async def refused(self, name: str, value: str) -> bool:  # noqa: ARG002  # what stands in the environment stays
+        """Never: it is what it is."""
+        return False
 
     def advice(self, name: str, host: str, port: int) -> str:
         """The two variables to set."""

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from domain.errors import UsageError
+from domain.errors import SecretError, UnavailableError
 from server.dependencies import CurrentAuthor, CurrentServices
 from server.problems import problems
 from server.routes.sources_bodies import (
@@ -19,7 +19,7 @@ from server.routes.sources_bodies import (
 from server.routes.texts import RowId, ShortText
 from server.services import Services
 from server.sources.forms import FormTool
-from server.sources.reading import ReadSource, read_form, read_text
+from server.sources.reading import ReadSource, read_form
 from server.storage.row_ids import new_id
 from server.storage.sources.models import Source
 
@@ -40,11 +40,20 @@ async def sources(user: CurrentAuthor, services: CurrentServices) -> list[ShownS
     responses=problems(400, 409),
 )
 async def add_source(body: NewSource, user: CurrentAuthor, services: CurrentServices) -> ShownSource:
-    """It is read at once; where that fails, the answer says why, and nothing is kept."""
+    """It is read at once; where that fails, the answer says why, and nothing is kept. Only an MCP server that does not let us in, or does not
+    answer, is kept without tools, so that it can be given its keys and be read again.
+    """
     at = services.storage.sources.now()
     given = body.model_dump(exclude={"document", "tools"}) | {"toolset": body.toolset or body.name}
     source = Source.model_validate({**given, "id": new_id(), "author_id": user.id, "created_at": at, "read_at": at})
-    made = await services.sources.add(source, await _read(body, source), user)
+    try:
+        read = await _read(body, source, services)
+    except (SecretError, UnavailableError) as error:
+        if body.kind != "mcp":
+            raise
+        read = ReadSource(b"", ())
+        source = source.model_copy(update={"trouble": str(error)[:1000], "read_at": None})
+    made = await services.sources.add(source, read, user)
     return await _shown(made, services)
 
 
@@ -99,13 +108,11 @@ async def user_names(
     return [UserName(id=one.id, name=one.name, role=one.role) for one in found]
 
 
-async def _read(body: NewSource, source: Source) -> ReadSource:
+async def _read(body: NewSource, source: Source, services: Services) -> ReadSource:
     if body.kind == "form":
         raw = body.model_dump_json(include={"tools"}).encode()
         return read_form(source, [FormTool.model_validate(one.model_dump()) for one in body.tools], raw)
-    if body.document:
-        return await read_text(source, body.document.encode())
-    raise UsageError("this server reads documents that are sent with the request: give the text of the document")
+    return await services.sources.read(source, body.document.encode() if body.document else None)
 
 
 async def _shown(one: Source, services: Services) -> ShownSource:

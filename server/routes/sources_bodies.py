@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, JsonValue, StringConstraints, model_validator
 
+from domain.model import JsonObject
 from domain.side_effect import Said
 from domain.source import Corrections, Finding, KeysOf, SourceKind, ToolChange, ToolState, Visibility
 from domain.tool import ToolDoc
@@ -21,6 +22,7 @@ Reason = Annotated[str, StringConstraints(max_length=1000, strip_whitespace=True
 GivenReason = Annotated[str, StringConstraints(min_length=1, max_length=1000, strip_whitespace=True), Plain]
 Minutes = Annotated[int, Field(ge=0, le=525_600, description="How often it is read again; 0: never by itself.")]
 Users = Annotated[list[RowId], Field(max_length=200)]
+Requests = Annotated[list[Annotated[str, StringConstraints(max_length=1000), Plain]], Field(max_length=20)]
 Tools = Annotated[list[ToolName], Field(max_length=10_000)]
 
 
@@ -63,6 +65,9 @@ class NewSource(BaseModel):
     command: Annotated[str, StringConstraints(max_length=100, strip_whitespace=True), Plain] = ""
     tools: list[FormToolBody] = Field(default_factory=list[FormToolBody], max_length=500)
     base_url: Address = ""
+    credentials: list[FormCredentialBody] = Field(
+        default_factory=list[FormCredentialBody], max_length=10, description="Keys that an MCP server is asked with."
+    )
     visibility: Visibility = "everybody"
     roles: list[Role] = Field(default_factory=list[Role], max_length=3)
     users: Users = Field(default_factory=list[str])
@@ -105,7 +110,7 @@ class ToolCounts(BaseModel):
 
 
 class ShownSource(BaseModel):
-    """``author``: empty once that account is gone. ``trouble``: why it could not be read last; ``changes``: of its tools, which nobody has looked
+    """``author``: empty once that account is gone. ``trouble``: why it could not be read last; ``notes``: what could not be taken of it; ``changes``: of its tools, which nobody has looked
     at; ``checked`` of ``to_check``: tools that the gate has looked at, while it is ``checking``; ``check_trouble``: why it stopped early.
     """
 
@@ -129,6 +134,7 @@ class ShownSource(BaseModel):
     checked_at: datetime | None
     counts: ToolCounts
     trouble: str
+    notes: list[str]
     changes: list[ToolChange]
     checking: bool
     check_trouble: str
@@ -174,6 +180,51 @@ class AdmitBody(BaseModel):
 class QuarantineBody(BaseModel):
     tools: Annotated[list[ToolName], Field(min_length=1, max_length=10_000)]
     reason: GivenReason
+
+
+class CheckBody(BaseModel):
+    """``tools``: empty for all. ``requests``: by tool, how people would ask for it; ``arguments``: by tool, those of its live call.
+    ``allow_changes``: tools that change something are called as well, with an account for tests, which ``account_note`` names.
+    """
+
+    tools: Tools = Field(default_factory=list[str])
+    requests: Annotated[dict[ToolName, Requests], Field(max_length=1000)] = Field(default_factory=dict[str, list[str]])
+    arguments: Annotated[dict[ToolName, JsonObject], Field(max_length=1000)] = Field(
+        default_factory=dict[str, JsonObject]
+    )
+    allow_changes: bool = False
+    account_note: Reason = ""
+
+
+class ReadAgainBody(BaseModel):
+    """``document``: in place of what stands at the source's address; ``tools``: of a source that is written by hand."""
+
+    document: Annotated[str, Plain] | None = None
+    tools: Annotated[list[FormToolBody], Field(min_length=1, max_length=500)] | None = None
+
+
+class ReasonOfTool(BaseModel):
+    tool: str
+    reason: str
+
+
+class QualityRow(BaseModel):
+    """Of one category: how many tools have documents that say enough, how many do not, and why."""
+
+    category: str
+    kept: int
+    dropped: int
+    reasons: list[ReasonOfTool]
+
+
+class ShownTouched(BaseModel):
+    """A tool that has changed, and what rests on it. ``others``: solutions and templates of others, which are not named."""
+
+    tool: str
+    change: str
+    solutions: list[str]
+    templates: list[str]
+    others: int
 
 
 class ShownStep(BaseModel):

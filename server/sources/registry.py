@@ -1,38 +1,47 @@
 """The sources of a server: who may see and change which, and the steps of their lives."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from domain.errors import BrokenInputError, NotFoundError
-from domain.source import Corrections
+import orjson
+
+from domain.errors import BrokenInputError, ConflictError, FootpathError, NotFoundError, UnavailableError, UsageError
+from domain.source import Corrections, source_id_of
 from domain.tool import ToolId
+from graph.importers.mcp import McpSource
 from server.sources import states
 from server.sources.documents import digest
-from server.sources.reading import ReadSource
+from server.sources.reading import ReadSource, read_openapi
+from server.sources.readings import changes_of, notes_of, read_again
+from server.sources.store_access import StoreAccess
 from server.storage.sources.models import Actor, Done, Followed, Held, KeptTool, Reading, Source
 from server.storage.storage import Storage
 from server.storage.users import User
+from wiring.mcp_listing import list_mcp, mcp_url
 
 Follow = Callable[[Followed], Awaitable[None]]
 """Told after each step what is offered now, and what is not any more."""
+Reader = Callable[[Source], Awaitable[ReadSource]]
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """``sources``: of one author; ``tools``: of one source; ``document``: bytes of what is read."""
+    """``sources``: of one author; ``tools``: of one source."""
 
-    sources: int = 50
-    tools: int = 500
-    document: int = 8_000_000
+    sources: int
+    tools: int
 
 
 class SourceRegistry:
     """What a user may not know of is not found: an author has their own, administrators have all."""
 
-    def __init__(self, storage: Storage, bounds: Bounds, follow: Follow) -> None:
+    def __init__(self, storage: Storage, access: StoreAccess, follow: Follow) -> None:
         self._storage = storage
-        self.bounds = bounds
+        self._access = access
         self._follow = follow
+        chosen = access.settings
+        self._bounds = Bounds(chosen.author_sources, chosen.source_tools)
 
     async def all(self, user: User) -> list[Source]:
         """Those that this user may change."""
@@ -47,25 +56,75 @@ class SourceRegistry:
 
     async def add(self, source: Source, read: ReadSource, user: User) -> Source:
         """A new one, with its tools as drafts. ``ConflictError``: as many as there may be."""
-        self.check_size(read)
+        if not source.trouble:
+            self.check_size(read)
         at = source.created_at
         reading = Reading(
             version=1, digest=digest(read.raw), documents=read.docs, skipped=read.skipped, at=at, raw=read.raw
         )
+        source = source.model_copy(update={"notes": notes_of(read)})
         drafts = [KeptTool(tool=doc.id, original=doc) for doc in read.docs]
-        return await self._storage.sources.add(source, drafts, reading, actor_of(user), self.bounds.sources)
+        return await self._storage.sources.add(source, drafts, reading, actor_of(user), self._bounds.sources)
 
     def check_size(self, read: ReadSource) -> None:
         """``BrokenInputError`` where a source would have more tools than it may, or none."""
-        if len(read.docs) > self.bounds.tools:
+        if len(read.docs) > self._bounds.tools:
             raise BrokenInputError(
-                f"holds {len(read.docs)} operations, and a source may have {self.bounds.tools}; leave out some of them, "
+                f"holds {len(read.docs)} operations, and a source may have {self._bounds.tools}; leave out some of them, "
                 "split it into several sources, or have FOOTPATH_SOURCE_TOOLS raised",
                 file="the document",
             )
         if not read.docs:
             told = f": {'; '.join(read.skipped[:3])}" if read.skipped else ""
             raise BrokenInputError(f"holds no operation that can be called{told}", file="the document")
+
+    async def read(self, source: Source, document: bytes | None = None) -> ReadSource:
+        """What a source says now, or this document in its place.
+
+        Raises ``BrokenInputError``, ``ForbiddenAddressError``, ``SecretError`` and ``UnavailableError``, which say what to do.
+        """
+        if source.kind == "openapi":
+            if document is None and not source.address:
+                raise UsageError("this source has no address to be read from; send its document")
+            return await read_openapi(self._access.settings, source, document)
+        if source.kind == "form":
+            raise UsageError("the tools of this source are written by hand; send them")
+        if document is not None:
+            raise UsageError("what an MCP server offers is asked of it; send no document")
+        container = await self._access.container()
+        secrets = await self._access.secrets(source, None)
+        url = mcp_url(source.address, source.command)
+        asked = McpSource(url, source.category, source.toolset, credentials=source.credentials, name=source.name)
+        listing = await list_mcp(container, asked, secrets, f"source:{source.id}")
+        raw = orjson.dumps([doc.model_dump(mode="json") for doc in listing.docs])
+        return ReadSource(raw, listing.docs, listing.skipped)
+
+    async def refresh(self, source_id: str, actor: Actor, read: Reader) -> Source:
+        """Have it read again and compared. What nobody has looked at since it changed is not offered.
+
+        Raises as :meth:`read`; the source then tells why it could not be read.
+        """
+        source = await self._storage.sources.get(source_id)
+        if source is None:
+            raise NotFoundError("there is no such source")
+        try:
+            found = await read(source)
+            self.check_size(found)
+        except FootpathError as error:
+            await self._storage.source_watches.read(source_id, str(error)[:1000])
+            raise
+        before = await self._storage.sources.tools(source_id)
+        changes = await asyncio.to_thread(changes_of, before, found.docs)
+        known, at = _versions(before), self._storage.sources.now()
+
+        def again(held: Held) -> Done | None:
+            tools = list(held.tools.values())
+            latest = changes if _versions(tools) == known else changes_of(tools, found.docs)
+            return read_again(held, found, at, latest)
+
+        followed = await self.take(source_id, actor, again)
+        await self._storage.source_watches.read(source_id, "")
+        return followed.source
 
     async def change(self, source_id: str, user: User, values: dict[str, object]) -> Source:
         """Its name, who may use it, how it is watched."""
@@ -96,8 +155,21 @@ class SourceRegistry:
     async def admit(self, source_id: str, tools: Sequence[ToolId], user: User, despite: str = "") -> list[KeptTool]:
         """Offer these, or all that passed."""
         actor = actor_of(user)
+        await self.get(source_id, user)
+        await self._check_imported(tools or [one.tool for one in await self._storage.sources.tools(source_id)])
         await self.step(source_id, user, lambda held: states.admitted(held, tools, actor, despite))
         return await self._storage.sources.tools(source_id)
+
+    async def _check_imported(self, tools: Sequence[ToolId]) -> None:
+        """``ConflictError`` where an import has put one of these ids into the store: no source takes it over."""
+        try:
+            there = await (await self._access.container()).graph.get_tools(tools)
+        except UnavailableError:
+            return  # there is no store yet, or it is out of reach: what an import has is left to it when the store follows
+        if taken := next((one.id for one in there.values() if source_id_of(one.source) is None), None):
+            raise ConflictError(
+                f"{taken} is a tool of this server's own store already; add the source under another category or tool set"
+            )
 
     async def quarantine(self, source_id: str, tools: Sequence[ToolId], user: User, reason: str) -> list[KeptTool]:
         """Keep these out."""
@@ -141,8 +213,8 @@ class SourceRegistry:
         return followed
 
 
-async def rows_alone(_: Followed) -> None:
-    """Nothing follows but the rows."""
+def _versions(tools: Sequence[KeptTool]) -> dict[ToolId, tuple[int, bool]]:
+    return {one.tool: (one.version, one.gone) for one in tools}
 
 
 def actor_of(user: User) -> Actor:

@@ -20,13 +20,18 @@ from server.storage.events import RunEvents
 from server.storage.host_transfers import HostTransfers
 from server.storage.inputs import Inputs
 from server.storage.invitations import Invitations
+from server.storage.key_consents import KeyConsents
+from server.storage.key_grants import KeyGrants
+from server.storage.key_shelves import OF_SOURCES
 from server.storage.login_places import LoginPlaces
 from server.storage.migrate import newest
 from server.storage.retention import Retention
 from server.storage.run_leases import HeldRuns
 from server.storage.runs import Runs
+from server.storage.sources.checks import SourceChecks
 from server.storage.sources.offered import OfferedTools
 from server.storage.sources.sources import Sources
+from server.storage.sources.watches import SourceWatches
 from server.storage.template_takes import TemplateTakes
 from server.storage.templates import Templates
 from server.storage.tokens import Tokens
@@ -57,6 +62,10 @@ class Storage:
         self.attempts = Attempts(database, clock)
         self.places = LoginPlaces(database, clock)
         self.tool_keys = ToolKeys(database, clock, keys)
+        self.source_keys = ToolKeys(database, clock, keys, OF_SOURCES)
+        self.key_grants = KeyGrants(database, clock, keys)
+        self.source_key_grants = KeyGrants(database, clock, keys, OF_SOURCES)
+        self.key_consents = KeyConsents(database, clock, keys)
         self.vault_keys = VaultKeys(database, clock, keys)
         self.allowed_tools = AllowedTools(database, clock)
         self.host_transfers = HostTransfers(database, clock)
@@ -74,6 +83,8 @@ class Storage:
         self.tool_marks = ToolMarks(database, clock)
         self.sources = Sources(database, clock)
         self.offered_tools = OfferedTools(database)
+        self.source_checks = SourceChecks(database, clock)
+        self.source_watches = SourceWatches(database, clock)
 
     async def check(self) -> None:
         """Whether it can be used now. ``UnavailableError`` where it is not reached or its tables are of another version."""

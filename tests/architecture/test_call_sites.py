@@ -12,7 +12,6 @@ import httpx
 import pytest
 
 from agent.execution.http import HttpExecutor, HttpParameters
-from agent.execution.http.fetching import fetch
 from agent.execution.http.guard import Guard
 from agent.execution.http.pinned_transport import PinnedTransport
 from agent.execution.mcp import McpExecutor, McpParameters, McpSessions
@@ -50,10 +49,6 @@ async def through_the_transport(url: str) -> None:
         await client.get(url)
 
 
-async def through_the_fetching(url: str) -> None:
-    await fetch(url, Guard(resolver=resolve_as_told), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
-
-
 async def through_the_guard(url: str) -> None:
     """What asks a name server: nothing is asked for that ``check_url`` refuses, and every answer is checked."""
     guard = Guard(resolver=resolve_as_told)
@@ -70,7 +65,6 @@ GUARDED: dict[tuple[str, str], Run] = {
     ("agent.execution.http.pinned_transport", "httpx.AsyncHTTPTransport"): through_the_transport,
     ("agent.execution.http.pinned_transport", "httpcore.AsyncConnectionPool"): through_the_transport,
     ("agent.execution.http.pinned_transport", "httpcore.AnyIOBackend"): through_the_transport,
-    ("agent.execution.http.fetching", "httpx.AsyncClient"): through_the_fetching,
     ("agent.execution.http.guard", "getaddrinfo"): through_the_guard,
 }
 """Places that a document or an argument leads to."""
@@ -114,6 +108,8 @@ NAMED_ONLY = {
     "agent.execution.http.executor": "types and errors; the client is given",
     "admission.address_check": "errors of name servers",
     "agent.execution.http.attempt": "types and errors of answers",
+    "agent.execution.http.exchange": "types and errors; the client is that of agent.execution.http.client",
+    "agent.execution.http.fetching": "errors; its client is that of agent.execution.http.client",
     "agent.execution.http.outcomes": "errors of name servers",
     "agent.execution.http.response": "types and errors of answers",
     "agent.execution.mcp.endpoint": "reads an address",

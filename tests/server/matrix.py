@@ -19,7 +19,7 @@ from server.storage.row_ids import new_id
 from server.storage.rows.runs import RunRow
 from server.storage.runs import RunChoices
 from server.storage.templates import TemplateContent
-from tests.server.sources import A_TOOL, NEW_SOURCE, source_of
+from tests.server.sources import A_TOOL, FORM_TOOL, NEW_SOURCE, source_of
 from tests.server.world import PASSWORD, World, with_store
 
 Things = Callable[[World], Awaitable[Mapping[str, str]]]
@@ -231,6 +231,13 @@ SOURCE = "/api/v1/sources/{source_id}"
 NO_ID = "00000000-0000-0000-0000-000000000000"
 A_TEMPLATE: dict[str, Any] = {"name": "a template", "document": {"steps": [{"tool": "a/b/c"}]}}
 A_SOLUTION: dict[str, Any] = {"program": {"text": "6 * 7"}, "patterns": ["What is six times seven?"]}
+A_GRANT: dict[str, Any] = {
+    "grant": "authorization_code",
+    "authorize_url": "https://id.example.com/authorize",
+    "token_url": "https://id.example.com/token",
+    "client_id": "footpath",
+    "hosts": ["api.example.com"],
+}
 LOGIN = {"name": "user", "password": PASSWORD}
 EXPECTED: dict[tuple[str, str], Access] = {
     ("GET", "/health"): everyone(200),
@@ -253,6 +260,11 @@ EXPECTED: dict[tuple[str, str], Access] = {
         401, 200, 200, 200, 200, {"value": "k", "hosts": ["api.example.com"]}, a_tool_key
     ),
     ("DELETE", "/api/v1/me/tool-keys/{name}"): own(204, a_tool_key),
+    ("POST", "/api/v1/me/tool-keys/{name}/oauth"): Access(401, 200, 200, 200, 200, A_GRANT, a_tool_key),
+    # Nobody may be asked from here: the guard keeps the address.
+    ("POST", "/api/v1/me/oauth-discovery"): for_oneself(422, {"address": "https://10.0.0.7/"}),
+    # It is for browsers, and says whose by its state, which this is none of.
+    ("GET", "/api/v1/oauth/callback"): everyone(400),
     ("GET", "/api/v1/me/allowed-tools"): for_oneself(200),
     ("PUT", "/api/v1/me/allowed-tools/{tool}"): Access(401, 204, 204, 204, 204, None, an_allowed_tool),
     ("DELETE", "/api/v1/me/allowed-tools/{tool}"): own(204, an_allowed_tool),
@@ -328,6 +340,11 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("POST", f"{SOURCE}/admit"): for_authors(200, a_tested_tool, {}),
     ("POST", f"{SOURCE}/quarantine"): for_authors(200, a_source, {"tools": [A_TOOL], "reason": "slow"}),
     ("POST", f"{SOURCE}/undo"): for_authors(200, a_kept_out_tool),
+    # There is no store; tests/server/test_source_checks.py is about those that are checked.
+    ("POST", f"{SOURCE}/check"): for_authors(202, a_source, {}),
+    ("GET", f"{SOURCE}/quality"): for_authors(200, a_source),
+    ("POST", f"{SOURCE}/refresh"): for_authors(200, a_source, {"tools": [FORM_TOOL]}),
+    ("GET", f"{SOURCE}/touched"): for_authors(200, a_source),
     ("POST", f"{SOURCE}/changes/seen"): for_authors(200, a_source),
     ("GET", "/api/v1/user-names"): for_authors(200),
     ("GET", "/api/v1/tools"): Access(401, 200, 200, 200, 200, None, a_store),

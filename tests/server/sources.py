@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+import httpx
+
 from domain.source import Finding
 from server.sources.documents import looked_at
 from server.storage.sources.models import Done, Held, KeptTool
@@ -22,6 +24,24 @@ NEW_SOURCE: dict[str, Any] = {
     "tools": [FORM_TOOL],
     "base_url": "https://harbour.example",
 }
+
+
+class Asking:
+    """One of the people, asking."""
+
+    def __init__(self, world: World, headers: dict[str, str]) -> None:
+        self._world = world
+        self._headers = headers
+
+    async def __call__(self, method: str, path: str, body: Any = None) -> Any:
+        answer = await self.answer(method, path, body)
+        assert answer.status_code < 300, answer.text
+        return answer.json() if answer.content else None
+
+    async def answer(self, method: str, path: str, body: Any = None) -> httpx.Response:
+        return await self._world.client.request(method, f"/api/v1{path}", json=body, headers=self._headers)
+
+
 PASSED = Finding(check="document", verdict="passed", told="It says what it does.")
 
 

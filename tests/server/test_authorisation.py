@@ -70,7 +70,7 @@ CELLS = [
 async def standing(home: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
     """One server for all that changes nothing: what is read, and what is refused. It has no limits that they would share."""
     home = copied(home, tmp_path_factory.mktemp("standing") / "home")
-    async with serving(home, user_runs=1000, user_requests_per_minute=0) as opened:
+    async with serving(home, user_runs=1000, user_requests_per_minute=0, author_sources=10_000) as opened:
         yield opened
 
 

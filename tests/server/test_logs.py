@@ -138,12 +138,15 @@ async def test_a_password_and_a_tool_key_are_held_back_while_they_are_in_hand(
         async def value(self, name: str, host: str, port: int, *, encrypted: bool) -> str | None:
             return None
 
+        async def refused(self, name: str, value: str) -> bool:
+            return False
+
         def advice(self, name: str, host: str, port: int) -> str:
             return ""
 
     async def run() -> None:
         secrecy.begin()
-        secrets = UserSecrets(world.services.storage.tool_keys, user, Nothing())
+        secrets = UserSecrets(world.services.storage.tool_keys, world.services.oauth.of_users, user, Nothing())
         value = await asyncio.create_task(secrets.value("weather", "api.example.com", 443, encrypted=True))
         await Passwords(CHEAP).hash(PASSWORD)
         log.error("sent %s, hashed %s", value, PASSWORD)

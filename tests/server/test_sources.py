@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import httpx
 import pytest
 
 from domain.source import Finding
 from domain.tool import ToolId
-from tests.server.sources import A_TOOL, FORM_TOOL, NEW_SOURCE, check_all, source_of
+from tests.server.sources import A_TOOL, FORM_TOOL, NEW_SOURCE, Asking, check_all, source_of
 from tests.server.world import World
 
 OPENAPI = """
@@ -23,22 +22,6 @@ paths:
       parameters: [{name: id, in: path, required: true, schema: {type: integer}}]
       responses: {"204": {description: gone}}
 """
-
-
-class Asking:
-    """One of the people, asking."""
-
-    def __init__(self, world: World, headers: dict[str, str]) -> None:
-        self._world = world
-        self._headers = headers
-
-    async def __call__(self, method: str, path: str, body: Any = None) -> Any:
-        answer = await self.answer(method, path, body)
-        assert answer.status_code < 300, answer.text
-        return answer.json() if answer.content else None
-
-    async def answer(self, method: str, path: str, body: Any = None) -> httpx.Response:
-        return await self._world.client.request(method, f"/api/v1{path}", json=body, headers=self._headers)
 
 
 @pytest.fixture

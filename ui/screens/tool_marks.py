@@ -46,7 +46,9 @@ def marking(client: Client, found: Tool) -> None:
 def _form(client: Client, found: Tool, kind: str, ends: list[ToolId]) -> None:
     with st.form(f"mark-{kind}", clear_on_submit=True):
         target = st.selectbox("To", ends, format_func=_end, key=f"mark-to-{found.id}") if ends else ""
-        word = st.selectbox("What is said of it", _WORDS[kind], format_func=lambda one: _MEANS[one], key=f"mark-word-{kind}")
+        word = st.selectbox(
+            "What is said of it", _WORDS[kind], format_func=lambda one: _MEANS[one], key=f"mark-word-{kind}"
+        )
         reason = st.text_input("Why", max_chars=400, key=f"mark-why-{kind}")
         sent = st.form_submit_button("Mark it", type="primary")
     if not sent:

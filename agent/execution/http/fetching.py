@@ -1,15 +1,14 @@
 """A document fetched from an address that a stranger may have given: guarded at every step, bounded in size and time."""
 
 import asyncio
-import ssl
 from dataclasses import dataclass
 from urllib.parse import urljoin, urlsplit
 
 import httpx
 
 from agent.execution.http.charsets import decoded
+from agent.execution.http.client import guarded_client
 from agent.execution.http.guard import Guard
-from agent.execution.http.pinned_transport import PinnedTransport
 from agent.execution.http.response import decompressed
 from domain.errors import BrokenInputError, ForbiddenAddressError, UnavailableError
 
@@ -25,7 +24,7 @@ class FetchLimits:
     redirects: int = 3
 
 
-async def fetch(address: str, guard: Guard, tls: ssl.SSLContext, limits: FetchLimits | None = None) -> bytes:
+async def fetch(address: str, guard: Guard, limits: FetchLimits | None = None) -> bytes:
     """What stands at an address, as UTF-8 where it is text. Every address on the way is checked before it is connected to.
 
     Raises:
@@ -38,12 +37,11 @@ async def fetch(address: str, guard: Guard, tls: ssl.SSLContext, limits: FetchLi
         "Accept": "application/json, application/yaml;q=0.9, text/*;q=0.8, */*;q=0.5",
         "Accept-Encoding": "identity",
     }
-    transport = PinnedTransport(guard, tls)
     timeout = httpx.Timeout(limits.seconds, connect=5.0)
     try:
         async with (
             asyncio.timeout(limits.seconds),
-            httpx.AsyncClient(transport=transport, timeout=timeout, headers=headers, trust_env=False) as client,
+            guarded_client(guard, timeout=timeout, headers=headers) as client,
         ):
             return await _followed(client, guard, address, limits)
     except TimeoutError:
@@ -63,8 +61,6 @@ async def _followed(client: httpx.AsyncClient, guard: Guard, address: str, limit
     here = address
     for _ in range(limits.redirects + 1):
         guard.check_url(here)
-        # A jar for each request would do, too: what one server leaves behind, the next does not get.
-        client.cookies.clear()
         async with client.stream("GET", here) as response:
             if not response.has_redirect_location:
                 return await _content(response, here, limits)

@@ -7,12 +7,13 @@ from sqlalchemy import ForeignKey, Index, LargeBinary
 from sqlalchemy.orm import Mapped, mapped_column
 
 from server.storage.columns import Json, Row
+from server.storage.rows.grants import GrantColumns
 
 
 class SourceRow(Row):
     """``author_id``: empty once that account is gone; administrators have it then. ``version``: of the reading that counts.
 
-    ``changes``: of its tools, which nobody has looked at yet. ``check_*``: the check that is under way, and who makes it.
+    ``notes``: what could not be taken of it, or only in part. ``credentials``: keys that reading it takes (MCP). ``changes``: of its tools, which nobody has looked at yet. ``check_*``: the check that is under way, and who makes it.
     ``watch_at``: when it is to be read again. ``removed_at``: since when it is kept for its history only.
     """
 
@@ -38,6 +39,8 @@ class SourceRow(Row):
     checked_at: Mapped[datetime | None]
     removed_at: Mapped[datetime | None]
     trouble: Mapped[str]
+    notes: Mapped[list[str]] = mapped_column(Json)
+    credentials: Mapped[list[dict[str, Any]]] = mapped_column(Json)
     changes: Mapped[list[dict[str, Any]]] = mapped_column(Json)
     check_worker: Mapped[str | None] = mapped_column(index=True)
     check_until: Mapped[datetime | None]
@@ -105,7 +108,7 @@ class SourceStepRow(Row):
     undone: Mapped[bool]
 
 
-class SourceKeyRow(Row):
+class SourceKeyRow(GrantColumns, Row):
     """A key of a source, sealed: its calls send it, whoever asks, where the source's keys are used."""
 
     __tablename__ = "source_keys"

@@ -24,7 +24,8 @@ def put_source(row: SourceRow, source: Source) -> None:
     """Write what a step may change of it. Who checks it is written elsewhere."""
     given = source.model_dump(mode="python", include=set(_WRITTEN))
     given["changes"] = [one.model_dump(mode="json") for one in source.changes]
-    given |= {"roles": list(source.roles), "users": list(source.users)}
+    given["credentials"] = [one.model_dump(mode="json") for one in source.credentials]
+    given |= {"roles": list(source.roles), "users": list(source.users), "notes": list(source.notes)}
     for name, value in given.items():
         setattr(row, name, value)
 

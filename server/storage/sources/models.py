@@ -9,7 +9,7 @@ from pydantic import Field
 
 from domain.model import Model
 from domain.source import Corrections, Finding, KeysOf, SourceKind, ToolChange, ToolState, Visibility
-from domain.tool import ToolDoc, ToolId
+from domain.tool import Credential, ToolDoc, ToolId
 from server.storage.users import Role
 
 Deed = Literal[
@@ -21,6 +21,7 @@ Deed = Literal[
 class Source(Model):
     """``author_id``: None once that account is gone, ``author`` then empty. ``version``: the reading that counts, from 1.
 
+    ``notes``: what could not be taken of it, or only in part. ``credentials``: keys that reading it takes, where it is a server (MCP).
     ``changes``: those of its tools that nobody has looked at. ``checking``: the gate is at work; ``check_trouble``: why it last stopped early.
     """
 
@@ -45,6 +46,8 @@ class Source(Model):
     checked_at: datetime | None = None
     removed_at: datetime | None = None
     trouble: str = ""
+    notes: tuple[str, ...] = ()
+    credentials: tuple[Credential, ...] = ()
     changes: tuple[ToolChange, ...] = ()
     checking: bool = False
     check_trouble: str = ""
@@ -140,7 +143,7 @@ class Held:
 class Done:
     """What is to be written. ``tools``: those that are others now, by id; None takes one away. ``undoes``: the id of the step that it undoes.
 
-    ``keep``: whether it can be undone.
+    ``keep``: whether it can be undone; ``told``: whether the history tells of it.
     """
 
     what: Deed
@@ -151,6 +154,7 @@ class Done:
     reading: Reading | None = None
     undoes: str = ""
     keep: bool = True
+    told: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
 """What of sources is offered, and to whom: what the graph is made to follow."""
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from domain.tool import ToolDoc, ToolId
 from server.storage.database import Database
-from server.storage.rows.sources import SourceRow, SourceToolRow
+from server.storage.rows.sources import SourceRow, SourceStepRow, SourceToolRow
 from server.storage.sources.mapping import use_of
 from server.storage.sources.models import Offered, SourceUse
 
@@ -15,6 +15,11 @@ class OfferedTools:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+
+    async def revision(self) -> str:
+        """What is another one after every step that was taken with any source."""
+        chosen = select(func.count(), func.max(SourceStepRow.id))
+        return await self._database.read(lambda session: ":".join(map(str, session.execute(chosen).one())))
 
     async def all(self) -> list[Offered]:
         """Every tool that is offered, with its document as it is offered."""

@@ -1,7 +1,7 @@
 """Sources of tools: added, read, changed step by step. A step is one transaction: the source, its tools, what undoing brings back."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import get_args
 
 from sqlalchemy import Row, Select, func, select, update
@@ -55,8 +55,7 @@ class Sources:
                     f"you have {most} sources, which is the most; remove one, or have FOOTPATH_AUTHOR_SOURCES raised"
                 )
             row = new_source_row(source)
-            row.check_worker = row.check_until = None
-            row.watch_at = None
+            row.watch_at = _next_watch(self._clock(), source)
             session.add(row)
             session.flush()
             session.add(reading_row(source.id, reading))
@@ -135,9 +134,12 @@ class Sources:
             if done is None:
                 return Followed(held.source, (), ())
             _write(session, row, done)
-            session.add(self._step(source_id, actor, done, _before(held, done)))
-            session.flush()
-            _forget_old(session, source_id)
+            if done.source is not None and done.source.watch_minutes != held.source.watch_minutes:
+                row.watch_at = _next_watch(self._clock(), done.source)
+            if done.told:
+                session.add(self._step(source_id, actor, done, _before(held, done)))
+                session.flush()
+                _forget_old(session, source_id)
             session.flush()
             return _followed(source_of(row, author), held, done)
 
@@ -166,6 +168,10 @@ def _whole(*, removed: bool) -> Select[SourceRow, str]:
 
 def _first(rows: Sequence[Row[SourceRow, str]]) -> Source | None:
     return source_of(*rows[0]) if rows else None
+
+
+def _next_watch(at: datetime, source: Source) -> datetime | None:
+    return at + timedelta(minutes=source.watch_minutes) if source.watch_minutes else None
 
 
 def _none() -> Counts:

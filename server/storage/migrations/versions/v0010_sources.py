@@ -10,7 +10,7 @@ depends_on = None
 
 _TEXTS = (
     "name", "kind", "category", "toolset", "address", "command", "base_url", "visibility", "roles", "users", "keys_of",
-    "trouble", "changes", "check_trouble",
+    "trouble", "notes", "credentials", "changes", "check_trouble",
 )  # fmt: skip
 
 

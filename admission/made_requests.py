@@ -1,0 +1,55 @@
+"""Requests that a tool should serve, made from its document alone where nobody gave any."""
+
+import re
+
+from agent.text import clean
+from domain.tool import Parameter, ToolDoc
+from graph.identifiers import words
+from synthesis.combinations import Combination
+from synthesis.intents import Course, intents
+from synthesis.mining import mined_set
+from synthesis.questions import questions
+from synthesis.sentences import written
+
+MOST = 3
+_LOOKED_AT = 40
+_SENTENCE = re.compile(r"[^.!?。！？]+")
+
+
+def made_requests(tool: ToolDoc, most: int = MOST) -> tuple[str, ...]:
+    """Questions about what it answers, worded from its document; else what its description says. Different ones, at most so many."""
+    found: dict[str, None] = {}
+    for combination in mined_set("", [tool.model_copy(update={"credentials": ()})]).combinations[:_LOOKED_AT]:
+        if len(combination.walk.tools) == 1 and combination.output is not None and not combination.walk.changes:
+            for question in _questions(combination)[:1]:
+                found.setdefault(question)
+        if len(found) >= most:
+            break
+    for sentence in _described(tool):
+        if len(found) < most:
+            found.setdefault(sentence)
+    return tuple(found)[:most]
+
+
+def _questions(combination: Combination) -> list[str]:
+    intent = next(iter(intents(Course(combination))), None)
+    if intent is None:
+        return []
+    made = written(intent)
+    values = {one.name: _value(one.parameter) for one in made.inputs}
+    asked = questions(intent, made.inputs)
+    return [re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], found[1]), one) for one in asked]
+
+
+def _value(one: Parameter) -> str:
+    for value in (one.example, one.default, *one.enum):
+        if value not in (None, ""):
+            return clean(str(value), 60)
+    return " ".join(words(one.name)) or one.name
+
+
+def _described(tool: ToolDoc) -> list[str]:
+    """The first sentence of its description, and its name as words."""
+    first = _SENTENCE.search(tool.description)
+    sentence = clean(first[0].strip(), 200) if first else ""
+    return [one for one in (sentence, " ".join(words(tool.api))) if one]

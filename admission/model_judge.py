@@ -1,0 +1,87 @@
+"""Quality by a language model: a batch of documents in one question, keep or drop for each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel
+
+from admission.quality import Judgement
+from agent.llm.client.chat import ChatModel
+from agent.llm.prompts import Fence, instructions
+from agent.llm.structured_output import Allowance, Asker
+from agent.text import clean
+from domain.errors import InvalidDecisionError
+from domain.tool import ToolDoc
+
+_DESCRIPTION, _PARAMETER, _REASON = 600, 120, 300
+_PARAMETERS = 15
+_ALLOWANCE = Allowance(seconds=120.0, model_calls=2)
+
+
+class NumberedJudgement(BaseModel):
+    """Of one document, by its number in the message."""
+
+    number: int
+    keep: bool
+    reason: str
+    speaks_to_model: bool = False
+
+
+class JudgementsAnswer(BaseModel):
+    """``agent/prompts/judge.md``."""
+
+    judgements: list[NumberedJudgement]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelJudge:
+    """Asks a model; what it says of one document rests on the documents of one batch."""
+
+    model: ChatModel
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return f"the model {self.model.name}"
+
+    async def judge(self, tools: Sequence[ToolDoc]) -> Sequence[Judgement]:
+        """A judgement for each, in order.
+
+        Raises:
+            ModelUnavailableError: the model gives no answer. InvalidDecisionError: none that can be used.
+        """
+        fence = Fence()
+        shown = "\n\n".join(f"{number}. {_shown(tool)}" for number, tool in enumerate(tools, start=1))
+        message = fence.message(fence.block("documents", shown), f"The {len(tools)} judgements?")
+
+        def complaint(answer: JudgementsAnswer) -> str:
+            numbers = sorted(one.number for one in answer.judgements)
+            return (
+                ""
+                if numbers == list(range(1, len(tools) + 1))
+                else f"a judgement for each of the numbers 1 to {len(tools)} is needed, once."
+            )
+
+        asker = Asker(self.model, _ALLOWANCE)
+        answer, _ = await asker.decide("judge", [await instructions("judge"), message], JudgementsAnswer, complaint)
+        if answer is None:
+            raise InvalidDecisionError("the model gave no judgements that can be used")
+        by_number = {one.number: one for one in answer.judgements}
+        return [_judgement(by_number[number]) for number in range(1, len(tools) + 1)]
+
+
+def _judgement(one: NumberedJudgement) -> Judgement:
+    reason = clean(one.reason, _REASON)
+    if one.speaks_to_model:
+        return Judgement(keep=False, reasons=(f"it speaks to the model that reads it: {reason}",))
+    return Judgement(one.keep, (reason,) if reason else ())
+
+
+def _shown(tool: ToolDoc) -> str:
+    parameters = [
+        f"  {one.name[:60]} ({one.type}{', required' if one.required else ''}): {clean(one.description, _PARAMETER)}"
+        for one in tool.parameters[:_PARAMETERS]
+    ]
+    known = "yes" if tool.response_schema or tool.example_response or tool.learnt_response else "no"
+    head = f"{tool.api[:120]} of {tool.toolset[:80]} ({tool.method})"
+    return "\n".join([head, f"  {clean(tool.description, _DESCRIPTION)}", *parameters, f"  answer described: {known}"])

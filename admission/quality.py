@@ -1,0 +1,100 @@
+"""The sixth check: whether a tool's document says enough for somebody to choose it and call it; judged in batches, kept or dropped."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from admission.findings import failed, passed, skipped
+from domain.errors import FootpathError
+from domain.model import JsonObject
+from domain.source import Finding
+from domain.tool import ToolDoc, ToolId, tool_id_parts
+
+BATCH = 8
+"""Documents that are judged together: a model says so much for the words of one prompt, and sees which are alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """``reasons``: why it is dropped, or what would make it better."""
+
+    keep: bool
+    reasons: tuple[str, ...] = ()
+
+
+class Judge(Protocol):
+    """Who judges. ``name``: for who reads the judgement."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def judge(self, tools: Sequence[ToolDoc]) -> Sequence[Judgement]:
+        """A judgement for each, in order. ``FootpathError``: none can be had."""
+        ...
+
+
+async def judged(
+    tools: Sequence[ToolDoc], judge: Judge, rules: Judge, probed: Mapping[ToolId, Finding]
+) -> dict[ToolId, Finding]:
+    """A finding for each tool, of one batch. ``probed``: what came of their live calls: one that cannot be used is of no quality, whatever it says.
+
+    ``rules`` judge where ``judge`` gives no answer.
+    """
+    by, note = judge.name, ""
+    try:
+        judgements = await judge.judge(tools)
+    except FootpathError as error:
+        judgements, by, note = await rules.judge(tools), rules.name, f" ({judge.name} gave no judgement: {error})"
+    pairs = zip(tools, judgements, strict=True)
+    return {tool.id: _finding(tool, judgement, by, note, probed.get(tool.id)) for tool, judgement in pairs}
+
+
+def _finding(tool: ToolDoc, judgement: Judgement, by: str, note: str, probe: Finding | None) -> Finding:
+    down = probe is not None and probe.verdict == "failed"
+    reasons = [*judgement.reasons, *(["it cannot be used: its live call failed"] if down else [])]
+    keep = judgement.keep and not down
+    said = "; ".join(reasons)[:400]
+    evidence: JsonObject = {"keep": keep, "reasons": list(reasons), "judge": by, "category": tool.category}
+    if keep:
+        told = f"its document says enough, by {by}{note}" + (f"; better: {said}" if said else "")
+        return passed("quality", told, **evidence)
+    return failed(
+        "quality",
+        f"not to be kept, by {by}{note}: {said or 'no reason given'}",
+        "correct its description and its parameters' examples, or have the document corrected",
+        **evidence,
+    )
+
+
+def not_judged(why: str) -> Finding:
+    """Where nobody was asked."""
+    return skipped("quality", why)
+
+
+@dataclass(slots=True)
+class QualityRow:
+    """One category of a source, or of several. ``reasons``: of what was dropped, the most frequent first, each with its count."""
+
+    category: str
+    kept: int = 0
+    dropped: int = 0
+    reasons: Counter[str] = field(default_factory=Counter[str])
+
+
+def quality_table(found: Iterable[tuple[ToolId, Sequence[Finding]]]) -> list[QualityRow]:
+    """Kept and dropped by category, in the order of their names. What was not judged counts nowhere."""
+    rows: dict[str, QualityRow] = {}
+    for tool, findings in found:
+        finding = next((one for one in findings if one.check == "quality" and one.verdict != "skipped"), None)
+        if finding is None:
+            continue
+        category, _, _ = tool_id_parts(tool)
+        row = rows.setdefault(category, QualityRow(category))
+        if finding.verdict == "failed":
+            row.dropped += 1
+            reasons = finding.evidence.get("reasons")
+            row.reasons.update(str(one) for one in (reasons if isinstance(reasons, list) else []))
+        else:
+            row.kept += 1
+    return [rows[name] for name in sorted(rows)]

@@ -1,0 +1,81 @@
+"""A source that is read again: what has changed, and what becomes of its tools. What nobody has looked at is not offered."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from admission.drift import compare
+from domain.source import ToolChange
+from domain.tool import ToolDoc, ToolId
+from server.sources.documents import digest, offered_document
+from server.sources.reading import ReadSource
+from server.sources.states import kept_out
+from server.storage.sources.models import Done, Held, KeptTool, Learnt, Reading
+
+_CHANGES = 1000
+"""Changes that are kept until somebody looks at them."""
+NOTES = 100
+
+
+def read_again(held: Held, read: ReadSource, at: datetime, changes: Sequence[ToolChange]) -> Done | None:
+    """The step that another reading is; None where it says the same. ``changes``: as :func:`changes_of` finds them."""
+    if not changes:
+        return None
+    now = {doc.id: doc for doc in read.docs}
+    by_tool: dict[ToolId, list[ToolChange]] = {}
+    for one in changes:
+        by_tool.setdefault(one.tool, []).append(one)
+    tools: Mapping[ToolId, KeptTool | None] = {
+        tool: _tool(held, tool, now.get(tool), found) for tool, found in by_tool.items()
+    }
+    version = held.readings + 1
+    source = held.source.model_copy(
+        update={
+            "version": version,
+            "read_at": at,
+            "trouble": "",
+            "notes": notes_of(read),
+            "changes": (*held.source.changes, *changes)[-_CHANGES:],
+        }
+    )
+    reading = Reading(
+        version=version, digest=digest(read.raw), documents=read.docs, skipped=read.skipped, at=at, raw=read.raw
+    )
+    return Done("read", _summary(changes), source=source, tools=tools, reading=reading)
+
+
+def changes_of(tools: Sequence[KeptTool], docs: Sequence[ToolDoc]) -> tuple[ToolChange, ...]:
+    """How a source's tools differ from what they were."""
+    return compare([one.original for one in tools if not one.gone], docs)
+
+
+def notes_of(read: ReadSource) -> tuple[str, ...]:
+    """What could not be taken, or only in part, and what is to be said of the whole."""
+    found = (*read.skipped, *(f"{one.told}: {one.advice}" if one.advice else one.told for one in read.findings))
+    return tuple(one[:500] for one in found[:NOTES])
+
+
+def _tool(held: Held, tool: ToolId, now: ToolDoc | None, changes: Sequence[ToolChange]) -> KeptTool:
+    before = held.tools.get(tool)
+    told = "; ".join(one.told for one in changes)
+    if now is None:
+        assert before is not None  # noqa: S101  # what is not there now was there before
+        return kept_out(before, told, held=before.held).model_copy(update={"gone": True})
+    if before is None:
+        return KeptTool(tool=tool, original=now)
+    fresh = before.model_copy(update={"original": now, "version": before.version + 1, "gone": False})
+    if before.gone:
+        return fresh if before.held else fresh.model_copy(update={"state": "draft", "reason": told, "learnt": Learnt()})
+    if any(one.breaks for one in changes):
+        return kept_out(fresh.model_copy(update={"learnt": Learnt()}), told, held=before.held)
+    if before.offer is None or offered_document(fresh, held.source.id) == offered_document(before, held.source.id):
+        return fresh
+    return fresh.model_copy(
+        update={"state": "tested", "reason": f"{told}; check it again, and admit it", "offer": None}
+    )
+
+
+def _summary(changes: Sequence[ToolChange]) -> str:
+    kinds: dict[str, int] = {}
+    for one in changes:
+        kinds[one.kind] = kinds.get(one.kind, 0) + 1
+    return ", ".join(f"{number} {kind}" for kind, number in kinds.items())

@@ -1,0 +1,21 @@
+"""What the life of sources needs of the store and of keys."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from agent.execution.secrets import Secrets
+from server.storage.sources.models import Source
+from wiring.container import Container
+from wiring.settings import Settings
+
+SecretsOf = Callable[[Source, str | None], Awaitable[Secrets]]
+"""The keys that a source's calls send, asked for by this user; None: by the server itself, for its author."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreAccess:
+    """``container`` raises ``UnavailableError`` where there is no store."""
+
+    settings: Settings
+    container: Callable[[], Awaitable[Container]]
+    secrets: SecretsOf
