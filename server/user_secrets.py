@@ -1,4 +1,4 @@
-"""A user's keys from the vault as the secrets of a run: the user's own first, then those of the server's operator."""
+"""Keys from the vault as the secrets of calls: a user's own, or those of a source whose calls send its keys; then the operator's."""
 
 from collections.abc import Mapping
 
@@ -15,14 +15,16 @@ class UserSecrets:
     ``renewals``: of those that are obtained, so that their value is a fresh access token.
     """
 
-    def __init__(self, tool_keys: ToolKeys, renewals: Renewals, user_id: str, shared: Secrets) -> None:
+    where = "the hosts of this key of yours"
+
+    def __init__(self, tool_keys: ToolKeys, renewals: Renewals, owner: str, shared: Secrets) -> None:
         self._tool_keys = tool_keys
         self._renewals = renewals
-        self._user_id = user_id
+        self._owner = owner
         self._shared = shared
 
     async def has(self, name: str) -> bool:
-        """Whether the user or the operator has one of this name."""
+        """Whether the owner or the operator has one of this name."""
         return name in await self._own() or await self._shared.has(name)
 
     async def value(self, name: str, host: str, port: int, *, encrypted: bool) -> str | None:
@@ -30,17 +32,17 @@ class UserSecrets:
         key = (await self._own()).get(name)
         if key is None:
             return _concealed(await self._shared.value(name, host, port, encrypted=encrypted))
-        check_host(name, key.hosts, host, port, encrypted=encrypted, where="the hosts of this key of yours")
+        check_host(name, key.hosts, host, port, encrypted=encrypted, where=self.where)
         if key.grant is not None:
-            return _concealed(await shielded(self._renewals.token(self._user_id, name)))
-        return _concealed(await shielded(self._tool_keys.value(self._user_id, name)))
+            return _concealed(await shielded(self._renewals.token(self._owner, name)))
+        return _concealed(await shielded(self._tool_keys.value(self._owner, name)))
 
     async def refused(self, name: str, value: str) -> bool:
         """Whether there is another value now in place of one that a host did not take. Raises ``SecretError``."""
         key = (await self._own()).get(name)
         if key is None:
             return await self._shared.refused(name, value)
-        return key.grant is not None and await shielded(self._renewals.refused(self._user_id, name, value))
+        return key.grant is not None and await shielded(self._renewals.refused(self._owner, name, value))
 
     def advice(self, name: str, host: str, port: int) -> str:
         """Where to keep one."""
@@ -49,7 +51,18 @@ class UserSecrets:
         )
 
     async def _own(self) -> Mapping[str, ToolKey]:
-        return {key.name: key for key in await shielded(self._tool_keys.all(self._user_id))}
+        return {key.name: key for key in await shielded(self._tool_keys.all(self._owner))}
+
+
+class SourceSecrets(UserSecrets):
+    """Those that were kept with a source, whoever asks."""
+
+    where = "the hosts of this key of its source"
+
+    def advice(self, name: str, host: str, port: int) -> str:
+        """Who keeps one."""
+        place = f"PUT /api/v1/sources/{self._owner}/keys/{name}"
+        return f"a key is needed: who keeps this source keeps it as {name}, for {host}:{port} ({place})"
 
 
 def _concealed(value: str | None) -> str | None:

@@ -153,8 +153,8 @@ class SourceTool(BaseModel):
 
     @property
     def name(self) -> str:
-        """As it is called on the page."""
-        return self.function or self.document.function or self.tool
+        """As it is called on the page: as its source names it, for the name by which programs call it is longer."""
+        return self.document.api or self.function or self.tool
 
     @property
     def stopped(self) -> bool:

@@ -55,7 +55,7 @@ class Vault:
     client: Client
     path: str = "/me/tool-keys"
 
-    def keys(self) -> list[Key]:
+    def kept(self) -> list[Key]:
         """All of them."""
         return read_all(Key, self.client.send("GET", self.path))
 

@@ -89,6 +89,8 @@ async def oauth_callback(
         if owner is None or owner.disabled_at is not None:
             raise UsageError("the account that this was for is gone or disabled")
         account = owner.name
+        if consent.shelf == "source":
+            await services.sources.get(consent.owner_id, owner)  # who may not keep its keys any more is told
         key = await services.oauth.consents.complete(consent, returned)
     except FootpathError as failed:
         if "text/html" not in request.headers.get("accept", ""):

@@ -82,6 +82,7 @@ async def change_source(
 async def remove_source(source_id: RowId, user: CurrentAuthor, services: CurrentServices) -> None:
     """What was done with it stays known to administrators."""
     await services.sources.remove(source_id, user)
+    await services.storage.source_keys.clear(source_id)
 
 
 @router.get(

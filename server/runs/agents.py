@@ -18,7 +18,7 @@ from agent.scheduler import closing
 from domain.errors import UnavailableError
 from domain.event import EventRecord, InputNeeded
 from domain.tool import ToolId
-from server.oauth.renewal import Renewals
+from server.oauth.client import OAuth
 from server.quotas import Quotas
 from server.runs.approvals import UserApprover
 from server.runs.asking import UserAsker
@@ -28,6 +28,7 @@ from server.runs.journal import records_of
 from server.runs.ledger import LedgerExecutor
 from server.runs.questions import Asks, Questions
 from server.runs.round_robin import RoundRobin
+from server.runs.source_keys import SourceKeysExecutor
 from server.runs.stop_check import StopCheckExecutor
 from server.runs.token_usage import TokenUsage, counting, token_usage
 from server.runs.unknown_outcomes import UnknownOutcomeExecutor
@@ -39,7 +40,7 @@ from server.storage.runs import Run
 from server.storage.shielded import shielded
 from server.storage.sources.models import Source
 from server.storage.storage import Storage
-from server.user_secrets import UserSecrets
+from server.user_secrets import SourceSecrets, UserSecrets
 from wiring.container import Container, open_container
 from wiring.executors import live_executor
 from wiring.forgetting import forget_owner
@@ -92,12 +93,12 @@ class Agents:
     """Made by :func:`open_agents` only."""
 
     def __init__(
-        self, settings: Settings, storage: Storage, quotas: Quotas, renewals: Renewals, stack: AsyncExitStack
+        self, settings: Settings, storage: Storage, quotas: Quotas, oauth: OAuth, stack: AsyncExitStack
     ) -> None:
         self._settings = settings
         self._storage = storage
         self._quotas = quotas
-        self._renewals = renewals
+        self._oauth = oauth
         self._stack = stack
         self._container = Lazy(self._open)
         self._executors = UserPool(self._user_executor)
@@ -206,7 +207,7 @@ class Agents:
     async def executor_of(self, user_id: str) -> AsyncGenerator[Executor]:
         """What a user's runs make calls with, for calls beside them. Raises as :meth:`container`."""
         async with self._executors.borrowed(user_id) as own:
-            yield own.executor
+            yield VisibleExecutor(own.executor, partial(self._hidden_from, user_id))
 
     async def recorded(self) -> Executor:
         """Answers from recorded calls and reaches nothing else. Raises as :meth:`container`."""
@@ -224,16 +225,28 @@ class Agents:
 
     async def _secrets(self, user_id: str) -> UserSecrets:
         shared = await (await self.whole()).secrets()
-        return UserSecrets(self._storage.tool_keys, self._renewals, user_id, shared)
+        return UserSecrets(self._storage.tool_keys, self._oauth.of_users, user_id, shared)
 
     async def secrets_for(self, source: Source, user_id: str | None) -> Secrets:
         """The keys that calls of a source send when this user asks; None: its author. Raises as :meth:`container`."""
+        if source.keys_of == "source":
+            return await self._secrets_of_source(source.id)
         return await self._secrets(user_id or source.author_id or "")
+
+    async def _secrets_of_source(self, source_id: str) -> SourceSecrets:
+        shared = await (await self.whole()).secrets()
+        return SourceSecrets(self._storage.source_keys, self._oauth.of_sources, source_id, shared)
 
     async def _user_executor(self, user_id: str) -> UserExecutor:
         """Connections are kept between a user's runs, and shared with nobody's."""
         secrets = await self._secrets(user_id)
-        return UserExecutor(live_executor(await self.container(), secrets, user_id), secrets)
+        own = live_executor(await self.whole(), secrets, user_id)
+        of_source = partial(self._source_executor, user_id)
+        return UserExecutor(SourceKeysExecutor(own, self._storage.offered_tools.keys_of, of_source), secrets)
+
+    async def _source_executor(self, user_id: str, source_id: str) -> Executor:
+        secrets = await self._secrets_of_source(source_id)
+        return live_executor(await self.whole(), secrets, f"{user_id} {source_id}")
 
 
 def _within(budget: Budget, spent: TokenUsage) -> Budget:
@@ -241,9 +254,7 @@ def _within(budget: Budget, spent: TokenUsage) -> Budget:
 
 
 @asynccontextmanager
-async def open_agents(
-    settings: Settings, storage: Storage, quotas: Quotas, renewals: Renewals
-) -> AsyncGenerator[Agents]:
+async def open_agents(settings: Settings, storage: Storage, quotas: Quotas, oauth: OAuth) -> AsyncGenerator[Agents]:
     """Nothing is opened before the first run needs it; all is closed at the end."""
     async with AsyncExitStack() as stack:
-        yield Agents(settings, storage, quotas, renewals, stack)
+        yield Agents(settings, storage, quotas, oauth, stack)

@@ -73,6 +73,11 @@ class ToolKeys:
         async with self._database.writing() as session:
             return await session.scalar(gone) is not None
 
+    async def clear(self, owner: str) -> None:
+        """Forget all that this owner has."""
+        async with self._database.writing() as session:
+            await session.execute(delete(self._shelf.rows).where(self._shelf.owner == owner))
+
     async def reseal(self) -> int:
         """Seal with the newest key whatever was sealed with an older one; how many. Servers may go on meanwhile."""
         newest, done, rows = self._keys.newest, 0, self._shelf.rows

@@ -165,6 +165,12 @@ async def a_source(world: World) -> Mapping[str, str]:
     return await source_of("author", world)
 
 
+async def a_source_key(world: World) -> Mapping[str, str]:
+    things = await a_source(world)
+    await world.services.storage.source_keys.put(things["source_id"], "weather", "secret", ["api.example.com"])
+    return {**things, "name": "weather"}
+
+
 async def an_admins_source(world: World) -> Mapping[str, str]:
     return await source_of("admin", world)
 
@@ -340,6 +346,10 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("POST", f"{SOURCE}/admit"): for_authors(200, a_tested_tool, {}),
     ("POST", f"{SOURCE}/quarantine"): for_authors(200, a_source, {"tools": [A_TOOL], "reason": "slow"}),
     ("POST", f"{SOURCE}/undo"): for_authors(200, a_kept_out_tool),
+    ("GET", f"{SOURCE}/keys"): for_authors(200, a_source),
+    ("PUT", f"{SOURCE}/keys/{{name}}"): for_authors(200, a_source_key, {"value": "k", "hosts": ["api.example.com"]}),
+    ("DELETE", f"{SOURCE}/keys/{{name}}"): for_authors(204, a_source_key),
+    ("POST", f"{SOURCE}/keys/{{name}}/oauth"): for_authors(200, a_source_key, A_GRANT),
     # There is no store; tests/server/test_source_checks.py is about those that are checked.
     ("POST", f"{SOURCE}/check"): for_authors(202, a_source, {}),
     ("GET", f"{SOURCE}/quality"): for_authors(200, a_source),

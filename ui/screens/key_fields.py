@@ -20,12 +20,15 @@ _GRANTS = {
 }
 
 
-def keeping(vault: Vault, key: str, wanted: Sequence[str] = (), hosts: Sequence[str] = ()) -> None:
-    """``wanted``: names that tools ask for; ``hosts``: where they would be sent."""
-    kept = vault.keys()
-    for one in kept:
+def keeping(
+    vault: Vault, key: str, wanted: Sequence[str] = (), hosts: Sequence[str] = (), *, only: bool = False
+) -> None:
+    """``wanted``: names that tools ask for; ``hosts``: where they would be sent. ``only``: no other keys are shown."""
+    kept = vault.kept()
+    shown = [one for one in kept if not only or one.name in wanted]
+    for one in shown:
         _line(vault, key, one)
-    if not kept:
+    if not shown:
         st.caption("No key is kept here.")
     missing = [name for name in wanted if name not in {one.name for one in kept}]
     if missing:

@@ -17,7 +17,7 @@ from ui.screens.telling import told
 from ui.source_words import CHECKS, STATES, about, admissible, counted, when
 from ui.sources import Source, SourceTool, admit_tools, check_source, source, source_tools
 from ui.texts import labelled, unmarked
-from ui.tool_keys import source_vault
+from ui.tool_keys import Vault, source_vault
 
 _TICK = 0.5
 _PARTS: dict[str, Callable[[Client, Source], None]] = {
@@ -93,6 +93,7 @@ def _tools(client: Client, one: Source) -> None:
     with st.expander("What the gate looks at"):
         for name, asks in CHECKS.values():
             st.markdown(f"**{name}**: {asks}")
+    _missing_keys(client, one, tools)
     _for_all(client, one, tools)
     tool_detail(client, one, _chosen(one, tools))
 
@@ -131,15 +132,36 @@ def _for_all(client: Client, one: Source, tools: list[SourceTool]) -> None:
             st.rerun()
 
 
+def _missing_keys(client: Client, one: Source, tools: list[SourceTool]) -> None:
+    """Said before the gate is asked: without them there is no live call."""
+    wanted = names_of(tools)
+    if not wanted:
+        return
+    vaults = [Vault(client), *([source_vault(client, one.id)] if one.keys_of == "source" else [])]
+    kept = {key.name for vault in vaults for key in vault.kept()}
+    if missing := [name for name in wanted if name not in kept]:
+        names = ", ".join(map(labelled, missing))
+        st.info(
+            f"Its calls send {'a key' if len(missing) == 1 else 'keys'} that you have not kept: {names}. Keep it under *Keys* above, so that the gate can call it."
+        )
+
+
+def names_of(tools: list[SourceTool]) -> list[str]:
+    """The keys that its calls send."""
+    return sorted({key.secret for tool in tools for key in tool.document.credentials})
+
+
 def _keys(client: Client, one: Source) -> None:
-    names = sorted({key.secret for tool in source_tools(client, one.id) for key in tool.document.credentials})
+    tools = source_tools(client, one.id)
+    names = names_of(tools)
     if not names:
         st.caption("Its calls send no keys.")
-    if one.keys_of == "caller":
-        st.info("Each user keeps an own key for it, under *Keys*; this can be changed under *Settings*.")
-        if names:
-            st.caption("They are called " + ", ".join(map(labelled, names)) + ".")
+    hosts = sorted({tool.document.host for tool in tools if tool.document.host})
+    if one.keys_of == "source":
+        st.caption("All who may use it call with these keys. Their values are sealed and never shown.")
+        keeping(source_vault(client, one.id), f"source-{one.id}", names, hosts)
         return
-    hosts = sorted({tool.document.host for tool in source_tools(client, one.id) if tool.document.host})
-    st.caption("All who may use it call with these keys. Their values are sealed and never shown.")
-    keeping(source_vault(client, one.id), f"source-{one.id}", names, hosts)
+    st.caption(
+        "Each user keeps an own key for it, under *Keys* in the side bar; *Settings* can have one key serve all. These are yours:"
+    )
+    keeping(Vault(client), f"own-{one.id}", names, hosts, only=True)

@@ -3,6 +3,7 @@
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from domain.source import KeysOf
 from domain.tool import ToolDoc, ToolId
 from server.storage.database import Database
 from server.storage.rows.sources import SourceRow, SourceStepRow, SourceToolRow
@@ -48,6 +49,12 @@ class OfferedTools:
         """Who may use which source, by its id."""
         chosen = select(SourceRow).where(SourceRow.removed_at.is_(None))
         return await self._database.read(lambda session: {row.id: use_of(row) for row in session.scalars(chosen)})
+
+    async def keys_of(self, source_id: str) -> KeysOf | None:
+        """Whose keys a source's calls send; None where there is no such source."""
+        chosen = select(SourceRow.keys_of).where(SourceRow.id == source_id, SourceRow.removed_at.is_(None))
+        found = await self._database.read(lambda session: session.scalar(chosen))
+        return "source" if found == "source" else "caller" if found is not None else None
 
     async def source_of(self, tool: ToolId) -> str | None:
         """The id of the source that offers it."""

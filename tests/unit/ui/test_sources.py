@@ -41,13 +41,15 @@ def shown(answers: dict[str, Any], role: str = "author", **places: str) -> tuple
     return test.run(), served
 
 
-def source_page(*tools: JsonObject, role: str = "author", **changed: Any) -> tuple[AppTest, Served]:
+def source_page(
+    *tools: JsonObject, role: str = "author", keys: list[JsonObject] | None = None, **changed: Any
+) -> tuple[AppTest, Served]:
     """A source that has these tools."""
     answers = {"GET /sources/s1": SOURCE | changed, "GET /sources/s1/tools": list(tools)}
     for what in ("check", "admit", "quarantine", "undo", "refresh", "changes/seen"):
         answers[f"POST /sources/s1/{what}"] = SOURCE if what in ("check", "refresh", "changes/seen") else []
     answers[f"PATCH /sources/s1/tools/{TOOL}"] = tool()
-    answers["GET /sources/s1/keys"] = []
+    answers |= {"GET /sources/s1/keys": [], "GET /me/tool-keys": keys or []}
     answers["PUT /sources/s1/keys/harbour"] = {"name": "harbour", "hosts": ["h"]}
     return shown(answers, role, source="s1")
 
@@ -174,6 +176,11 @@ def test_a_failed_check_says_what_to_do_and_keeps_from_admitting() -> None:
     assert not served.asked
 
 
+def test_a_key_that_is_missing_is_told_before_the_gate_is_asked() -> None:
+    assert "Its calls send a key that you have not kept: harbour." in texts(source_page(tool())[0])
+    assert "have not kept" not in texts(source_page(tool(), keys=[{"name": "harbour", "hosts": ["h"]}])[0])
+
+
 def test_what_passed_is_admitted_at_once() -> None:
     other = DOCUMENT | {"id": "Custom/Harbour/b"}
     second = tool(tool="Custom/Harbour/b", document=other, state="tested", findings=[FAILED])
@@ -245,6 +252,7 @@ def test_what_a_stranger_wrote_is_text() -> None:
     bad: dict[str, Any] = DOCUMENT | {
         "description": HOSTILE,
         "function": HOSTILE,
+        "api": HOSTILE,
         "parameters": [{"name": HOSTILE, "description": HOSTILE}],
     }
     finding: dict[str, Any] = FAILED | {"told": HOSTILE, "advice": HOSTILE, "evidence": {"said": HOSTILE}}
