@@ -15,11 +15,20 @@ PASSWORD = "correct horse battery"
 
 @dataclass(frozen=True)
 class Up:
-    """The running program, the addresses that it printed, by name, and the folder of its files."""
+    """The running program and the addresses that it printed, by name. ``folder``: where its files are."""
 
     process: subprocess.Popen[str]
     addresses: dict[str, str]
     folder: Path
+
+    def account(self, name: str, role: str) -> str:
+        """Make one, as whoever runs the server does. Gives its name."""
+        command = [sys.executable, str(ROOT / "scripts" / "create_user.py"), name, "--role", role]
+        environment = _environment(self.folder)
+        subprocess.run(
+            command, input=f"{PASSWORD}\n", text=True, check=True, cwd=self.folder, env=environment, capture_output=True
+        )
+        return name
 
 
 @contextmanager
@@ -40,15 +49,7 @@ def without_a_store(folder: Path) -> Generator[Up]:
 
 @contextmanager
 def _running(command: list[str], folder: Path, lines: int, **variables: str) -> Generator[Up]:
-    environment = (
-        os.environ
-        | variables
-        | {
-            "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "scripts")]),
-            "FOOTPATH_SERVER_HOME": str(folder / "server"),
-            "HOME": str(folder),
-        }
-    )
+    environment = _environment(folder) | variables
     command = [sys.executable, *command]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder, env=environment) as process:
         assert process.stdout
@@ -60,11 +61,12 @@ def _running(command: list[str], folder: Path, lines: int, **variables: str) -> 
             process.wait(timeout=30)
 
 
-def account(up: Up, name: str, role: str = "admin") -> None:
-    """Make one that has not to be asked for, as an operator does."""
-    command = [sys.executable, str(ROOT / "scripts" / "create_user.py"), name, "--role", role]
-    home = {"FOOTPATH_SERVER_HOME": str(up.folder / "server"), "PYTHONPATH": str(ROOT), "NEW_USER_PASSWORD": PASSWORD}
-    subprocess.run(command, cwd=up.folder, env=os.environ | home, check=True, timeout=60)
+def _environment(folder: Path) -> dict[str, str]:
+    return os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "scripts")]),
+        "FOOTPATH_SERVER_HOME": str(folder / "server"),
+        "HOME": str(folder),
+    }
 
 
 def children_of(process: subprocess.Popen[str]) -> list[int]:

@@ -7,7 +7,7 @@ from itertools import count
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.everything import Up, account
+from tests.browser.everything import Up
 from tests.browser.visits import chooses, drawn, logs_in, presses, sidebar, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -19,7 +19,7 @@ _NUMBERS = count(1)
 def page(browser_program: Browser, up: Up) -> Generator[Page]:
     """An administrator, who is logged in."""
     name = f"boss{next(_NUMBERS)}"
-    account(up, name)
+    up.account(name, "admin")
     with visit(browser_program, up.addresses["page"]) as page:
         logs_in(page, name)
         expect(page.get_by_placeholder("Ask something")).to_be_visible()
