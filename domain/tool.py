@@ -131,11 +131,21 @@ class FeedMark(Model):
     fills: bool = True
 
 
+class OAuthFlow(Model):
+    """A way to obtain a token that a document names; a stranger's word, which whoever follows it looks at first."""
+
+    grant: Literal["authorization_code", "client_credentials"]
+    token_url: str
+    authorize_url: str = ""
+    scopes: tuple[str, ...] = ()
+
+
 class Credential(Model):
     """A secret that a call sends, by name; its value comes from the environment or a vault and never stands in a document.
 
     ``place``: the header, query parameter or cookie ``name`` that carries ``prefix`` + value. ``basic``: the value is
     ``user:password`` and is sent as HTTP Basic. ``required`` False: the call also works without.
+    ``flows``: how it may be obtained.
     """
 
     secret: str
@@ -144,6 +154,7 @@ class Credential(Model):
     prefix: str = ""
     basic: bool = False
     required: bool = True
+    flows: tuple[OAuthFlow, ...] = ()
 
 
 class ToolDoc(Model):
