@@ -28,6 +28,7 @@ from server.sources.at_work import sources_at_work
 from server.sources.checking import SourceChecker
 from server.sources.registry import SourceRegistry
 from server.sources.store_access import StoreAccess
+from server.sources.watching import SourceWatch
 from server.storage.database import file_of, file_url
 from server.storage.encryption import Keys, keys_of_file, parse_keys
 from server.storage.migrate import migrate
@@ -53,6 +54,7 @@ class Services:
     oauth: OAuth
     sources: SourceRegistry
     checker: SourceChecker
+    watch: SourceWatch
     limits: Limits
     readiness: Readiness
     metrics: Metrics
@@ -114,6 +116,7 @@ async def open_services(
                         oauth=oauth,
                         sources=sources.registry,
                         checker=sources.checker,
+                        watch=sources.watch,
                         limits=limits,
                         readiness=readiness,
                         metrics=metrics,

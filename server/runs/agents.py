@@ -205,7 +205,7 @@ class Agents:
     async def executor_of(self, user_id: str) -> AsyncGenerator[Executor]:
         """What a user's runs make calls with, for calls beside them. Raises as :meth:`container`."""
         async with self._executors.borrowed(user_id) as own:
-            yield own.executor
+            yield VisibleExecutor(own.executor, partial(self._hidden_from, user_id))
 
     async def recorded(self) -> Executor:
         """Answers from recorded calls and reaches nothing else. Raises as :meth:`container`."""

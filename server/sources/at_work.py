@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from server.sources.checking import SourceChecker, checking
 from server.sources.registry import Follow, SourceRegistry
 from server.sources.store_access import StoreAccess
+from server.sources.watching import SourceWatch, watching
 from server.storage.storage import Storage
 
 
@@ -16,6 +17,7 @@ class SourcesAtWork:
 
     registry: SourceRegistry
     checker: SourceChecker
+    watch: SourceWatch
 
 
 @asynccontextmanager
@@ -24,5 +26,8 @@ async def sources_at_work(
 ) -> AsyncGenerator[SourcesAtWork]:
     """Until the end. ``worker``: what this process is called."""
     registry = SourceRegistry(storage, access, follow)
-    async with checking(storage, registry, access, worker) as checker:
-        yield SourcesAtWork(registry, checker)
+    async with (
+        checking(storage, registry, access, worker) as checker,
+        watching(storage, registry, access) as watch,
+    ):
+        yield SourcesAtWork(registry, checker, watch)

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ ANSWER = {"results": [{"city": "Paris", "inhabitants": 2100000}]}
 
 
 @asynccontextmanager
-async def atlas() -> AsyncIterator[tuple[str, list[str]]]:
+async def atlas() -> AsyncGenerator[tuple[str, list[str]]]:
     """A service of one operation at this machine, and what it was asked."""
     asked: list[str] = []
 
@@ -160,8 +160,8 @@ async def test_a_solution_is_there_for_whom_its_tools_are(world: tuple[World, st
     assert shared in {one["id"] for one in await user("GET", "/solutions")}
     assert await other("GET", "/solutions") == []
     assert await other.status("GET", f"/solutions/{shared}") == 404
-    body = {"conversation_id": (await other("POST", "/conversations", {}))["id"], "values": {}}
-    assert await other.status("POST", f"/solutions/{shared}/runs", body) == 404
+    taken: dict[str, Any] = {"conversation_id": (await other("POST", "/conversations", {}))["id"], "values": {}}
+    assert await other.status("POST", f"/solutions/{shared}/runs", taken) == 404
     await author("DELETE", f"/sources/{source}")
     assert await user("GET", "/solutions") == []
 
