@@ -10,6 +10,7 @@ from ipaddress import ip_address
 from typing import Protocol
 
 from domain.errors import SecretError
+from domain.tool import STDIO
 
 
 class Secrets(Protocol):
@@ -91,6 +92,8 @@ def check_host(name: str, hosts: Iterable[str], host: str, port: int, *, encrypt
     Raises ``SecretError`` where it may not, or not unencrypted.
     """
     place = _place(host, port)
+    if host.startswith(STDIO):
+        encrypted = True  # nothing leaves this machine
     entries = [entry.strip().lower() for entry in hosts]
     plain = {entry.removeprefix("http://").rstrip("/") for entry in entries if entry.startswith("http://")}
     any_scheme = {entry.removeprefix("https://").rstrip("/") for entry in entries} | plain
@@ -103,12 +106,14 @@ def check_host(name: str, hosts: Iterable[str], host: str, port: int, *, encrypt
 
 
 def _place(host: str, port: int) -> str:
+    if host.startswith(STDIO):
+        return host
     name = host.lower().rstrip(".")
     return f"[{name}]:{port}" if ":" in name else f"{name}:{port}"
 
 
 def _names(place: str) -> set[str]:
-    return {place, place.rpartition(":")[0]}
+    return {place} if place.startswith(STDIO) else {place, place.rpartition(":")[0]}
 
 
 def _loopback(host: str) -> bool:

@@ -116,6 +116,7 @@ NAMED_ONLY = {
     "agent.execution.mcp.connection": "the protocol's words; the streams are given",
     "agent.execution.mcp.executor": "the protocol's words",
     "agent.execution.mcp.listing": "the protocol's words",
+    "agent.execution.mcp.process": "the protocol's words; speaks by a process's input and output",
     "agent.llm.client.failures": "errors of name servers",
     "agent.llm.client.sdk": "errors of the SDK",
     "graph.backends.bolt_errors": "errors of the driver",
