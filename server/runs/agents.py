@@ -227,6 +227,10 @@ class Agents:
         shared = await (await self.whole()).secrets()
         return UserSecrets(self._storage.tool_keys, self._oauth.of_users, user_id, shared)
 
+    async def secrets_of(self, user_id: str) -> Secrets:
+        """A user's own, and what is lent to everyone. Raises as :meth:`container`."""
+        return await self._secrets(user_id)
+
     async def secrets_for(self, source: Source, user_id: str | None) -> Secrets:
         """The keys that calls of a source send when this user asks; None: its author. Raises as :meth:`container`."""
         if source.keys_of == "source":
