@@ -11,7 +11,8 @@ from tests.flows.small_world import TOOLS
 from tests.server.sources import Asking
 from tests.server.world import World, copied, serving
 from tests.unit.agent.execution.mcp.everything import everything
-from tests.unit.agent.execution.mcp.serving import served
+from tests.unit.agent.execution.mcp.serving import served, tool
+from wiring.executors import live_executor
 
 BERTH = "sea/Harbour/berth_of"
 
@@ -30,9 +31,9 @@ async def test_a_server_is_read_and_its_tools_admitted(stocked: World) -> None:
         body = {"name": "Harbour", "kind": "mcp", "category": "sea", "address": f"{address}/mcp"}
         made = await author("POST", "/sources", body)
         assert (made["trouble"], made["counts"]["draft"] > 3) == ("", True)
-        tool = await author("GET", f"/sources/{made['id']}/tools/{BERTH}")
+        berth = await author("GET", f"/sources/{made['id']}/tools/{BERTH}")
         # Its own hint confirms nothing; its author's word does.
-        assert (tool["document"]["method"], tool["document"]["marked"], tool["document"]["hints"]) == (
+        assert (berth["document"]["method"], berth["document"]["marked"], berth["document"]["hints"]) == (
             "MCP",
             "",
             ["reads"],
@@ -63,3 +64,23 @@ async def test_a_server_that_does_not_answer_is_kept_to_be_read_again(stocked: W
     assert (read["trouble"], read["counts"]["draft"] > 3) == ("", True)
     refused = await author.answer("POST", "/sources", body | {"address": "", "command": "nobody-allowed-this"})
     assert (refused.status_code, "nobody-allowed-this" in refused.json()["detail"]) == (422, True)
+
+
+async def test_a_server_that_says_that_its_tools_are_others_is_read_again_soon(stocked: World) -> None:
+    author = Asking(stocked, await stocked.headers_of("author"))
+    async with served(everything().streamable_http_app()) as address:
+        url = f"{address}/mcp"
+        body = {"name": "Harbour", "kind": "mcp", "category": "sea", "address": url, "watch_minutes": 600}
+        made = await author("POST", "/sources", body)
+        assert await stocked.services.watch.due() == 0
+        container = await stocked.services.agents.whole()
+        executor = live_executor(container, await container.secrets(), "somebody")
+        try:
+            assert (await executor.call(tool(url, "learns"), {"name": "sails"})).outcome == "ok"
+        finally:
+            await executor.close()
+        async with asyncio.timeout(20):
+            while not await stocked.services.watch.due():  # noqa: ASYNC110  the server's word is on its way
+                await asyncio.sleep(0.05)
+        changes = (await author("GET", f"/sources/{made['id']}"))["changes"]
+    assert [(one["tool"], one["kind"]) for one in changes] == [("sea/Harbour/sails", "added")]

@@ -32,6 +32,12 @@ class SourceWatches:
 
         return await self._database.write(claimed)
 
+    async def hurry(self, address: str, command: str) -> None:
+        """What is watched and read from there is due now."""
+        there = (SourceRow.address == address) & (SourceRow.command == command) & SourceRow.watch_at.is_not(None)
+        due = update(SourceRow).where(there, SourceRow.kind == "mcp").values(watch_at=self._clock())
+        await self._database.write(lambda session: session.execute(due))
+
     async def done(self, source_id: str, pause: float) -> None:
         """It is due again after ``pause`` times the minutes of its watch; never where these are none."""
 
