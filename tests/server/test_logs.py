@@ -186,7 +186,7 @@ async def test_a_run_s_lines_carry_its_id(world: World, written: io.StringIO) ->
     headers = await world.headers_of("user")
     conversation = (await world.client.post("/api/v1/conversations", json={}, headers=headers)).json()["id"]
     place = f"/api/v1/conversations/{conversation}/runs"
-    run = (await world.client.post(place, json={"request": "anything"}, headers=headers)).json()["id"]
+    run = (await world.client.post(place, json={"request": "anything", "planner": "dfs"}, headers=headers)).json()["id"]
     await world.client.get(f"/api/v1/runs/{run}/events", headers=headers)
     told = [one for one in lines(written) if one["logger"] == RunExecution.__module__]
     assert [one["run"] for one in told] == [run] * len(told)
