@@ -222,8 +222,8 @@ def _answer(document: Json, operation: Json) -> Json:
     for code, response in sorted(operation.get("responses", {}).items()):
         if code.startswith("2"):
             content: Json = _pointed(document, response).get("content", {})
-            media: Json = next(iter(content.values()), {})
-            schema = _pointed(document, media.get("schema", {}))
+            media = [cast(Json, one) for one in content.values()]
+            schema = _pointed(document, media[0].get("schema", {})) if media else {}
             if schema.get("type") == "array" and "items" in schema:
                 schema = _pointed(document, schema["items"])
             return schema if schema.get("properties") else {}
