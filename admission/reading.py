@@ -51,7 +51,8 @@ async def read_document(
 ) -> Read:
     """The tools of an OpenAPI 3 or Swagger 2 document, JSON or YAML. ``address``: where it was fetched from.
 
-    ``base_url``: where servers that the document gives without a host are; without it, at the document's own address.
+    ``base_url``: where servers that the document gives without a host are; without it, at the document's own address; at the
+    root of its host where the document names no servers.
 
     Raises:
         BrokenInputError: it is no such document, or takes more than it may; the message says what to do.
@@ -64,7 +65,13 @@ async def read_document(
             " leave out operations that nobody needs, or split it into several sources",
             file=name,
         )
-    wanted = {"category": category, "toolset": toolset, "server": base_url or address, "limits": asdict(limits)}
+    wanted = {
+        "category": category,
+        "toolset": toolset,
+        "server": base_url or address,
+        "own": not base_url,
+        "limits": asdict(limits),
+    }
     reading = _Reading(orjson.dumps(wanted), data, limits)
     try:
         output, code = await asyncio.get_running_loop().run_in_executor(_READERS, reading.run)

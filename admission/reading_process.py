@@ -9,13 +9,14 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import urljoin
 
 import orjson
 
 from admission.limits import ReadLimits
 from domain.errors import BrokenInputError
 from graph.importers.openapi import METHODS, read_openapi
-from graph.importers.openapi_nodes import Schema, mapping
+from graph.importers.openapi_nodes import Schema, items, mapping
 from graph.importers.yaml_events import YamlError, read_yaml
 
 _TEXT_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
@@ -79,7 +80,10 @@ def lines(data: bytes, wanted: dict[str, Any], limits: ReadLimits) -> Iterator[b
             skipped.append(str(error).removeprefix(f"{error.file}: ")[:500])
 
     place = (str(wanted["category"]), str(wanted["toolset"]))
-    for tool in read_openapi(Path("document"), report, server=str(wanted["server"]), document=document, place=place):
+    server = str(wanted["server"])
+    if wanted.get("own") and not items(document.get("servers")):
+        server = urljoin(server, "/")  # by OpenAPI's word, where a document names no servers
+    for tool in read_openapi(Path("document"), report, server=server, document=document, place=place):
         count += 1
         if count > limits.operations:
             raise BrokenInputError(

@@ -163,7 +163,7 @@ class _Run:
             (one,) = whole(self._request, "its plan is given").subtasks
             builds_on = sorted(self._given) if EARLIER in text_names.found(plan.program.text) else []
             return replace(one, earlier=tuple(builds_on))
-        if not self._deps.by_program:
+        if not self._deps.by_program or (self._given and not self._deps.writes_on):
             return None
         begun, _ = self._shared.past.subtasks()
         if begun:

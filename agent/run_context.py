@@ -17,7 +17,6 @@ from agent.execution.secrets import Secrets
 from agent.memory.long_term import LongTermMemory
 from agent.offer.maker import Offers
 from agent.offer.tool_facts import ToolFinder
-from agent.planners.by_name import default_planner
 from agent.plans.approval import Approves
 from agent.policy.protocol import Policy
 from agent.programs.earlier import EARLIER
@@ -105,9 +104,14 @@ class RunDeps:
         return self.planner in BY_PROGRAM and self.writes_programs
 
     @property
+    def writes_on(self) -> bool:
+        """Whether a program goes on from earlier results by itself; rules say first what a request means after others."""
+        return self.policy.name != "offline"
+
+    @property
     def takes_solutions(self) -> bool:
-        """Whether what served such a request before is taken as it stands, before anything is planned: by ``program``, and by the policy's usual planner."""
-        return self.planner in ("program", default_planner(self.policy.name)) and self.writes_programs
+        """Whether what served such a request before is taken as it stands, before anything is planned: by ``program``."""
+        return self.planner == "program" and self.writes_programs
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,6 +118,22 @@ class SecretError(FootpathError):
     code = "secret"
 
 
+class NoAnswerError(FootpathError):
+    """A server that was asked for a token or about itself, and was not reached in time or answered what cannot be used."""
+
+    code = "no_answer"
+
+
+class GrantRefusedError(FootpathError):
+    """An authorization server that gives no token for what it was shown. ``reason``: its word for why, as ``invalid_grant``."""
+
+    code = "grant_refused"
+
+    def __init__(self, message: str, reason: str = "") -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
 class InvalidArgumentsError(FootpathError):
     """Arguments that do not fit the tool's parameters: tell the policy, it may try again."""
 

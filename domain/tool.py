@@ -131,6 +131,13 @@ class FeedMark(Model):
     fills: bool = True
 
 
+class EntityMark(Model):
+    """What people said an input or a field of the answer is of. ``place``: the parameter's name, or the field's path; ``entity``: ``customer``."""
+
+    place: str
+    entity: str
+
+
 class Credential(Model):
     """A secret that a call sends, by name; its value comes from the environment or a vault and never stands in a document.
 
@@ -157,7 +164,8 @@ class ToolDoc(Model):
     repeated call from a new one. ``side_effect``: what the document itself says of it; ``marked``: what an administrator of the
     store said, which goes before, and stays when the document is imported again, as ``feed_marks`` do: what was said of what fills its
     parameters. ``hints``: what the tool's own server says of it, which decides nothing. ``learnt_response``: what this store saw its answers look like, as JSON Schema, names and types only; known only where the
-    document says nothing of them, or something else; it stays too.
+    document says nothing of them, or something else; it stays too. ``entity_marks``: what people said its inputs and fields are of, which goes
+    before what their names tell.
     """
 
     id: ToolId
@@ -182,6 +190,7 @@ class ToolDoc(Model):
     marked: Said = ""
     learnt_response: str | None = None
     feed_marks: tuple[FeedMark, ...] = ()
+    entity_marks: tuple[EntityMark, ...] = ()
     hints: tuple[Hint, ...] = ()
 
     @property

@@ -68,6 +68,11 @@ def named_parts(json_schema: str | None) -> Iterable[str]:
     return parts if isinstance(parts, dict) else ()
 
 
+def _slot(entity: str, named: Noun, written: str) -> Slot:
+    """Of an entity that people named: the form that its name tells, else its id."""
+    return Slot(frozenset({entity}), named[-1] if named and named[-1] in FORMS else "id", written)
+
+
 def _written(name: str) -> str:
     """The last piece of a name as it is written, in the singular."""
     pieces = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)
@@ -94,6 +99,8 @@ class Service:
     def taken(self, doc: ToolDoc, parameter: Parameter) -> Slot | None:
         """What an input is of; None where it identifies nothing."""
         named = words(parameter.wire_name)
+        if (said := self._said(doc, parameter.name)) is not None:
+            return _slot(said, named, _written(parameter.wire_name))
         if not named:
             return None
         if named[-1] not in FORMS:
@@ -115,6 +122,11 @@ class Service:
     def noun(self, named: Noun) -> str | None:
         """The entity of the service that words end in."""
         return self._words.noun(named)
+
+    def _said(self, doc: ToolDoc, place: str) -> str | None:
+        """The entity that people said it is of."""
+        said = next((words(mark.entity) for mark in doc.entity_marks if mark.place == place), ())
+        return (self._words.noun(said) or " ".join(said)) if said else None
 
     def _called(self, doc: ToolDoc) -> frozenset[str]:
         """What the name of a tool ends in."""
@@ -152,6 +164,8 @@ class Service:
     def given(self, doc: ToolDoc, field: OutputField) -> Slot | None:
         """What a field is of; None where it identifies nothing."""
         named = words(field.name)
+        if (said := self._said(doc, field.path)) is not None:
+            return _slot(said, named, _written(field.name))
         if not named:
             return None
         if named[-1] not in FORMS:

@@ -179,11 +179,10 @@ def with_known(document: ToolDoc, old: ToolDoc | None, *, another: bool = False)
     if old is None:
         return document
     if another:
-        return document.model_copy(update={"marked": "" if old.marked == "reads" else old.marked})
+        return document.model_copy(update={"marked": document.marked or ("" if old.marked == "reads" else old.marked)})
     said = (document.response_schema, document.example_response) == (old.response_schema, old.example_response)
-    kept = {
-        "marked": old.marked,
-        "feed_marks": old.feed_marks,
-        "learnt_response": old.learnt_response if said else None,
-    }
+    # What people say of a source's tool is said at the source, whose document holds it.
+    marked = document.marked if source_id_of(document.source) is not None else old.marked
+    learnt = old.learnt_response if said else None
+    kept = {"marked": marked, "feed_marks": old.feed_marks, "learnt_response": learnt or document.learnt_response}
     return document.model_copy(update=kept)

@@ -12,7 +12,7 @@ from domain.tool import FINISH, ToolId, tool_id, tool_id_parts
 from retriever.experience import Experience, Precedent, Walked
 from retriever.features import STRONG, Candidates, best_first
 from retriever.index import Embedder, VectorIndex
-from retriever.lexical import LexicalIndex
+from retriever.lexical import Words
 from retriever.request import ReadyRequest, RequestReader
 
 _LINKED = 20
@@ -39,7 +39,7 @@ class Gathering:
         self,
         embedder: Embedder,
         index: VectorIndex,
-        lexical: LexicalIndex,
+        lexical: Words,
         dense_weight: float,
         experience: Experience | None = None,
     ) -> None:

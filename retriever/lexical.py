@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,16 @@ class LexicalMatch:
         top = np.argpartition(-scores, limit - 1)[:limit]
         top = top[np.lexsort((top, -scores[top]))]
         return [self.ids[row] for row in top if scores[row] > 0]
+
+
+class Words(Protocol):
+    """What a search reads of the words of tools; see :class:`LexicalIndex`."""
+
+    async def match(self, text: str) -> LexicalMatch: ...
+
+    async def count(self) -> int: ...
+
+    async def ids(self) -> Sequence[ToolId]: ...
 
 
 class LexicalIndex:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from domain.tool import ToolId
 from retriever.index import Embedder, Vectors
-from retriever.lexical import LexicalIndex, LexicalMatch
+from retriever.lexical import LexicalMatch, Words
 from retriever.words import sentences
 
 Scores = NDArray[np.float32]
@@ -42,7 +42,7 @@ class ReadyRequest:
 class RequestReader:
     """Makes texts ready, and keeps the latest ``remembered``: a walk asks about the same request at every node."""
 
-    def __init__(self, embedder: Embedder, lexical: LexicalIndex, remembered: int = 64) -> None:
+    def __init__(self, embedder: Embedder, lexical: Words, remembered: int = 64) -> None:
         self._embedder = embedder
         self._lexical = lexical
         self._limit = remembered

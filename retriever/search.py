@@ -10,7 +10,7 @@ from retriever.candidates import Gathering, Pool, halves
 from retriever.experience import Experience, Precedent
 from retriever.features import Candidates, features
 from retriever.index import Embedder, VectorIndex
-from retriever.lexical import LexicalIndex
+from retriever.lexical import Words
 from retriever.reranker import Reranker
 from retriever.words import standard_names
 
@@ -49,7 +49,7 @@ class ToolSearch:
         self,
         embedder: Embedder,
         index: VectorIndex,
-        lexical: LexicalIndex,
+        lexical: Words,
         parameters: SearchParameters | None = None,
         reranker: Reranker | None = None,
         experience: Experience | None = None,

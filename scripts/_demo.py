@@ -72,7 +72,8 @@ async def ask_all(container: Container, view: Callable[[], Show]) -> list[Verdic
     for request in demo_requests():
         events: list[Event] = []
         show = view()
-        deps = await run_deps(container, "offline", executor, approver=AllowChanges(container.settings.allow_hosts))
+        approver = AllowChanges(container.settings.allow_hosts)
+        deps = await run_deps(container, "offline", executor, "dfs", approver=approver)
         async for record in run(request.request, deps, budget_of(container)):
             events.append(record.event)
             show(record.event)

@@ -46,8 +46,8 @@ async def _rotate(settings: Settings, *, forget: bool, lost: bool) -> dict[str, 
         if lost:
             removed = await storage.vault_keys.give_up_lost()
             await storage.vault_keys.agree()
-        sealed = await storage.tool_keys.reseal()
-        left = await storage.tool_keys.versions()
+        sealed = await storage.tool_keys.reseal() + await storage.source_keys.reseal()
+        left = await storage.tool_keys.versions() | await storage.source_keys.versions()
         if forget and len(left) <= 1:
             await storage.vault_keys.forget_older()
     forgotten = 0

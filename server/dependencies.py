@@ -12,6 +12,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from domain.errors import ForbiddenError, UnauthenticatedError
 from server.services import Services
+from server.sources.visibility import view_as
 from server.storage.users import ROLES, Role, User
 
 _bearer = HTTPBearer(auto_error=False, scheme_name="token", description="An access token of POST /api/v1/auth/login.")
@@ -46,6 +47,7 @@ async def caller(
         )
     user, session_id = await services.storage.tokens.whose(given.credentials)
     services.limits.rates.take(user.id)
+    view_as(user)
     return Caller(user, session_id)
 
 

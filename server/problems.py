@@ -26,6 +26,8 @@ STATUS: Mapping[type[errors.FootpathError], int] = {
     errors.ForbiddenAddressError: 422,
     errors.SecretError: 422,
     errors.InvalidArgumentsError: 422,
+    errors.NoAnswerError: 502,
+    errors.GrantRefusedError: 422,
     errors.BudgetExceededError: 422,
     errors.NotFoundError: 404,
     errors.ConflictError: 409,

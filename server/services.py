@@ -16,6 +16,7 @@ from server.backup import interrupted
 from server.cleanup import tidying
 from server.limits import Limits, limits_of
 from server.local_checks import local_checks
+from server.oauth.client import OAuth, open_oauth
 from server.readiness import Readiness
 from server.runs.agents import Agents, open_agents
 from server.runs.broker import EventBroker
@@ -27,6 +28,7 @@ from server.sources.at_work import sources_at_work
 from server.sources.checking import SourceChecker
 from server.sources.registry import SourceRegistry
 from server.sources.store_access import StoreAccess
+from server.sources.watching import SourceWatch
 from server.storage.database import file_of, file_url
 from server.storage.encryption import Keys, keys_of_file, parse_keys
 from server.storage.migrate import migrate
@@ -49,8 +51,10 @@ class Services:
     broker: EventBroker
     followed: StreamSessions
     agents: Agents
+    oauth: OAuth
     sources: SourceRegistry
     checker: SourceChecker
+    watch: SourceWatch
     limits: Limits
     readiness: Readiness
     metrics: Metrics
@@ -73,7 +77,8 @@ async def open_services(
     async with (
         _traced(settings) as traces,
         open_storage(settings) as storage,
-        open_agents(settings, storage, limits.quotas) as agents,
+        open_oauth(settings, storage) as oauth,
+        open_agents(settings, storage, limits.quotas, oauth) as agents,
     ):
 
         def stored(run: Run, record: EventRecord) -> None:
@@ -86,13 +91,14 @@ async def open_services(
         )
         await asyncio.to_thread(interrupted.check, settings.server_home)
         await _take_up(storage, settings.server_home)
+        await agents.follower.at_start()
         checks = {"database": storage.check, "graph": agents.servers.graph, "vectors": agents.servers.vectors}
         async with (
             working(storage, agents.begin, broker, parameters, stored, agents.servers.all) as worker,
             tidying(storage, settings.event_days),
             watched_sessions(storage) as followed,
             sources_at_work(
-                storage, StoreAccess(settings, agents.container, agents.secrets_for), worker.name
+                storage, StoreAccess(settings, agents.whole, agents.secrets_for), agents.follower.after, worker.name
             ) as sources,
         ):
             metrics.watch(lambda: worker.in_hand, lambda: broker.followers)
@@ -107,8 +113,10 @@ async def open_services(
                         broker=broker,
                         followed=followed,
                         agents=agents,
+                        oauth=oauth,
                         sources=sources.registry,
                         checker=sources.checker,
+                        watch=sources.watch,
                         limits=limits,
                         readiness=readiness,
                         metrics=metrics,

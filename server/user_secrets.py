@@ -1,32 +1,48 @@
-"""A user's keys from the vault as the secrets of a run: the user's own first, then those of the server's operator."""
+"""Keys from the vault as the secrets of calls: a user's own, or those of a source whose calls send its keys; then the operator's."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from agent.execution.secrets import Secrets, check_host
+from server.oauth.renewal import Renewals
 from server.storage.shielded import shielded
-from server.storage.tool_keys import ToolKeys
+from server.storage.tool_keys import ToolKey, ToolKeys
 from server.watching.secrecy import conceal
 
 
 class UserSecrets:
-    """``shared``: what the operator lends to everyone's runs. A value is read when it is about to be sent, never kept."""
+    """``shared``: what the operator lends to everyone's runs. A value is read when it is about to be sent, never kept.
 
-    def __init__(self, tool_keys: ToolKeys, user_id: str, shared: Secrets) -> None:
+    ``renewals``: of those that are obtained, so that their value is a fresh access token.
+    """
+
+    where = "the hosts of this key of yours"
+
+    def __init__(self, tool_keys: ToolKeys, renewals: Renewals, owner: str, shared: Secrets) -> None:
         self._tool_keys = tool_keys
-        self._user_id = user_id
+        self._renewals = renewals
+        self._owner = owner
         self._shared = shared
 
     async def has(self, name: str) -> bool:
-        """Whether the user or the operator has one of this name."""
-        return name in await self._hosts() or await self._shared.has(name)
+        """Whether the owner or the operator has one of this name."""
+        return name in await self._own() or await self._shared.has(name)
 
     async def value(self, name: str, host: str, port: int, *, encrypted: bool) -> str | None:
         """The value for this host; None where there is none. Raises ``SecretError``."""
-        hosts = (await self._hosts()).get(name)
-        if hosts is None:
+        key = (await self._own()).get(name)
+        if key is None:
             return _concealed(await self._shared.value(name, host, port, encrypted=encrypted))
-        check_host(name, hosts, host, port, encrypted=encrypted, where="the hosts of this key of yours")
-        return _concealed(await shielded(self._tool_keys.value(self._user_id, name)))
+        check_host(name, key.hosts, host, port, encrypted=encrypted, where=self.where)
+        if key.grant is not None:
+            return _concealed(await shielded(self._renewals.token(self._owner, name)))
+        return _concealed(await shielded(self._tool_keys.value(self._owner, name)))
+
+    async def refused(self, name: str, value: str) -> bool:
+        """Whether there is another value now in place of one that a host did not take. Raises ``SecretError``."""
+        key = (await self._own()).get(name)
+        if key is None:
+            return await self._shared.refused(name, value)
+        return key.grant is not None and await shielded(self._renewals.refused(self._owner, name, value))
 
     def advice(self, name: str, host: str, port: int) -> str:
         """Where to keep one."""
@@ -34,8 +50,19 @@ class UserSecrets:
             f"a key is needed: keep it in your account as {name}, for {host}:{port} (PUT /api/v1/me/tool-keys/{name})"
         )
 
-    async def _hosts(self) -> Mapping[str, Sequence[str]]:
-        return await shielded(self._tool_keys.names(self._user_id))
+    async def _own(self) -> Mapping[str, ToolKey]:
+        return {key.name: key for key in await shielded(self._tool_keys.all(self._owner))}
+
+
+class SourceSecrets(UserSecrets):
+    """Those that were kept with a source, whoever asks."""
+
+    where = "the hosts of this key of its source"
+
+    def advice(self, name: str, host: str, port: int) -> str:
+        """Who keeps one."""
+        place = f"PUT /api/v1/sources/{self._owner}/keys/{name}"
+        return f"a key is needed: who keeps this source keeps it as {name}, for {host}:{port} ({place})"
 
 
 def _concealed(value: str | None) -> str | None:

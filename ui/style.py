@@ -26,6 +26,12 @@ _CSS = """<style>
 .fp-code .fp-unreached code, .fp-unreached .fp-sign, .fp-not_made .fp-sign { color: #5b6470; }
 .fp-keyword { color: #8a1c7c; } .fp-string { color: #1a6334; } .fp-code code .fp-number { color: #8a4b00; }
 .fp-comment { color: #5b6470; font-style: italic; } .fp-call { color: #1b4f9c; font-weight: 600; } .fp-builtin { color: #5a3d99; }
+.fp-gate { overflow-x: auto; border: 1px solid #d5d9df; border-radius: .5rem; font-size: .85rem; }
+.fp-gate table { border-collapse: collapse; width: 100%; } .fp-gate th, .fp-gate td { padding: .25rem .6rem; text-align: center; border-bottom: 1px solid #e6e9ee; white-space: nowrap; }
+.fp-gate th[scope="row"], .fp-gate thead th:first-child { text-align: left; font-weight: 600; unicode-bidi: isolate; max-width: 22rem; overflow: hidden; text-overflow: ellipsis; }
+.fp-gate thead th { color: #4a525d; font-weight: 600; }
+.fp-gate .fp-passed { color: #1f7a4d; } .fp-gate .fp-warned { color: #8a5200; background: #fdeccf; font-weight: 700; }
+.fp-gate .fp-failed { color: #a3261b; background: #fbe0dd; font-weight: 700; } .fp-gate .fp-skipped { color: #5b6470; }
 [class*="st-key-icon-"] button p { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding-left: .75rem; padding-right: .75rem; }

@@ -67,20 +67,21 @@ async def withdraw(container: Container, ids: Iterable[ToolId]) -> tuple[ToolId,
 
 
 async def reconcile(
-    container: Container, offered: Mapping[ToolId, ToolDoc], known: Collection[ToolId] = ()
+    container: Container, offered: Mapping[ToolId, ToolDoc], known: Collection[ToolId] = (), *, whole: bool = True
 ) -> Reconciled:
     """Bring the store to what the rows say: ``offered`` is there as it is, and of the ``known`` tools of sources nothing else is.
 
-    Tools that an import gave are never touched. Raises ``UnavailableError``.
+    ``whole``: vectors and words are looked at too, rather than documents and links alone. Tools that an import gave are never touched. Raises ``UnavailableError``.
     """
     async with container.changing:
         there = await container.graph.get_tools({*offered, *known})
-        late = await _late(container, offered, there)
+        late = await _late(container, offered, there, whole=whole)
         imported = {tool for tool, document in there.items() if source_id_of(document.source) is None}
         missing = [document for document in late if document.id not in imported]
         if missing:
             await _admit(container, missing)
-        gone = await _withdraw(container, [tool for tool in known if tool not in offered and tool not in imported])
+        out = [tool for tool in known if tool not in offered and tool not in imported]
+        gone = await _withdraw(container, out if whole else [tool for tool in out if tool in there])
         await link_pending(container)
         kept = tuple(sorted(imported & offered.keys()))
         if missing or gone or kept:
@@ -138,23 +139,29 @@ async def _withdraw(container: Container, ids: Sequence[ToolId]) -> tuple[ToolId
 
 
 async def _late(
-    container: Container, offered: Mapping[ToolId, ToolDoc], there: Mapping[ToolId, ToolDoc]
+    container: Container, offered: Mapping[ToolId, ToolDoc], there: Mapping[ToolId, ToolDoc], *, whole: bool
 ) -> list[ToolDoc]:
     """The documents of offered tools that are not where requests find them, as they are."""
     if not offered:
         return []
-    _, index, lexical = await container.retrieval()
-    indexed, texts = await index.digests(), await lexical.texts()
-    unlinked = set(await _unlinked(container, offered))
+    unfound = await _unfound(container, offered) if whole else set[ToolId]()
+    unfound |= set(await _unlinked(container, offered))
     return [
         document
         for tool, document in offered.items()
-        if tool not in there
-        or tool in unlinked
-        or with_known(document, there[tool]) != there[tool]
-        or indexed.get(tool) != digest(dense_text(document))
-        or texts.get(tool) != lexical_text(document)
+        if tool not in there or tool in unfound or with_known(document, there[tool]) != there[tool]
     ]
+
+
+async def _unfound(container: Container, offered: Mapping[ToolId, ToolDoc]) -> set[ToolId]:
+    """Those that have not the vectors and words of their documents."""
+    _, index, lexical = await container.retrieval()
+    indexed, texts = await index.digests(), await lexical.texts()
+    return {
+        tool
+        for tool, document in offered.items()
+        if indexed.get(tool) != digest(dense_text(document)) or texts.get(tool) != lexical_text(document)
+    }
 
 
 def _check(docs: Iterable[ToolDoc], there: Mapping[ToolId, ToolDoc]) -> None:

@@ -29,7 +29,7 @@ from graph.recordings import Recordings
 from graph.weights import WeightParameters
 from retriever.experience import Experience
 from retriever.index import Embedder, VectorIndex
-from retriever.lexical import LexicalIndex
+from retriever.lexical import LexicalIndex, Words
 from retriever.search import ToolSearch
 from wiring.blas import one_blas_thread
 from wiring.embedders import embedder_of, encoder_named
@@ -75,6 +75,8 @@ class Container:
         on_servers = bool(settings.graph_url or settings.vector_url) and not embedded  # --store names an embedded one
         self.reindexing = "python scripts/reindex.py" + ("" if on_servers else f" --store {quote(str(folder.root))}")
         self.graph = graph
+        self.hidden: frozenset[ToolId] = frozenset()
+        """Tools that are not seen through it (:mod:`wiring.visible`)."""
         self._stack = stack
         self._retrieval = Lazy(self._open_retrieval)
         self._recordings = Lazy(self._open_recordings)
@@ -122,7 +124,16 @@ class Container:
 
         The words follow what other machines have indexed. ``experience``: what the re-ranker is told of walks, rather than what this store has.
         """
-        from wiring.experience import StoreExperience
+        await self.make_ready()
+        embedder, index, lexical = await self.found_by()
+        reranker = await asyncio.to_thread(reranker_for, self.settings, embedder.identity)
+        if reranker is None:
+            return ToolSearch(embedder, index, lexical)
+        experience = experience or await self.experience()
+        return ToolSearch(embedder, index, lexical, reranker=reranker, experience=experience)
+
+    async def make_ready(self) -> None:
+        """Read encoder and words, and follow what other machines have indexed."""
         from wiring.indexing import follow_words
 
         embedder, index, lexical = await self.retrieval()
@@ -132,12 +143,16 @@ class Container:
             await asyncio.gather(embedder.embed(["ready"], "query"), lexical.match("ready"))
             await asyncio.to_thread(one_blas_thread)
             self._read = True
-        reranker = await asyncio.to_thread(reranker_for, self.settings, embedder.identity)
-        if reranker is None:
-            return ToolSearch(embedder, index, lexical)
-        if experience is None:
-            experience = StoreExperience(self.graph, await self.memories_in_reach(), embedder.identity)
-        return ToolSearch(embedder, index, lexical, reranker=reranker, experience=experience)
+
+    async def found_by(self) -> tuple[Embedder, VectorIndex, Words]:
+        """Encoder, vectors and words that a search reads."""
+        return await self.retrieval()
+
+    async def experience(self) -> Experience:
+        """What a re-ranker is told of walks and of requests that were served."""
+        from wiring.experience import StoreExperience
+
+        return StoreExperience(self.graph, await self.memories_in_reach(), self.embedder().identity)
 
     async def searched_tools(self) -> Sequence[ToolId]:
         """All that the search is over, ordered by id. The words follow what other machines have indexed."""
@@ -193,7 +208,7 @@ class Container:
         index = await within_reach(self._patterns.get, "patterns of solutions", on_server=self.vectors_on_server)
         await self._adopted.get()
         whose = self.settings.owner if owner is None else owner
-        return SolutionLibrary(store, index, self.embedder(), whose, self.graph)
+        return SolutionLibrary(store, index, self.embedder(), whose, self.graph, self.hidden)
 
     async def solution_store(self) -> SolutionStore:
         """The solutions of all owners, opened once."""

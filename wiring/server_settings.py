@@ -86,6 +86,12 @@ class ServerSettings(BaseModel):
         max_length=4000,
         description="Names that the server answers to, comma-separated, beside any address; .example.com: all below; *: any.",
     )
+    public_address: str = Field(
+        default="",
+        max_length=500,
+        pattern=r"^(https?://[!-~]+)?$",
+        description="Where browsers reach the server, for who comes back from a consent: https://host; empty: where it was asked.",
+    )
     connections: int = Field(
         default=1000, ge=10, le=100_000, description="Connections to a server that may be open at a time."
     )

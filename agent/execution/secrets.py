@@ -10,6 +10,7 @@ from ipaddress import ip_address
 from typing import Protocol
 
 from domain.errors import SecretError
+from domain.tool import STDIO
 
 
 class Secrets(Protocol):
@@ -23,6 +24,13 @@ class Secrets(Protocol):
         """The value, to be sent to this host; None where there is none.
 
         Raises ``SecretError`` where it may not be sent there, or not unencrypted; the message says how to allow it.
+        """
+        ...
+
+    async def refused(self, name: str, value: str) -> bool:
+        """A host did not take this value (401): whether another was obtained, so that asking once more may help.
+
+        Raises ``SecretError`` where one was to be obtained, and was not.
         """
         ...
 
@@ -68,6 +76,10 @@ class EnvironmentSecrets:
         check_host(name, hosts, host, port, encrypted=encrypted, where=f"{key}_HOSTS")
         return found
 
+    async def refused(self, name: str, value: str) -> bool:  # noqa: ARG002  # what stands in the environment stays
+        """Never: it is what it is."""
+        return False
+
     def advice(self, name: str, host: str, port: int) -> str:
         """The two variables to set."""
         key = variable(name)
@@ -80,6 +92,8 @@ def check_host(name: str, hosts: Iterable[str], host: str, port: int, *, encrypt
     Raises ``SecretError`` where it may not, or not unencrypted.
     """
     place = _place(host, port)
+    if host.startswith(STDIO):
+        encrypted = True  # nothing leaves this machine
     entries = [entry.strip().lower() for entry in hosts]
     plain = {entry.removeprefix("http://").rstrip("/") for entry in entries if entry.startswith("http://")}
     any_scheme = {entry.removeprefix("https://").rstrip("/") for entry in entries} | plain
@@ -92,12 +106,14 @@ def check_host(name: str, hosts: Iterable[str], host: str, port: int, *, encrypt
 
 
 def _place(host: str, port: int) -> str:
+    if host.startswith(STDIO):
+        return host
     name = host.lower().rstrip(".")
     return f"[{name}]:{port}" if ":" in name else f"{name}:{port}"
 
 
 def _names(place: str) -> set[str]:
-    return {place, place.rpartition(":")[0]}
+    return {place} if place.startswith(STDIO) else {place, place.rpartition(":")[0]}
 
 
 def _loopback(host: str) -> bool:

@@ -43,7 +43,7 @@ _ORGANIZATION = frozenset(
     {"organization", "company", "firm", "university", "affiliation", "institution", "employer", "institute"}
 )
 ORGANIZATION_WORDS = frozenset({"university", "institute", "academy", "polytechnic", "college", "school", "laboratory", "hospital", "museum",
-                                "bank", "ministry", "agency", "foundation", "corporation", "company", "inc", "ltd", "gmbh", "corp"})  # fmt: skip
+                                "bank", "ministry", "agency", "council", "association", "society", "federation", "foundation", "corporation", "company", "inc", "ltd", "gmbh", "corp"})  # fmt: skip
 """Words by which a name tells that it is an organisation's."""
 WORK_WORDS = frozenset(
     {"book", "novel", "paper", "article", "film", "movie", "song", "album", "poem", "publication", "story", "title"}

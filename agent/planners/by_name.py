@@ -44,5 +44,5 @@ def planner_named(name: str, k: int = K) -> Planner:
 
 
 def default_planner(policy: str) -> str:
-    """The planner where none is named: a model writes programs, rules walk."""
-    return "program" if policy == "llm" else "dfs"
+    """The planner where none is named: programs are written, by a model or by rules; a policy that knows the answers walks."""
+    return "program" if policy in ("llm", "offline") else "dfs"

@@ -1,6 +1,6 @@
 """The library of solutions (SoAy's, Wang et al. 2024, section 4.1): found by how requests are worded, judged by what became of them."""
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from agent.memory.similarity import LEAST, likeness, pattern, telling
@@ -32,16 +32,23 @@ class Documents(Protocol):
 
 
 class SolutionLibrary:
-    """The solutions of one owner, with those that all share. An empty owner: the shared ones alone, and whoever keeps them."""
+    """The solutions of one owner, with those that all share, without those that call one of the ``hidden`` tools. An empty owner: the shared ones alone, and whoever keeps them."""
 
     def __init__(
-        self, store: SolutionStore, index: PatternIndex, embedder: Embedder, owner: str, documents: Documents
+        self,
+        store: SolutionStore,
+        index: PatternIndex,
+        embedder: Embedder,
+        owner: str,
+        documents: Documents,
+        hidden: Collection[ToolId] = (),
     ) -> None:
         self._store = store
         self._index = index
         self._embedder = embedder
         self._owner = owner
         self._documents = documents
+        self._hidden = frozenset(hidden)
 
     @property
     def owner(self) -> str:
@@ -231,7 +238,7 @@ class SolutionLibrary:
             yield page
 
     def _sees(self, solution: Solution) -> bool:
-        return solution.owner in ("", self._owner)
+        return solution.owner in ("", self._owner) and self._hidden.isdisjoint(solution.path)
 
     async def _known(self, ids: Iterable[str]) -> dict[str, Solution]:
         """These, and what the owner has said of the shared ones among them."""

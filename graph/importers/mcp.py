@@ -1,8 +1,8 @@
 """A listing of an MCP server's tools, as plain JSON, to tool documents. What a server says of its tools is a stranger's word."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
@@ -21,6 +21,8 @@ MAX_TOOL = 131_072
 MAX_NAME = 128
 MAX_DESCRIPTION = 4_000
 MAX_FIELDS = 300
+MAX_VISITS = 300_000
+"""Schemas visited for one listing."""
 _MOST_TOLD = 100
 _HINTS: dict[tuple[str, bool], Hint] = {
     ("readOnlyHint", True): "reads",
@@ -60,13 +62,14 @@ def read_listing(tools: Iterable[object], source: McpSource) -> Listing:
     """
     docs: dict[ToolId, ToolDoc] = {}
     skipped: list[str] = []
+    visits = _Visits()
     beyond = 0
     for given in tools:
         if len(docs) >= MOST_TOOLS:
             beyond += 1
             continue
         try:
-            doc = _doc(mapping(given), source)
+            doc = _doc(mapping(given), source, visits)
             if doc.id in docs:
                 raise UnsupportedError("another tool of the server has the same name")
         except UnsupportedError as error:
@@ -87,7 +90,7 @@ def _shown_name(given: object) -> str:
     return line(mapping(given).get("name"), MAX_NAME) or "a tool without a name"
 
 
-def _doc(given: Schema, source: McpSource) -> ToolDoc:
+def _doc(given: Schema, source: McpSource, visits: "_Visits") -> ToolDoc:
     name = given.get("name")
     if not isinstance(name, str) or not name or len(name) > MAX_NAME or not name.isprintable():
         raise UnsupportedError(f"its name must be 1 to {MAX_NAME} printable characters")
@@ -106,8 +109,8 @@ def _doc(given: Schema, source: McpSource) -> ToolDoc:
         url=source.url,
         description=_description(given),
         toolset_description=line(source.about, MAX_DESCRIPTION),
-        parameters=_parameters(given.get("inputSchema")),
-        response_schema=_response(given.get("outputSchema")),
+        parameters=visits.of(given.get("inputSchema"), _parameters),
+        response_schema=visits.of(given.get("outputSchema"), _response),
         source=f"mcp:{source.name or source.toolset}",
         credentials=source.credentials,
         side_effect=_said(hints),
@@ -134,10 +137,27 @@ def _description(given: Schema) -> str:
     return ". ".join(part for part in parts if part)[:MAX_DESCRIPTION]
 
 
-def _parameters(given: object) -> tuple[Parameter, ...]:
+T = TypeVar("T")
+
+
+class _Visits:
+    """What is left of those that reading all schemas of one listing may take: each is a document of its own, and there may be many."""
+
+    def __init__(self) -> None:
+        self._left = MAX_VISITS
+
+    def of(self, given: object, read: Callable[[Schemas, Schema], T]) -> T:
+        """What is read from a schema. Raises ``UnsupportedError``, too, where nothing is left."""
+        schema = mapping(given)
+        schemas = Schemas(schema, self._left)
+        try:
+            return read(schemas, schema)
+        finally:
+            self._left = schemas.left
+
+
+def _parameters(schemas: Schemas, schema: Schema) -> tuple[Parameter, ...]:
     """The fields of the input, whatever else its schema says; an input without fields that allows any is left without."""
-    schema = mapping(given)
-    schemas = Schemas(schema)
     merged = schemas.merged(schema)
     fields = mapping(merged.get("properties"))
     if len(fields) > MAX_FIELDS:
@@ -154,13 +174,12 @@ def _parameter(schemas: Schemas, name: str, given: object, *, needed: bool) -> P
     return parameter(schemas, name, schemas.follow(given), given, required=needed, location="body")
 
 
-def _response(given: object) -> str | None:
+def _response(schemas: Schemas, schema: Schema) -> str | None:
     """The shape of what it answers; a schema that cannot be read is none, for a call needs none."""
-    schema = mapping(given)
     if not schema:
         return None
     try:
-        return schema_text(Schemas(schema), schema)
+        return schema_text(schemas, schema)
     except UnsupportedError:
         return None
 

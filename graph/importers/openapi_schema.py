@@ -37,12 +37,18 @@ class _OverflowError(Exception):
 class Schemas:
     """Resolves the references of one document. ``MAX_VISITS`` bounds what all results together may cost: ``UnsupportedError``."""
 
-    def __init__(self, document: Mapping[str, Any]) -> None:
+    def __init__(self, document: Mapping[str, Any], visits: int = MAX_VISITS) -> None:
+        """``visits``: how many are left, where several documents share them."""
         self._document = document
         self._visits = 0
-        self._left = MAX_VISITS
+        self._left = visits
         self._made: dict[tuple[str, str], Any] = {}
         self._failed: Counter[tuple[str, int]] = Counter()
+
+    @property
+    def left(self) -> int:
+        """How many visits are left."""
+        return max(0, self._left)
 
     def once(self, what: str, given: object, make: Callable[[], T]) -> T:
         """What ``make`` makes of a schema: made once for one that is only referred to, for documents refer to the same again and again."""

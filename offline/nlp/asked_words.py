@@ -64,6 +64,7 @@ _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bcome out\b|\bcame out\b", "release released date year published"),
         (r"\bhow (?:warm|hot|cold)\b", "temperature"),
         (r"\bhow (?:expensive|cheap)\b|\bhow much (?:is|are|does|do) (?:the|an?|one)\b", "price cost"),
+        (r"\bwhere did\b.*\b(?:study|graduate)\b", "education degree"),
         (r"\bwho (?:runs|leads|heads)\b", "ceo executive director chief"),
         (r"\bwhat (?:do|does|did|would|will) (?:they|he|she|it|the \w+) (?:want|ask|charge) for\b", "price cost"),
     )
@@ -122,8 +123,15 @@ def match(name: str, asked: frozenset[str]) -> int:
     return sum(any(_same(word, other) for other in asked) or _compound(word, asked) for word in set(words(name)))
 
 
+_ENDING = re.compile(r"(?:er|or|ed|ing)$")
+_STEM = 4
+
+
 def _same(one: str, other: str) -> bool:
-    return one == other or (min(len(one), len(other)) >= 5 and (one.startswith(other) or other.startswith(one)))
+    if one == other or (min(len(one), len(other)) >= 5 and (one.startswith(other) or other.startswith(one))):
+        return True
+    stem = _ENDING.sub("", one)
+    return len(stem) >= _STEM and stem == _ENDING.sub("", other) and stem not in (one, other)
 
 
 def _compound(word: str, asked: frozenset[str]) -> bool:
@@ -138,7 +146,7 @@ _GROUPS = word_sets(
     "article news story headline; journalist reporter correspondent editor author; scholar researcher scientist professor academic; "
     "doctorate phd doctoral degree thesis education; affiliation organization institution employer university; job vacancy position opening; "
     "salary pay wage earning; company firm business enterprise corporation; ceo executive chief boss director officer; headquarters seat; "
-    "founded established foundation; share stock equity; trading trade quote; dividend payout; money currency cash; worth value amount; "
+    "founded established foundation exist existed; share stock equity; trading trade quote; dividend payout; money currency cash; worth value amount; "
     "exchange convert conversion; weather forecast climate; temperature warm hot cold heat; rain precipitation rainfall shower; "
     "dust pm2 particle particulate pollution air; humid humidity; windy wind gust; hotel accommodation lodging stay inn; room bedroom; "
     "guest visitor traveller; review opinion comment feedback; score rating star grade mark; flight plane fly airline; airport aerodrome iata; "
@@ -155,7 +163,7 @@ _GROUPS = word_sets(
     "animal species; doctor physician medicine; car vehicle automobile; picture image photo; birthday birth born; "
     "birthplace birth born hometown; lyrics text words; owner holder; abstract summary summarise summarize description; citation cited; publisher press published; "
     "seat sit seating capacity; interest work study specialise; coauthor collaborator collaboration colleague; gender sex male female; biography bio introduction profile; work paper publication; "
-    "position role rank job title post; education educational degree study studied graduate; interest research field topic; "
+    "position role rank job title post; education educational degree study studied graduate graduated; interest research field topic; "
     "page pages; release released premiere; director directed; actor cast starring"
 )
 

@@ -19,7 +19,7 @@ from offline.nlp.gazetteer import (
     SHORT_UNITS,
     UNITS,
 )
-from offline.nlp.noun_phrases import names_in, titles_in
+from offline.nlp.noun_phrases import TITLED, names_in, titles_in
 
 SpanKind = Literal[
     "number", "date", "time", "quoted", "email", "url", "domain", "ip", "phone", "coordinates", "code", "currency", "language",
@@ -84,6 +84,7 @@ _MEASURED = re.compile(r"PM\d+|CO2?|NO[2x]?|SO2|O3|CH4|NH3|N2O|H2O", re.I)
 """What is measured and looks like a code: dust by its size, gases by their formulas."""
 _COUNT_BEFORE = re.compile(r"\d\s*°?$")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[$€£¥₹]")
+_ENDS_TITLE = re.compile(r"\s(?:by|in|at|with|and|or)\s")
 
 
 def spans(request: str, today: date) -> tuple[Span, ...]:
@@ -136,8 +137,16 @@ def _dated(found: list[Span], today: date) -> list[Span]:
 def _names(request: str) -> Iterator[tuple[int, int]]:
     """Names, and titles that are more than one of them."""
     plain = list(names_in(request))
-    yield from plain
-    yield from (title for title in titles_in(request) if title not in plain)
+    titles = list(titles_in(request))
+    called = [one for one in titles if _said_to_be_one(request, *one)]
+    yield from (one for one in plain if not any(a <= one[0] and one[1] <= b and one != (a, b) for a, b in called))
+    yield from (title for title in titles if title not in plain)
+
+
+def _said_to_be_one(request: str, start: int, end: int) -> bool:
+    """Whether the word before a title says that it is one, and no small word in it may end it: ``the film Alien by Someone``."""
+    before = _WORD.findall(request[max(0, start - 60) : start])
+    return bool(before) and singular(before[-1].lower()) in TITLED and not _ENDS_TITLE.search(request[start:end])
 
 
 def _add(found: list[Span], span: Span) -> None:

@@ -85,6 +85,7 @@ def _end_of_name(tokens: list[re.Match[str]], at: int, request: str) -> int:
             not following[0][0].isupper()
             or re.search(r"[,;:!?()\"“”\n]|\.\s", gap)
             or following[0].lower() in _NOT_NAMES
+            or following[0] == "I"
         ):
             break
         end += step

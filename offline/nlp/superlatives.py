@@ -1,7 +1,7 @@
 """Which of several things a request means: by its place ("the second author"), or by what it has most of ("the cheapest flight")."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -87,6 +87,19 @@ def places(request: str) -> tuple[Place, ...]:
     )
 
 
+def without_places(request: str, nouns: Collection[str]) -> str:
+    """A request without the ordinals that stand before these nouns."""
+    return _ORDINAL.sub(
+        lambda found: f"{' ' * (found.start(2) - found.start())}{found[2]}" if found[2].lower() in nouns else found[0],
+        request,
+    )
+
+
+def measured(word: str) -> bool:
+    """Whether a participle says by what things are ranked: *rated*, *cited*."""
+    return word.endswith("ed") and _measured(word) is not None
+
+
 @lru_cache(maxsize=256)
 def ranks(request: str) -> tuple[Rank, ...]:
     """The superlatives and comparatives of a request: of an adjective what it measures, of *highest* and *more* the words after it."""
@@ -108,6 +121,8 @@ def ranks(request: str) -> tuple[Rank, ...]:
                     True,
                 )
                 found.append(Rank(fields, most == (token not in _FEW)))
+        elif token in _HIGH and at and not following and (behind := _verb(tokens[at - 1])):
+            found.append(Rank(behind[0], token not in _LOW))
         elif token in _HIGH and following:
             nouns = frozenset(base for word in following[:2] for base in words(word))
             fields, _ = _measured(following[0]) or _compared(token) or (frozenset[str](), True)
@@ -119,6 +134,12 @@ def ranks(request: str) -> tuple[Rank, ...]:
 
 def _measured(word: str) -> tuple[frozenset[str], bool] | None:
     stems = (word, *(word[: -len(end)] for end in ("ed", "y", "ing") if word.endswith(end)))
+    return next((_MOST[stem] for stem in stems if stem in _MOST), None)
+
+
+def _verb(word: str) -> tuple[frozenset[str], bool] | None:
+    """What a verb measures, as in *readers rate highest*."""
+    stems = (word[: -len(end)] for end in ("ed", "e", "es") if word.endswith(end))
     return next((_MOST[stem] for stem in stems if stem in _MOST), None)
 
 

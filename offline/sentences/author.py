@@ -55,7 +55,8 @@ def candidates(question: ProgramQuestion) -> list[Meant]:
     """The sentences, the best first."""
     offered = functions(question.offer, question.docs)
     vocabulary = frozenset(word for one in offered for word in one.vocabulary)
-    return sentences(Scene(said_in(question.request, date.fromisoformat(question.today), vocabulary), offered))
+    kinds = frozenset(kind for one in offered for kind in one.kinds)
+    return sentences(Scene(said_in(question.request, date.fromisoformat(question.today), vocabulary, kinds), offered))
 
 
 def functions(offer: OfferText, docs: Mapping[str, ToolDoc]) -> list[Function]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from agent.programs.grammar.sentence import Ranked, Value, Where
+from agent.programs.grammar.sentence import FieldOf, Ranked, Value, Where
 from graph.identifiers import singular
 from offline.nlp.asked_words import match, synonyms
 from offline.nlp.entities import Span
@@ -11,6 +11,7 @@ from offline.nlp.superlatives import Rank
 from offline.sentences.drafts import Draft, Seen, single
 from offline.sentences.fields import Field
 from offline.sentences.inputs import called_so, enumerated
+from offline.sentences.kinds import goes_by, head_of, of_list
 from offline.sentences.said import Said, Unit
 from offline.sentences.scene import Scene
 
@@ -26,6 +27,7 @@ def chosen(draft: Draft, scene: Scene) -> Iterator[Draft]:
         return
     yield from _bounded(draft, scene.said)
     yield from _filtered(draft, scene)
+    yield from _at_place(draft, scene.said)
     for number, rank in enumerate(scene.said.ranks):
         if number in draft.ranked:
             continue
@@ -46,6 +48,17 @@ def chosen(draft: Draft, scene: Scene) -> Iterator[Draft]:
                     loss=draft.loss + 0.5 * (1 - strength),
                 )
                 yield single(after, name)
+
+
+def _at_place(draft: Draft, said: Said) -> Iterator[Draft]:
+    """The second of a list, where the request says so of what the list is of."""
+    kinds = of_list(draft.many) or head_of(draft.functions[-1].doc.api)
+    for number, place in enumerate(said.places):
+        if number in draft.placed or draft.paired or draft.many.endswith("[]") or not goes_by(place.noun, kinds):
+            continue
+        name = draft.name("the")
+        step = FieldOf(do="field", name=name, of=f"{draft.many}[{place.index}]")
+        yield single(replace(draft, steps=(*draft.steps, step), placed=draft.placed | {number}), name)
 
 
 def most_meant(one: Field, rank: Rank) -> bool:

@@ -35,7 +35,7 @@ class Seen:
 class Draft:
     """``many``: the list at hand; empty: single things are. ``paired``: its items are pairs of an item and what came of it.
 
-    ``used``: spans of the request that it has taken up; ``ranked``, ``bounded``: superlatives and bounds, by their numbers. ``matched``: words by which
+    ``used``: spans of the request that it has taken up; ``ranked``, ``bounded``, ``placed``: superlatives, bounds and ordinals, by their numbers. ``matched``: words by which
     fields were chosen to rank and filter by. ``links``: how sure its links are, each from 0 to 1. ``naming``: what the list was searched by, while none of its items is picked.
     """
 
@@ -52,7 +52,7 @@ class Draft:
     asked: tuple[tuple[Function, str], ...] = ()
     loss: float = 0.0
     naming: tuple[tuple[Parameter, str], ...] = ()
-    whole: bool = True
+    placed: frozenset[int] = frozenset()
 
     @property
     def hits(self) -> bool:
@@ -81,7 +81,7 @@ def begun(function: Function, scene: Scene) -> Iterator[Draft]:
         if way.listed is not None:
             yield from _over_values(function, way)
         else:
-            yield from _called(Draft(), function, way.given, {}, 0.0)
+            yield from _called(Draft(), function, way.given, {}, way.loss)
 
 
 def called_next(draft: Draft, function: Function, scene: Scene) -> Iterator[Draft]:
@@ -93,15 +93,16 @@ def called_next(draft: Draft, function: Function, scene: Scene) -> Iterator[Draf
     if draft.many and draft.hits:
         return
     for linked, loss in _links(draft, function, scene):
-        if any((function, name) in draft.asked for name in linked) and not scene.said.repeats:
+        again = any((function, name) in draft.asked for name in linked)
+        if again and not scene.said.repeats and not (draft.many and draft.functions[-1] is not function):
             continue  # it was called with what the request says already
         for way in scene.inputs(function, frozenset(linked)):
             spans = [span for one in way.given.values() for span in one.spans]
             if way.listed is None and all(draft.free(span) for span in spans):
                 if draft.many:
-                    yield from _each(draft, function, way.given, linked, loss)
+                    yield from _each(draft, function, way.given, linked, loss + way.loss)
                 else:
-                    yield from _called(draft, function, way.given, linked, loss)
+                    yield from _called(draft, function, way.given, linked, loss + way.loss)
 
 
 def _links(draft: Draft, function: Function, scene: Scene) -> Iterator[tuple[dict[str, Seen], float]]:

@@ -45,6 +45,7 @@ class Field:
     """A value in a response. ``path``: from the response, ``[]`` for each item of a list, one of plain values included: ``items[].tags``.
 
     ``own``: the words of its name and of what holds it; ``told``: those of its description. ``beside_list``: the response holds a list of things.
+    ``sort``: what its description begins with: the *year* of the first edition.
     """
 
     path: str
@@ -54,6 +55,7 @@ class Field:
     listed: bool = False
     alias: str = ""
     beside_list: bool = False
+    sort: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -136,9 +138,17 @@ def _fields(schema: str, outputs: "_Outputs", alias: str) -> tuple[Field, ...]:
         path, listed = output.path, output.path.endswith("[]")
         path = path[:-2] if listed else path
         holder = frozenset(output.holder)
-        told = text_words(descriptions.get(output.path, "") + " " + descriptions.get(path, ""))
-        found.append(Field(path, frozenset(words(output.name)) | holder, told, output, listed, alias, lists))
+        text = descriptions.get(output.path, "") + " " + descriptions.get(path, "")
+        told = text_words(text)
+        found.append(
+            Field(path, frozenset(words(output.name)) | holder, told, output, listed, alias, lists, _sort(text))
+        )
     return tuple(found)
+
+
+def _sort(text: str) -> frozenset[str]:
+    """The first word of a description that is no article."""
+    return frozenset([word for word in words(text) if word not in ("the", "a", "an")][:1])
 
 
 def _descriptions(schema: JsonValue) -> Iterator[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -17,6 +17,7 @@ from offline.nlp.asked_words import synonyms
 from offline.nlp.coordination import side_by_side
 from offline.nlp.entities import Span
 from offline.sentences.fields import Field, fields_of
+from offline.sentences.kinds import head_of, of_list
 from offline.sentences.said import Said
 from offline.slots.binding import assigned, default_of
 from offline.slots.candidates import Reading, told
@@ -26,6 +27,7 @@ _OPTIONAL = 0.6
 _ALIKE = 0.5
 _NEARLY = 0.1
 _CALLED = 0.3
+_LESS = 0.4
 _NAMING = frozenset({"query", "entity", "person", "place", "organization", "symbol", "country"})
 
 
@@ -50,6 +52,12 @@ class Function:
     def told(self) -> frozenset[str]:
         """Those of its description."""
         return text_words(self.doc.description)
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """What it gives, as its name and the names of its lists say."""
+        lists = (of_list(one.path) for one in self.fields if "[]" in one.path)
+        return head_of(self.doc.api).union(*lists)
 
     @property
     def vocabulary(self) -> frozenset[str]:
@@ -83,6 +91,7 @@ class Inputs:
 
     given: Mapping[str, Given]
     listed: tuple[str, tuple[Reading, ...]] | None = None
+    loss: float = 0.0
 
 
 def inputs(function: Function, said: Said, linked: frozenset[str] = frozenset()) -> Iterator[Inputs]:
@@ -99,6 +108,8 @@ def inputs(function: Function, said: Said, linked: frozenset[str] = frozenset())
                 given[name] = Given(own.value, (own.span,), likeness)
     for one in (given, *_otherwise(parameters, given, said)):
         yield from _filled(function, parameters, one, said)
+    for one in _with_less(parameters, given):
+        yield from (replace(way, loss=_LESS) for way in _filled(function, parameters, one, said))
 
 
 def _filled(
@@ -125,6 +136,13 @@ def _otherwise(
             beside = any(enumerated(reading.span, span, said.request) for span in taken)
             if alike and not beside and not any(reading.span.overlaps(span) for span in taken):
                 yield {**given, name: Given(reading.value, (reading.span,), reading.score)}
+
+
+def _with_less(parameters: Mapping[str, Parameter], given: Mapping[str, Given]) -> Iterator[dict[str, Given]]:
+    """Without one of the values that may be left out: it may say something of what is found later."""
+    if len(given) > 1:
+        for left in (name for name, one in given.items() if one.spans and not parameters[name].required):
+            yield {name: one for name, one in given.items() if name != left}
 
 
 def called_so(span: Span, own: frozenset[str]) -> float:
@@ -182,12 +200,15 @@ def phrases_for(need: Need, said: Said, *, hinted: bool = True) -> list[Span]:
 def _named_beside(phrase: Span, need: Need) -> bool:
     """Whether words beside a phrase speak of what is needed."""
     near = {word for word in (*phrase.before[-3:], *phrase.after[:1]) if len(word) > 3}
+    if phrase.cue == "about" and _TOPICS & set(need.words):
+        return True
     spoken = set(need.words) | (need.described - _SMALL)
     return any(
         word in spoken or word[:6] in {other[:6] for other in spoken} or synonyms(word) & spoken for word in near
     )
 
 
+_TOPICS = frozenset({"subject", "topic", "theme", "keyword"})
 _SMALL = frozenset({"the", "a", "of", "or", "in", "to", "for", "and", "name"})
 
 

@@ -11,7 +11,8 @@ from offline.nlp.asked_words import asked_pairs, match, synonyms
 from offline.nlp.clauses import asks
 from offline.nlp.entities import Span, spans
 from offline.nlp.gazetteer import word_set
-from offline.nlp.superlatives import Rank, ranks
+from offline.nlp.superlatives import Place, Rank, measured, places, ranks, without_places
+from offline.sentences.kinds import goes_by
 
 Figure = Literal["count", "sum", "average", "difference"]
 Test = Literal["=", ">", ">=", "<", "<=", "contains"]
@@ -40,12 +41,15 @@ _BEHIND = re.compile(
     re.I,
 )
 _LATER = word_set("more above higher later older longer better")
+_CONTENT = "description summary abstract plot synopsis overview"
+_ABOUT = re.compile(r"\bwhat\b[^.?!]*\babout\s*(?=[.?!]|$)", re.I)
 _ASKING = (
     (re.compile(r"\bwho(?:m|se)?\b", re.I), "name"),
     (re.compile(r"\b(?:at most|upper|maximum|top)\b", re.I), "maximum"),
     (re.compile(r"\b(?:at least|lower end|minimum)\b", re.I), "minimum"),
-    (re.compile(r"\bwhere\b", re.I), "city country place location address organization"),
+    (re.compile(r"\bwhere\b", re.I), "city town country place location address organization"),
     (re.compile(r"\bwhen\b|\bwhat (?:day|date)\b", re.I), "date day time year"),
+    (_ABOUT, _CONTENT),
 )
 _MANY = re.compile(
     r"\b(?:list|all|every|each|everything|everyone|everybody|names of)\b|\b(?:who|what|which) (?:are|were)\b", re.I
@@ -55,6 +59,10 @@ _VAGUE = word_set("code number value level amount")
 _OBJECTS = word_set(
     "the a an me us my our whichever which what it them this that these those one all each every of with at in on to for"
 )
+_OPENING = word_set(
+    "since before after until till while though although because unless once whether whenever wherever during within"
+)
+"""What a capital at the beginning of a sentence makes no name of."""
 _NO_VALUES = word_set("one a an both")
 _CLASSES = word_set("many which what all every each")
 """What stands before the kind of thing that is asked for."""
@@ -92,6 +100,7 @@ _VALUES = frozenset(
     }
 )
 _OPENED = re.compile(r"(?:^\W*|[.?!:;,]\s*|\band\s+|\bknow\s+|\bme\s+)(where|when)\b", re.I)
+_KIND_ASKED = re.compile(r"\bwhich\s+((?:(?!(?:is|are|was|were|do|does|did|has|have|of|by)\b)[^\W\d_]+\s*){1,3})", re.I)
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _TELLING = re.compile(r"\b(?:[^\W\d_a-z][^\W_]*|\d[^\W_]*)")
 _QUESTION = re.compile(
@@ -158,7 +167,9 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A request as the author sees it. ``phrases``: words in a row that may be a value, though nothing marks them as one."""
+    """A request as the author sees it. ``phrases``: words in a row that may be a value, though nothing marks them as one. ``places``: ordinals
+    of what functions give (the second author). ``wanted``: the kinds of things that *which* asks for.
+    """
 
     request: str
     values: tuple[Value, ...]
@@ -172,6 +183,8 @@ class Said:
     many: bool = False
     classes: tuple[Span, ...] = ()
     negated: bool = False
+    places: tuple[Place, ...] = ()
+    wanted: tuple[str, ...] = ()
 
     def names(self, span: Span) -> bool:
         """Whether a span is more than words of the functions themselves."""
@@ -185,11 +198,18 @@ class Said:
     @property
     def total(self) -> float:
         """The weight of all that it says."""
-        return sum(one.weight for one in (*self.values, *self.units)) + len(self.ranks) + len(self.bounds)
+        return (
+            sum(one.weight for one in (*self.values, *self.units))
+            + len(self.ranks)
+            + len(self.bounds)
+            + len(self.places)
+        )
 
 
-def said_in(request: str, today: date, vocabulary: frozenset[str] = frozenset()) -> Said:
-    """What a request says. ``vocabulary``: the words of the offered functions, which are no names where they open it."""
+def said_in(
+    request: str, today: date, vocabulary: frozenset[str] = frozenset(), kinds: frozenset[str] = frozenset()
+) -> Said:
+    """What a request says. ``vocabulary``: the words of the offered functions, which are no names where they open it; ``kinds``: what they give."""
     found = [
         span
         for span in spans(request, today)
@@ -199,6 +219,8 @@ def said_in(request: str, today: date, vocabulary: frozenset[str] = frozenset())
     rest = request
     for value in values:
         rest = rest[: value.start] + " " * (value.end - value.start) + rest[value.end :]
+    ordinals = tuple(one for one in places(rest) if one.index >= 0 and one.noun and goes_by(one.noun, kinds))
+    rest = without_places(rest, {one.noun for one in ordinals})
     units = tuple(Unit(own, meant) for own, meant in asked_pairs(_NOTABLE.sub(" ", rest)) if not own <= _FILLER)
     spoken = [word for token in _WORD.findall(rest) for word in words(token)]
     for cue in {one.cue for one in found}:  # the ship A or the ship B: said of each, it is said once
@@ -209,11 +231,18 @@ def said_in(request: str, today: date, vocabulary: frozenset[str] = frozenset())
     if _FIGURES[0][1].search(rest):
         units = (*units, COUNTED)
     phrases = tuple(_phrases(_NOTABLE.sub(_blank, rest), vocabulary))
+    values += tuple(Value(one.start, one.end, one.text, 1.0) for one in phrases if one.before[-1:] == ("about",))
     return Said(
         request, values, tuple(found), units, ranks(rest) + _notable(rest),
         tuple(name for name, pattern in _FIGURES if pattern.search(rest)),
         tuple(_bounds(request, found)), phrases, today, bool(_MANY.search(rest)), tuple(one for one in phrases if one.before[-1:] and one.before[-1] in _CLASSES), bool(_NOT.search(rest)),
+        ordinals, tuple(_wanted(rest, kinds | vocabulary)),
     )  # fmt: skip
+
+
+def _wanted(rest: str, kinds: frozenset[str]) -> Iterator[str]:
+    for asked in _KIND_ASKED.finditer(rest):
+        yield from [word for word in asked[1].split() if goes_by(word, kinds)][:1]
 
 
 def _without(spoken: list[str], word: str, times: int) -> list[str]:
@@ -232,6 +261,11 @@ def questions(request: str) -> Iterator[str]:
         if _QUESTION.search(part):
             yield part
         at = end
+
+
+def asked_about(question: str) -> frozenset[str]:
+    """What *what … about* wants, which is all that such a question asks; empty for others."""
+    return word_set(_CONTENT) if _ABOUT.search(question) else frozenset[str]()
 
 
 def asked_where(question: str) -> Iterator[frozenset[str]]:
@@ -255,7 +289,11 @@ def _opens(span: Span, request: str, vocabulary: frozenset[str]) -> bool:
         or request[: span.start].rstrip()[-1:] not in ("", ".", "!", "?", ":", ";")
     ):
         return False
-    return set(words(span.text)) <= vocabulary or bool(span.after[:1] and span.after[0] in _OBJECTS)
+    return (
+        set(words(span.text)) <= vocabulary
+        or span.text.lower() in _OPENING
+        or bool(span.after[:1] and span.after[0] in _OBJECTS)
+    )
 
 
 def _blank(found: re.Match[str]) -> str:
@@ -301,7 +339,12 @@ def _phrases(rest: str, vocabulary: frozenset[str]) -> Iterator[Span]:
     """Runs of words that the functions do not use themselves."""
     run: list[re.Match[str]] = []
     for token in [*_WORD.finditer(rest), None]:
-        plain = token is not None and token[0].lower() not in _SMALL | _FILLER and not _spoken(token[0], vocabulary)
+        plain = (
+            token is not None
+            and token[0].lower() not in _SMALL | _FILLER
+            and not measured(token[0].lower())
+            and not _spoken(token[0], vocabulary)
+        )
         if token is not None and plain and (not run or rest[run[-1].end() : token.start()] in (" ", "-")):
             run.append(token)
             continue

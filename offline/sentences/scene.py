@@ -11,7 +11,7 @@ from offline.nlp.asked_words import asked_groups
 from offline.nlp.entities import Span
 from offline.sentences.fields import Field
 from offline.sentences.inputs import Function, Inputs, inputs, phrases_for
-from offline.sentences.said import Said, asked_where, questions
+from offline.sentences.said import Said, asked_about, asked_where, questions
 from offline.slots.candidates import Reading, told
 
 _BY_NAME = 0.8
@@ -46,7 +46,7 @@ class Scene:
 
     def of_field(self, field: Field) -> tuple[float, ...]:
         """How well a field says each of the words that ask for something."""
-        return self._strength(field, field.own, field.told)
+        return self._strength(field, field.own, field.told, field.sort)
 
     def of_function(self, function: Function) -> tuple[float, ...]:
         return self._strength(function, function.own, function.told)
@@ -68,6 +68,9 @@ class Scene:
         """The parts of the request that ask for something, with the words of each."""
         found: list[tuple[str, tuple[int, ...]]] = []
         for text in questions(self.said.request):
+            if meant := asked_about(text):
+                found.append((text, self._meaning(meant)))
+                continue
             spoken = asked_groups(text)
             units = self.said.units
             found.append(
@@ -91,9 +94,13 @@ class Scene:
         ]
         return tuple(dict.fromkeys(read))
 
-    def _strength(self, key: object, own: frozenset[str], told_: frozenset[str]) -> tuple[float, ...]:
+    def _strength(
+        self, key: object, own: frozenset[str], told_: frozenset[str], sort: frozenset[str] = frozenset()
+    ) -> tuple[float, ...]:
         if key not in self._strengths:
-            self._strengths[key] = tuple(unit.strength(own, told_) for unit in self.said.units)
+            self._strengths[key] = tuple(
+                unit.strength(own if unit.own else own | sort, told_) for unit in self.said.units
+            )
         return self._strengths[key]
 
     def readings(self, field: Field) -> list[Reading]:

@@ -10,9 +10,10 @@ from graph.identifiers import words
 from offline.nlp.clauses import clauses
 from offline.nlp.superlatives import ranks
 from offline.sentences.choosing import chosen, measures, most_meant
-from offline.sentences.drafts import Draft, begun, called_next
+from offline.sentences.drafts import Draft, Seen, begun, called_next
 from offline.sentences.ends import End, ends
 from offline.sentences.fields import Field
+from offline.sentences.kinds import EMPTY, goes_by
 from offline.sentences.said import COUNTED, Said, Unit, Value
 from offline.sentences.scene import Scene
 
@@ -111,7 +112,7 @@ def _promise(draft: Draft, scene: Scene) -> float:
     return (
         _taken_up(draft, scene, _covered(draft, (), scene))
         - _cost(draft, scene)
-        - 0.9 * (len(scene.said.ranks) - len(draft.ranked))
+        - 0.9 * (len(scene.said.ranks) - len(draft.ranked) + len(scene.said.places) - len(draft.placed))
     )
 
 
@@ -126,8 +127,9 @@ def rated(ended: tuple[End, ...], scene: Scene) -> Meant:
     values = sum(one.weight for one in said.values if any(one.holds(span) for span in used))
     explained = values + sum(one * unit.weight for one, unit in zip(covered, said.units, strict=True))
     ranked = frozenset[int]().union(*(draft.ranked for draft in drafts))
-    explained += 1.2 * len(ranked) + sum(len(draft.bounded) for draft in drafts)
-    cost = 0.9 * (len(said.ranks) - len(ranked)) + sum(
+    placed = frozenset[int]().union(*(draft.placed for draft in drafts))
+    explained += 1.2 * len(ranked) + len(placed) + sum(len(draft.bounded) for draft in drafts)
+    cost = 0.9 * (len(said.ranks) - len(ranked) + len(said.places) - len(placed)) + sum(
         _cost(draft, scene) + _surplus(end, scene) for draft, end in zip(drafts, ended, strict=True)
     )
     left = [one.text for one in said.values if not one.told_by(used) and not _counts(one, ended, said)]
@@ -135,6 +137,8 @@ def rated(ended: tuple[End, ...], scene: Scene) -> Meant:
     left += [span.text for span in scene.convertible if not any(span.overlaps(other) for other in used)]
     left += ["which of its fields"] * any(_vague(end, scene) for end in ended)
     left += ["the most or the least"] * (len(said.ranks) - len(ranked))
+    left += [f"which {one.noun}" for number, one in enumerate(said.places) if number not in placed]
+    left += [f"which {one}" for one in said.wanted if not any(_names_kind(end, one) for end in ended)]
     left += [one.span.text for one in said.bounds if not any(one.span.overlaps(span) for span in used)]
     left += [one.text for one in said.classes if not any(one.overlaps(span) for span in used)] + ["not"] * said.negated
     left += ["the difference"] * ("difference" in said.figures and all(end.figure != "difference" for end in ended))
@@ -246,6 +250,31 @@ def _names_the_best(end: End, scene: Scene) -> bool:
     )
 
 
+def _names_kind(end: End, noun: str) -> bool:
+    """Whether something of the kind that *which* asks for is told, by its name or by a field that goes by the kind itself; not what was said already."""
+    told = (one for one in (*end.answers, *end.label) if one.field not in end.draft.echoed)
+    return any(
+        goes_by(noun, one.field.own) or (_stands_for(one) and any(goes_by(noun, kinds) for kinds in _kinds(one, end)))
+        for one in told
+    )
+
+
+def _stands_for(one: Seen) -> bool:
+    """Whether a field tells which thing is meant: its name, or anything where nothing is called by a name."""
+    return one.field.names or (one.function is not None and not any(field.names for field in one.function.fields))
+
+
+def _kinds(one: Seen, end: End) -> Iterator[frozenset[str]]:
+    """What a thing may go by: what holds it, else what its call gives; one looked up by its name is also what gave the name."""
+    holder = one.field.own - set(words(one.field.name)) - EMPTY
+    if holder or one.function is None:
+        yield holder
+        return
+    yield one.function.kinds
+    if one.call and any(words(name)[-1:] == ("name",) for name in one.function.parameters):
+        yield end.draft.functions[one.call - 1].kinds
+
+
 def _covered_by(end: End, scene: Scene) -> list[float]:
     covered = _covered(end.draft, tuple(one.field for one in end.answers), scene)
     if end.figure or any(one.field.numeric for one in end.answers):
@@ -309,7 +338,7 @@ def _taken_up(draft: Draft, scene: Scene, covered: Sequence[float]) -> float:
     said = scene.said
     values = sum(one.weight for one in said.values if _taken(one, draft))
     units = sum(one * unit.weight for one, unit in zip(covered, said.units, strict=True))
-    return values + units + 1.2 * len(draft.ranked) + len(draft.bounded)
+    return values + units + 1.2 * len(draft.ranked) + len(draft.bounded) + len(draft.placed)
 
 
 def _cost(draft: Draft, scene: Scene) -> float:

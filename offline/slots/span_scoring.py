@@ -18,6 +18,7 @@ from offline.nlp.gazetteer import (
     UNITS,
     word_set,
 )
+from offline.nlp.noun_phrases import TITLED
 
 FITS: Mapping[NeedKind, Mapping[SpanKind, float]] = {
     "secret": {}, "technical": {}, "email": {"email": 0.95}, "url": {"url": 0.95, "domain": 0.8}, "domain": {"domain": 0.95, "url": 0.7},
@@ -96,7 +97,9 @@ def manner(need: Need, span: Span) -> float:
         case "identifier":
             return likeness(need.example, span.text)
         case "entity":  # zones, paths and the like: the example shows the form
-            return -0.3 if "/" in need.example and "/" not in span.text else 0.0
+            unlike = "/" in need.example and "/" not in span.text
+            figures = any(map(str.isdigit, need.example)) and not any(map(str.isdigit, span.text))
+            return -0.3 if unlike or figures else 0.0
         case "symbol":
             return 0.1 if span.text.isupper() else -0.2 if any(map(str.isalpha, span.text)) else -0.5
         case "currency" if need.role and (
@@ -185,7 +188,7 @@ def standing(need: Need, span: Span, typed: frozenset[tuple[int, int]]) -> float
 
     ``typed``: the places of spans that are currencies. A lone capitalised word that opens the request may owe its capital to that.
     """
-    score = 0.0
+    score = _called(need, span)
     if span.kind == "name":
         score += _named(need, span)
         if span.start == 0 and " " not in span.text:
@@ -193,6 +196,15 @@ def standing(need: Need, span: Span, typed: frozenset[tuple[int, int]]) -> float
         if span.text.isupper() and (span.start, span.end) in typed and need.kind in _NAMED_KINDS | {"query"}:
             score -= 0.15
     return score
+
+
+def _called(need: Need, span: Span) -> float:
+    """What the word before a name, which says what it is the name of, means for a parameter: a book has a title, and is nobody."""
+    if span.kind not in ("name", "quoted") or span.cue not in TITLED:
+        return 0.0
+    if need.kind in ("person", "place", "organization", "country"):
+        return -0.4
+    return 0.1 if span.cue in need.described and need.kind in ("query", "entity", "text") else 0.0
 
 
 def _named(need: Need, span: Span) -> float:

@@ -4,7 +4,6 @@ from fastapi import APIRouter
 from pydantic import BaseModel
 
 from agent.planners.by_name import ABOUT, planner_named
-from agent.run_context import BY_PROGRAM
 from domain.errors import UsageError
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
@@ -24,7 +23,7 @@ class Choice(BaseModel):
 
 
 class Choices(BaseModel):
-    """``policies``: llm is among them where there is a model, and program and solution among the ``planners``. ``default_model``: empty where there is none."""
+    """``policies``: llm is among them where there is a model, and solution among the ``planners``. ``default_model``: empty where there is none."""
 
     planners: list[Choice]
     policies: list[Choice]
@@ -36,7 +35,7 @@ class Choices(BaseModel):
 async def choices(_: CurrentUser, services: CurrentServices) -> Choices:
     models = model_names(services.settings)
     return Choices(
-        planners=[Choice(name=name, about=about) for name, about in ABOUT.items() if models or name not in BY_PROGRAM],
+        planners=[Choice(name=name, about=about) for name, about in ABOUT.items() if models or name != "solution"],
         policies=[Choice(name=name, about=about) for name, about in POLICIES.items() if models or name != "llm"],
         models=list(models),
         default_model=models[0] if models else "",

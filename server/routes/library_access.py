@@ -7,9 +7,10 @@ from server.services import Services
 from server.storage.users import User
 
 
-async def hidden_from(_user: User, _services: Services) -> frozenset[ToolId]:
+async def hidden_from(user: User, services: Services) -> frozenset[ToolId]:
     """The tools that this user may not know of."""
-    return frozenset()
+    whole = await services.agents.whole()
+    return await services.agents.visibility.hidden_tools(user, whole.graph.get_tools)
 
 
 async def open_tool(name: str, user: User, services: Services) -> ToolDoc:

@@ -10,7 +10,8 @@ from domain.errors import NotFoundError
 from domain.tool import ToolDoc, ToolId
 from server.dependencies import CurrentCaller, CurrentServices, CurrentUser
 from server.problems import problems
-from server.routes.texts import GivenPassword, Host, KeyValue, Password, RowId, ShortText, ToolKeyName, ToolName
+from server.routes.key_bodies import ToolKeyBody
+from server.routes.texts import GivenPassword, Password, RowId, ShortText, ToolKeyName, ToolName
 from server.routes.tools import known_tool, meant, tools
 from server.storage.allowed_tools import AllowedTool, Reach, reach_of
 from server.storage.host_transfers import HostTransfer
@@ -28,16 +29,6 @@ class PasswordBody(BaseModel):
 
 class ConfirmBody(BaseModel):
     password: GivenPassword
-
-
-class ToolKeyBody(BaseModel):
-    value: KeyValue
-    hosts: list[Host] = Field(
-        min_length=1,
-        max_length=20,
-        description="Where it may be sent: host, host:port (IPv6 in brackets), or http://host to allow it unencrypted.",
-        examples=[["api.example.com"]],
-    )
 
 
 class OwnSession(Session):

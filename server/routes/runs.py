@@ -46,7 +46,7 @@ class RunBody(BaseModel):
     planner: Annotated[str, StringConstraints(max_length=40)] = Field(
         default="",
         examples=["dfs"],
-        description="One of GET /choices; empty: the usual one of the policy, program for llm and dfs for offline.",
+        description="One of GET /choices; empty: the usual one, program.",
     )
     policy: Policy = "offline"
     model: ModelName = ""

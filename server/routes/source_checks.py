@@ -86,7 +86,7 @@ async def refresh_source(
 async def touched(source_id: RowId, user: CurrentAuthor, services: CurrentServices) -> list[ShownTouched]:
     """Of the changes that nobody has marked as looked at."""
     found = await services.sources.get(source_id, user)
-    resting = await touched_by(found, user, services.storage, services.agents.container)
+    resting = await touched_by(found, user, services.storage, services.agents.whole)
     return [ShownTouched(**one.model_dump()) for one in resting]
 
 

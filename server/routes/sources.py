@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
+from domain.errors import SecretError, UnavailableError
 from server.dependencies import CurrentAuthor, CurrentServices
 from server.problems import problems
 from server.routes.sources_bodies import (
@@ -39,11 +40,20 @@ async def sources(user: CurrentAuthor, services: CurrentServices) -> list[ShownS
     responses=problems(400, 409),
 )
 async def add_source(body: NewSource, user: CurrentAuthor, services: CurrentServices) -> ShownSource:
-    """It is read at once; where that fails, the answer says why, and nothing is kept."""
+    """It is read at once; where that fails, the answer says why, and nothing is kept. Only an MCP server that does not let us in, or does not
+    answer, is kept without tools, so that it can be given its keys and be read again.
+    """
     at = services.storage.sources.now()
     given = body.model_dump(exclude={"document", "tools"}) | {"toolset": body.toolset or body.name}
     source = Source.model_validate({**given, "id": new_id(), "author_id": user.id, "created_at": at, "read_at": at})
-    made = await services.sources.add(source, await _read(body, source, services), user)
+    try:
+        read = await _read(body, source, services)
+    except (SecretError, UnavailableError) as error:
+        if body.kind != "mcp":
+            raise
+        read = ReadSource(b"", ())
+        source = source.model_copy(update={"trouble": str(error)[:1000], "read_at": None})
+    made = await services.sources.add(source, read, user)
     return await _shown(made, services)
 
 
@@ -72,6 +82,7 @@ async def change_source(
 async def remove_source(source_id: RowId, user: CurrentAuthor, services: CurrentServices) -> None:
     """What was done with it stays known to administrators."""
     await services.sources.remove(source_id, user)
+    await services.storage.source_keys.clear(source_id)
 
 
 @router.get(

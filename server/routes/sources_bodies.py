@@ -65,6 +65,9 @@ class NewSource(BaseModel):
     command: Annotated[str, StringConstraints(max_length=100, strip_whitespace=True), Plain] = ""
     tools: list[FormToolBody] = Field(default_factory=list[FormToolBody], max_length=500)
     base_url: Address = ""
+    credentials: list[FormCredentialBody] = Field(
+        default_factory=list[FormCredentialBody], max_length=10, description="Keys that an MCP server is asked with."
+    )
     visibility: Visibility = "everybody"
     roles: list[Role] = Field(default_factory=list[Role], max_length=3)
     users: Users = Field(default_factory=list[str])
@@ -197,7 +200,7 @@ class ReadAgainBody(BaseModel):
     """``document``: in place of what stands at the source's address; ``tools``: of a source that is written by hand."""
 
     document: Annotated[str, Plain] | None = None
-    tools: Annotated[list[FormToolBody], Field(max_length=500)] | None = None
+    tools: Annotated[list[FormToolBody], Field(min_length=1, max_length=500)] | None = None
 
 
 class ReasonOfTool(BaseModel):

@@ -17,6 +17,8 @@ from agent.request_reader import PlainReader
 from agent.scheduler import closing
 from domain.errors import UnavailableError
 from domain.event import EventRecord, InputNeeded
+from domain.tool import ToolId
+from server.oauth.client import OAuth
 from server.quotas import Quotas
 from server.runs.approvals import UserApprover
 from server.runs.asking import UserAsker
@@ -26,14 +28,18 @@ from server.runs.journal import records_of
 from server.runs.ledger import LedgerExecutor
 from server.runs.questions import Asks, Questions
 from server.runs.round_robin import RoundRobin
+from server.runs.source_keys import SourceKeysExecutor
 from server.runs.stop_check import StopCheckExecutor
 from server.runs.token_usage import TokenUsage, counting, token_usage
 from server.runs.unknown_outcomes import UnknownOutcomeExecutor
 from server.runs.user_pool import UserPool
+from server.runs.visible_calls import VisibleExecutor
+from server.sources.following import GraphFollower
+from server.sources.visibility import Visibility, viewer
 from server.storage.runs import Run
 from server.storage.sources.models import Source
 from server.storage.storage import Storage
-from server.user_secrets import UserSecrets
+from server.user_secrets import SourceSecrets, UserSecrets
 from wiring.container import Container, open_container
 from wiring.executors import live_executor
 from wiring.forgetting import forget_owner
@@ -42,6 +48,7 @@ from wiring.links import link_news
 from wiring.runs import budget_of, run_and_learn, run_deps
 from wiring.settings import Settings
 from wiring.store_servers import StoreServers
+from wiring.visible import visible
 
 _log = logging.getLogger(__name__)
 _ANSWERS = ("program.ended", "run.finished")
@@ -84,15 +91,20 @@ class UserExecutor:
 class Agents:
     """Made by :func:`open_agents` only."""
 
-    def __init__(self, settings: Settings, storage: Storage, quotas: Quotas, stack: AsyncExitStack) -> None:
+    def __init__(
+        self, settings: Settings, storage: Storage, quotas: Quotas, oauth: OAuth, stack: AsyncExitStack
+    ) -> None:
         self._settings = settings
         self._storage = storage
         self._quotas = quotas
+        self._oauth = oauth
         self._stack = stack
         self._container = Lazy(self._open)
         self._executors = UserPool(self._user_executor)
         self._round_robin = RoundRobin()
         self.servers = StoreServers(settings, stack)
+        self.visibility = Visibility(storage)
+        self.follower = GraphFollower(storage, self.whole)
         self._recorded = Lazy(self._open_recorded)
         stack.push_async_callback(self._executors.close)
 
@@ -100,26 +112,39 @@ class Agents:
         return await self._stack.enter_async_context(open_container(self._settings))
 
     async def container(self) -> Container:
-        """Opened once. Raises ``UnavailableError`` where there is no store; the next asking tries again."""
+        """As the user sees it whose request this is. Opened once; raises ``UnavailableError`` where there is no store, and the next asking tries again."""
+        whole, user = await self.whole(), viewer()
+        if user is None:
+            return whole
+        return visible(whole, await self.visibility.hidden_tools(user, whole.graph.get_tools))
+
+    async def whole(self) -> Container:
+        """With every tool, whoever may see it. Raises as :meth:`container`."""
         return await self._container.get()
+
+    async def seen_by(self, user_id: str) -> Container:
+        """As a user sees it. Raises as :meth:`container`."""
+        whole = await self.whole()
+        return visible(whole, await self.visibility.hidden_from(user_id, whole.graph.get_tools))
 
     async def forget(self, user_id: str) -> None:
         """What is kept for a removed user beside the rows, as far as its stores are within reach; else it is logged."""
         try:
-            await forget_owner(await self.container(), user_id)
+            await forget_owner(await self.whole(), user_id)
         except UnavailableError as error:
             _log.warning("memories or solutions of a removed account are kept still: %s", error)
 
     async def begin(self, run: Run, past: Sequence[EventRecord], control: RunControl) -> AsyncGenerator[EventRecord]:
         """A run's events, with its user's keys and memories, and every change allowed and in the ledger before it is made."""
-        container = await self.container()
-        await container.search()  # which one process owns: where that is another, the run is left to it
+        await (await self.whole()).search()  # which one process owns: where that is another, the run is left to it
+        await self.follower.follow()
         return self._events(run, past, control)
 
     async def _events(self, run: Run, past: Sequence[EventRecord], control: RunControl) -> AsyncGenerator[EventRecord]:
-        container = await self.container()
+        container = await self.seen_by(run.user_id)
         async with self._executors.borrowed(run.user_id) as own:
-            ledger = LedgerExecutor(own.executor, self._storage.effects, run.id, control.told)
+            seen = VisibleExecutor(own.executor, partial(self._hidden_from, run.user_id))
+            ledger = LedgerExecutor(seen, self._storage.effects, run.id, control.told)
             questions = Questions(self._storage, run, Asks(control.told, control.waits), container.graph.get_tools)
             stopped = partial(self._storage.held.stopped, run.id)
             caller = StopCheckExecutor(UnknownOutcomeExecutor(ledger, questions), stopped, control.stop)
@@ -157,7 +182,10 @@ class Agents:
                     await spent.count()
                     yield record
             if container.settings.learn:
-                await link_news(container)
+                await link_news(await self.whole())
+
+    async def _hidden_from(self, user_id: str) -> frozenset[ToolId]:
+        return await self.visibility.hidden_from(user_id, (await self.whole()).graph.get_tools)
 
     async def _wrong_answers(self, run: Run) -> frozenset[str]:
         """Those to the same request that its user has marked as wrong."""
@@ -177,33 +205,46 @@ class Agents:
     async def executor_of(self, user_id: str) -> AsyncGenerator[Executor]:
         """What a user's runs make calls with, for calls beside them. Raises as :meth:`container`."""
         async with self._executors.borrowed(user_id) as own:
-            yield own.executor
+            yield VisibleExecutor(own.executor, partial(self._hidden_from, user_id))
 
     async def recorded(self) -> Executor:
         """Answers from recorded calls and reaches nothing else. Raises as :meth:`container`."""
         return await self._recorded.get()
 
     async def _open_recorded(self) -> Executor:
-        return await (await self.container()).executor("replay")
+        return await (await self.whole()).executor("replay")
 
     async def evidence(self, request: str, user_id: str) -> Evidence:
         """What is known of tools, as a run of this user sees them. Raises as :meth:`container`."""
-        container = await self.container()
+        container = await self.seen_by(user_id)
         reader, search, flows = PlainReader(), await container.search(), await container.flows()
         parts, secrets = reader.parts(request), await self._secrets(user_id)
         return Evidence(parts, container.graph, search, container.weights, secrets, flows, reader)
 
     async def _secrets(self, user_id: str) -> UserSecrets:
-        return UserSecrets(self._storage.tool_keys, user_id, await (await self.container()).secrets())
+        shared = await (await self.whole()).secrets()
+        return UserSecrets(self._storage.tool_keys, self._oauth.of_users, user_id, shared)
 
     async def secrets_for(self, source: Source, user_id: str | None) -> Secrets:
         """The keys that calls of a source send when this user asks; None: its author. Raises as :meth:`container`."""
+        if source.keys_of == "source":
+            return await self._secrets_of_source(source.id)
         return await self._secrets(user_id or source.author_id or "")
+
+    async def _secrets_of_source(self, source_id: str) -> SourceSecrets:
+        shared = await (await self.whole()).secrets()
+        return SourceSecrets(self._storage.source_keys, self._oauth.of_sources, source_id, shared)
 
     async def _user_executor(self, user_id: str) -> UserExecutor:
         """Connections are kept between a user's runs, and shared with nobody's."""
         secrets = await self._secrets(user_id)
-        return UserExecutor(live_executor(await self.container(), secrets, user_id), secrets)
+        own = live_executor(await self.whole(), secrets, user_id)
+        of_source = partial(self._source_executor, user_id)
+        return UserExecutor(SourceKeysExecutor(own, self._storage.offered_tools.keys_of, of_source), secrets)
+
+    async def _source_executor(self, user_id: str, source_id: str) -> Executor:
+        secrets = await self._secrets_of_source(source_id)
+        return live_executor(await self.whole(), secrets, f"{user_id} {source_id}")
 
 
 def _within(budget: Budget, spent: TokenUsage) -> Budget:
@@ -211,7 +252,7 @@ def _within(budget: Budget, spent: TokenUsage) -> Budget:
 
 
 @asynccontextmanager
-async def open_agents(settings: Settings, storage: Storage, quotas: Quotas) -> AsyncGenerator[Agents]:
+async def open_agents(settings: Settings, storage: Storage, quotas: Quotas, oauth: OAuth) -> AsyncGenerator[Agents]:
     """Nothing is opened before the first run needs it; all is closed at the end."""
     async with AsyncExitStack() as stack:
-        yield Agents(settings, storage, quotas, stack)
+        yield Agents(settings, storage, quotas, oauth, stack)

@@ -5,9 +5,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from server.sources.checking import SourceChecker, checking
-from server.sources.following import following
-from server.sources.registry import SourceRegistry
+from server.sources.registry import Follow, SourceRegistry
 from server.sources.store_access import StoreAccess
+from server.sources.watching import SourceWatch, watching
 from server.storage.storage import Storage
 
 
@@ -17,12 +17,17 @@ class SourcesAtWork:
 
     registry: SourceRegistry
     checker: SourceChecker
+    watch: SourceWatch
 
 
 @asynccontextmanager
-async def sources_at_work(storage: Storage, access: StoreAccess, worker: str) -> AsyncGenerator[SourcesAtWork]:
+async def sources_at_work(
+    storage: Storage, access: StoreAccess, follow: Follow, worker: str
+) -> AsyncGenerator[SourcesAtWork]:
     """Until the end. ``worker``: what this process is called."""
-    async with following(storage, access.container) as follower:
-        registry = SourceRegistry(storage, access, follower.follow)
-        async with checking(storage, registry, access, worker) as checker:
-            yield SourcesAtWork(registry, checker)
+    registry = SourceRegistry(storage, access, follow)
+    async with (
+        checking(storage, registry, access, worker) as checker,
+        watching(storage, registry, access) as watch,
+    ):
+        yield SourcesAtWork(registry, checker, watch)

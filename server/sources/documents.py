@@ -5,7 +5,7 @@ from hashlib import blake2b
 import orjson
 
 from domain.source import Corrections, source_mark
-from domain.tool import Parameter, ToolDoc
+from domain.tool import EntityMark, Parameter, ToolDoc
 from server.storage.sources.models import KeptTool, Learnt
 
 
@@ -23,6 +23,9 @@ def corrected(doc: ToolDoc, said: Corrections) -> ToolDoc:
         changed["description"] = said.description
     if said.side_effect is not None:
         changed["marked"] = said.side_effect
+    if said.entities:
+        marks = tuple(EntityMark(place=place, entity=entity) for place, entity in sorted(said.entities.items()))
+        changed["entity_marks"] = marks
     if said.examples:
         changed["parameters"] = tuple(_with_example(one, said) for one in doc.parameters)
     return doc.model_copy(update=changed)

@@ -1,88 +1,58 @@
-"""The store follows the rows: what they say is offered is where requests find it, and nothing else of any source is."""
+"""The graph follows the rows: after each step of a source, when the server starts, and before a run where another process took a step."""
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 
 from domain.errors import FootpathError
-from domain.tool import ToolId
+from server.storage.shielded import shielded
 from server.storage.sources.models import Followed
 from server.storage.storage import Storage
-from wiring.admitting import admit, reconcile, withdraw
+from wiring.admitting import reconcile
 from wiring.container import Container
 
 _log = logging.getLogger(__name__)
-PAUSE = 30.0
-"""Seconds after which a store that was out of reach is tried again."""
 
 
-class StoreFollower:
-    """Those of one process. Whatever order steps come in, a tool ends as its row says; where the store is out of reach, as soon as it is back."""
+class GraphFollower:
+    """One process's. ``container``: the whole one, whoever asks.
+
+    The first time, and after a change that broke off, everything that is offered is looked up in the vectors and words too; later the graph's
+    documents tell enough.
+    """
 
     def __init__(self, storage: Storage, container: Callable[[], Awaitable[Container]]) -> None:
-        self._storage = storage
+        self._rows = storage.offered_tools
         self._container = container
         self._lock = asyncio.Lock()
-        self._late = False
+        self._followed = ""
+        self._whole = False
 
-    async def follow(self, followed: Followed) -> None:
-        """After a step."""
-        tools = {*(doc.id for doc in followed.offered), *followed.withdrawn}
+    async def follow(self) -> None:
+        """Bring the graph to what the rows say, where they have changed. Raises ``UnavailableError``; the next one tries again."""
+        if await shielded(self._rows.revision()) == self._followed:
+            return
+        async with self._lock:
+            revision = await shielded(self._rows.revision())
+            if revision == self._followed:
+                return
+            offered, known = await shielded(self._rows.all()), await shielded(self._rows.known())
+            whole, self._whole = self._whole, False
+            if known:
+                docs = {one.doc.id: one.doc for one in offered}
+                await reconcile(await self._container(), docs, known, whole=not whole)
+            self._followed, self._whole = revision, True
+
+    async def after(self, step: Followed) -> None:
+        """After a step. The rows are written: what cannot be followed now is hidden, or not offered yet, and is followed later."""
         try:
-            await self._bring(tools)
+            await self.follow()
         except FootpathError as error:
-            self._late = True
-            _log.warning("the store does not follow the tools of sources yet: %s", error)
+            _log.warning("the graph does not follow the source %s yet: %s", step.source.id, error)
 
-    async def _bring(self, tools: Collection[ToolId]) -> None:
-        container = await self._container()
-        async with self._lock:  # the rows are read within it, so that the latest word is the last that is done
-            now = [one.doc for one in await self._storage.offered_tools.of(tools)]
-            gone = set(tools) - {doc.id for doc in now}
-            if gone:
-                await withdraw(container, sorted(gone))
-            if now:
-                await admit(container, now)
-
-    async def catch_up(self) -> bool:
-        """Bring the store to what the rows say, whatever was broken off. False: it is out of reach."""
-        known = await self._storage.offered_tools.known()
-        if not known:
-            self._late = False
-            return True
+    async def at_start(self) -> None:
+        """Where there is a store already; where it cannot be used, the first run that can be made follows."""
         try:
-            container = await self._container()
-            async with self._lock:
-                offered = {one.doc.id: one.doc for one in await self._storage.offered_tools.all()}
-                await reconcile(container, offered, known)
+            await self.follow()
         except FootpathError as error:
-            _log.warning("the store does not follow the tools of sources yet: %s", error)
-            return False
-        self._late = False
-        return True
-
-    async def keep_up(self, pause: float) -> None:
-        """At once, and whenever a step could not be followed; until cancelled."""
-        self._late = True
-        while True:
-            try:
-                if self._late:
-                    await self.catch_up()
-            except Exception:  # noqa: BLE001  # a defect of ours must not end it for good
-                _log.exception("the tools of sources could not be followed")
-            await asyncio.sleep(pause)
-
-
-@asynccontextmanager
-async def following(
-    storage: Storage, container: Callable[[], Awaitable[Container]], pause: float = PAUSE
-) -> AsyncGenerator[StoreFollower]:
-    """At work until the end."""
-    follower = StoreFollower(storage, container)
-    task = asyncio.create_task(follower.keep_up(pause))
-    try:
-        yield follower
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+            _log.warning("the graph does not follow the sources of tools yet: %s", error)

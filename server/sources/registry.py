@@ -4,9 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
+import orjson
+
 from domain.errors import BrokenInputError, ConflictError, FootpathError, NotFoundError, UnavailableError, UsageError
 from domain.source import Corrections, source_id_of
 from domain.tool import ToolId
+from graph.importers.mcp import McpSource
 from server.sources import states
 from server.sources.documents import digest
 from server.sources.reading import ReadSource, read_openapi
@@ -15,6 +18,7 @@ from server.sources.store_access import StoreAccess
 from server.storage.sources.models import Actor, Done, Followed, Held, KeptTool, Reading, Source
 from server.storage.storage import Storage
 from server.storage.users import User
+from wiring.mcp_listing import list_mcp, mcp_url
 
 Follow = Callable[[Followed], Awaitable[None]]
 """Told after each step what is offered now, and what is not any more."""
@@ -52,7 +56,8 @@ class SourceRegistry:
 
     async def add(self, source: Source, read: ReadSource, user: User) -> Source:
         """A new one, with its tools as drafts. ``ConflictError``: as many as there may be."""
-        self.check_size(read)
+        if not source.trouble:
+            self.check_size(read)
         at = source.created_at
         reading = Reading(
             version=1, digest=digest(read.raw), documents=read.docs, skipped=read.skipped, at=at, raw=read.raw
@@ -82,7 +87,17 @@ class SourceRegistry:
             if document is None and not source.address:
                 raise UsageError("this source has no address to be read from; send its document")
             return await read_openapi(self._access.settings, source, document)
-        raise UsageError(f"what a source of kind {source.kind} says cannot be read again; send its tools")
+        if source.kind == "form":
+            raise UsageError("the tools of this source are written by hand; send them")
+        if document is not None:
+            raise UsageError("what an MCP server offers is asked of it; send no document")
+        container = await self._access.container()
+        secrets = await self._access.secrets(source, None)
+        url = mcp_url(source.address, source.command)
+        asked = McpSource(url, source.category, source.toolset, credentials=source.credentials, name=source.name)
+        listing = await list_mcp(container, asked, secrets, f"source:{source.id}")
+        raw = orjson.dumps([doc.model_dump(mode="json") for doc in listing.docs])
+        return ReadSource(raw, listing.docs, listing.skipped)
 
     async def refresh(self, source_id: str, actor: Actor, read: Reader) -> Source:
         """Have it read again and compared. What nobody has looked at since it changed is not offered.

@@ -20,6 +20,9 @@ from server.storage.events import RunEvents
 from server.storage.host_transfers import HostTransfers
 from server.storage.inputs import Inputs
 from server.storage.invitations import Invitations
+from server.storage.key_consents import KeyConsents
+from server.storage.key_grants import KeyGrants
+from server.storage.key_shelves import OF_SOURCES
 from server.storage.login_places import LoginPlaces
 from server.storage.migrate import newest
 from server.storage.retention import Retention
@@ -59,6 +62,10 @@ class Storage:
         self.attempts = Attempts(database, clock)
         self.places = LoginPlaces(database, clock)
         self.tool_keys = ToolKeys(database, clock, keys)
+        self.source_keys = ToolKeys(database, clock, keys, OF_SOURCES)
+        self.key_grants = KeyGrants(database, clock, keys)
+        self.source_key_grants = KeyGrants(database, clock, keys, OF_SOURCES)
+        self.key_consents = KeyConsents(database, clock, keys)
         self.vault_keys = VaultKeys(database, clock, keys)
         self.allowed_tools = AllowedTools(database, clock)
         self.host_transfers = HostTransfers(database, clock)

@@ -1,15 +1,20 @@
-"""The vault: users' own keys for tools, sealed, each with the hosts it may be sent to."""
+"""The vault: keys for tools, sealed, each with the hosts it may be sent to. Some are given as they are, some obtained by a grant."""
 
+import secrets
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Literal
 
+from pydantic import Field
 from sqlalchemy import delete, select, update
 
 from domain.model import Model
 from server.storage.clock import Clock
 from server.storage.database import Database
 from server.storage.encryption import Keys
-from server.storage.rows.accounts import ToolKeyRow
+from server.storage.key_shelves import OF_USERS, KeyRow, Shelf
+
+GrantKind = Literal["authorization_code", "client_credentials"]
 
 
 class ToolKey(Model):
@@ -18,80 +23,83 @@ class ToolKey(Model):
     name: str
     hosts: tuple[str, ...]
     updated_at: datetime
+    grant: GrantKind | None = Field(default=None, description="How it is obtained by OAuth; null: it was given.")
+    fresh_until: datetime | None = Field(default=None, description="When its access token is renewed; null: never.")
+    lapsed: str = Field(default="", description="Why it needs consent again; empty where it does not.")
 
 
 class ToolKeys:
-    """The vault of a database."""
+    """The vault of a database; ``shelf``: whose keys."""
 
-    def __init__(self, database: Database, clock: Clock, keys: Keys) -> None:
+    def __init__(self, database: Database, clock: Clock, keys: Keys, shelf: Shelf = OF_USERS) -> None:
         self._database = database
         self._clock = clock
         self._keys = keys
+        self._shelf = shelf
 
-    async def put(self, user_id: str, name: str, value: str, hosts: Sequence[str]) -> ToolKey:
-        """Keep a key, in place of one of the same name."""
-        version, sealed = self._keys.seal(value, place(user_id, name))
-        row = ToolKeyRow(
-            user_id=user_id,
-            name=name,
-            hosts=list(hosts),
-            key_version=version,
-            sealed=sealed,
-            updated_at=self._clock(),
-        )
+    async def put(self, owner: str, name: str, value: str, hosts: Sequence[str]) -> ToolKey:
+        """Keep a key as it is given, in place of one of the same name."""
+        version, sealed = self._keys.seal(value, self._shelf.place(owner, name, granted=False))
+        row = self._shelf.new(owner, name)
+        row.hosts, row.key_version, row.sealed, row.updated_at = list(hosts), version, sealed, self._clock()
+        row.grant, row.fresh_until, row.lapsed, row.turn, row.turn_until = None, None, "", secrets.token_hex(8), None
         async with self._database.writing() as session:
             row = await session.merge(row)
-        return _shown(row)
+        return shown(row)
 
-    async def all(self, user_id: str) -> list[ToolKey]:
-        """A user's keys by name, without their values."""
-        statement = select(ToolKeyRow).where(ToolKeyRow.user_id == user_id).order_by(ToolKeyRow.name)
+    async def all(self, owner: str) -> list[ToolKey]:
+        """An owner's keys by name, without their values."""
+        rows = self._shelf.rows
+        statement = select(rows).where(self._shelf.owner == owner).order_by(rows.name)
         async with self._database.reading() as session:
-            return [_shown(row) for row in await session.scalars(statement)]
+            return [shown(row) for row in await session.scalars(statement)]
 
-    async def names(self, user_id: str) -> dict[str, tuple[str, ...]]:
+    async def names(self, owner: str) -> dict[str, tuple[str, ...]]:
         """Names and hosts."""
-        return {key.name: key.hosts for key in await self.all(user_id)}
+        return {key.name: key.hosts for key in await self.all(owner)}
 
-    async def value(self, user_id: str, name: str) -> str | None:
-        """The value; None where there is none. ``SecretError`` where it cannot be opened."""
+    async def value(self, owner: str, name: str) -> str | None:
+        """The value of one that was given; None where there is none. ``SecretError`` where it cannot be opened."""
         async with self._database.reading() as session:
-            row = await session.get(ToolKeyRow, (user_id, name))
-        return self._keys.open(row.key_version, row.sealed, place(user_id, name)) if row else None
+            row = await session.get(self._shelf.rows, (owner, name))
+        if row is None or row.grant is not None:
+            return None
+        return self._keys.open(row.key_version, row.sealed, self._shelf.place_of(row))
 
-    async def remove(self, user_id: str, name: str) -> bool:
+    async def remove(self, owner: str, name: str) -> bool:
         """Whether there was one."""
-        chosen = (ToolKeyRow.user_id == user_id) & (ToolKeyRow.name == name)
+        rows = self._shelf.rows
+        gone = delete(rows).where(self._shelf.chosen(owner, name)).returning(rows.name)
         async with self._database.writing() as session:
-            return await session.scalar(delete(ToolKeyRow).where(chosen).returning(ToolKeyRow.name)) is not None
+            return await session.scalar(gone) is not None
+
+    async def clear(self, owner: str) -> None:
+        """Forget all that this owner has."""
+        async with self._database.writing() as session:
+            await session.execute(delete(self._shelf.rows).where(self._shelf.owner == owner))
 
     async def reseal(self) -> int:
         """Seal with the newest key whatever was sealed with an older one; how many. Servers may go on meanwhile."""
-        newest, done = self._keys.newest, 0
+        newest, done, rows = self._keys.newest, 0, self._shelf.rows
         async with self._database.reading() as session:
-            rows = list(await session.scalars(select(ToolKeyRow).where(ToolKeyRow.key_version != newest)))
-        for row in rows:
-            value = self._keys.open(row.key_version, row.sealed, place(row.user_id, row.name))
-            version, sealed = self._keys.seal(value, place(row.user_id, row.name))
-            # Only where it is still what was read: its owner may have changed it meanwhile.
-            same = (
-                (ToolKeyRow.user_id == row.user_id) & (ToolKeyRow.name == row.name) & (ToolKeyRow.sealed == row.sealed)
-            )
-            change = update(ToolKeyRow).where(same).values(key_version=version, sealed=sealed)
+            old = list(await session.scalars(select(rows).where(rows.key_version != newest)))
+        for row in old:
+            value = self._keys.open(row.key_version, row.sealed, self._shelf.place_of(row))
+            version, sealed = self._keys.seal(value, self._shelf.place_of(row))
+            # Only where it is still what was read: its owner, or a renewal, may have changed it meanwhile.
+            same = self._shelf.chosen(self._shelf.owner_of(row), row.name) & (rows.sealed == row.sealed)
+            change = update(rows).where(same).values(key_version=version, sealed=sealed)
             async with self._database.writing() as session:
-                done += await session.scalar(change.returning(ToolKeyRow.key_version)) is not None
+                done += await session.scalar(change.returning(rows.key_version)) is not None
         return done
 
     async def versions(self) -> set[int]:
         """The versions that something is sealed with."""
         async with self._database.reading() as session:
-            return set(await session.scalars(select(ToolKeyRow.key_version).distinct()))
+            return set(await session.scalars(select(self._shelf.rows.key_version).distinct()))
 
 
-def place(user_id: str, name: str) -> str:
-    """What a key is sealed for: the row that it lies in."""
-    return f"tool key\n{user_id}\n{name}"
-
-
-def _shown(row: ToolKeyRow) -> ToolKey:
-    return ToolKey(name=row.name, hosts=tuple(row.hosts), updated_at=row.updated_at)
+def shown(row: KeyRow) -> ToolKey:
+    """What may be shown of a row."""
+    found = {name: getattr(row, name) for name in ToolKey.model_fields}
+    return ToolKey.model_validate(found | {"hosts": tuple(row.hosts)})

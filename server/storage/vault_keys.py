@@ -7,8 +7,8 @@ from domain.errors import SecretError, UnavailableError
 from server.storage.clock import Clock
 from server.storage.database import Database
 from server.storage.encryption import Keys
-from server.storage.rows.accounts import ToolKeyRow, VaultKeyRow
-from server.storage.tool_keys import place
+from server.storage.key_shelves import SHELVES
+from server.storage.rows.accounts import VaultKeyRow
 
 _ADVICE = (
     "Give this server the keys of the others: FOOTPATH_VAULT_KEYS, or their file vault.keys in its FOOTPATH_SERVER_HOME. "
@@ -30,7 +30,7 @@ class VaultKeys:
 
     def _agree(self, session: Session) -> None:
         mine, noted = self._keys.fingerprints(), _noted(session)
-        used = set(session.scalars(select(ToolKeyRow.key_version).distinct()))
+        used = {version for shelf in SHELVES for version in session.scalars(select(shelf.rows.key_version).distinct())}
         for version in sorted(noted.keys() | used):
             if version not in mine and version in used:
                 raise UnavailableError(f"the vault was sealed with key {version}, which this server lacks. {_ADVICE}")
@@ -44,14 +44,16 @@ class VaultKeys:
 
     def _try(self, session: Session) -> None:
         """Rows of before keys were noted tell by themselves."""
-        for version in session.scalars(select(ToolKeyRow.key_version).distinct()).all():
-            row = session.scalars(select(ToolKeyRow).where(ToolKeyRow.key_version == version).limit(1)).one()
-            try:
-                self._keys.open(row.key_version, row.sealed, place(row.user_id, row.name))
-            except SecretError as error:
-                raise UnavailableError(
-                    f"this server's keys do not open the vault of its database. {_ADVICE}"
-                ) from error
+        for shelf in SHELVES:
+            rows = shelf.rows
+            for version in session.scalars(select(rows.key_version).distinct()).all():
+                row = session.scalars(select(rows).where(rows.key_version == version).limit(1)).one()
+                try:
+                    self._keys.open(row.key_version, row.sealed, shelf.place_of(row))
+                except SecretError as error:
+                    raise UnavailableError(
+                        f"this server's keys do not open the vault of its database. {_ADVICE}"
+                    ) from error
 
     async def forget_older(self) -> None:
         """Only the newest key counts from now on: nothing is sealed with another."""
@@ -67,12 +69,13 @@ class VaultKeys:
         for version, fingerprint in _noted(session).items():
             if mine.get(version) != fingerprint:
                 session.execute(delete(VaultKeyRow).where(VaultKeyRow.version == version))
-        for row in session.scalars(select(ToolKeyRow)).all():
-            try:
-                self._keys.open(row.key_version, row.sealed, place(row.user_id, row.name))
-            except SecretError:
-                session.delete(row)
-                gone += 1
+        for shelf in SHELVES:
+            for row in session.scalars(select(shelf.rows)).all():
+                try:
+                    self._keys.open(row.key_version, row.sealed, shelf.place_of(row))
+                except SecretError:
+                    session.delete(row)
+                    gone += 1
         return gone
 
 

@@ -19,7 +19,7 @@ OPENERS = frozenset(
      "open_unix_connection", "sock_connect", "urlopen", "urlretrieve"}
 )  # fmt: skip
 """Methods that open a connection or ask a name server, whatever object they belong to."""
-_VALUES = ("mcp.types.", "qdrant_client.models.", "langchain_core.", "ray.data.DataContext")
+_VALUES = ("mcp.types.", "mcp.shared.message.", "qdrant_client.models.", "langchain_core.", "ray.data.DataContext")
 _TYPES = (
     "gaierror",
     "create_ssl_context",

@@ -119,7 +119,8 @@ class Life:
     async def _ask(self, client: httpx.AsyncClient) -> None:
         mark = f"plan {len(self.told):04}"
         conversation = (await client.post("/conversations", json={})).json()["id"]
-        asked = {"request": self.request_for(mark), **self.choices}
+        walks = {} if self.choices.get("policy") == "llm" else {"planner": "dfs"}
+        asked = {"request": self.request_for(mark), **walks, **self.choices}
         answer = await client.post(f"/conversations/{conversation}/runs", json=asked)
         assert answer.status_code == 202, answer.text
         self.told.append(Told(answer.json()["id"], mark))

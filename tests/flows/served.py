@@ -119,7 +119,8 @@ class Client:
         return httpx.request(method, url, headers=self._headers, json=body, timeout=100, trust_env=False)
 
     def ask(self, request: str, **choices: Any) -> tuple[str, str]:
-        """The ids of a new conversation and of a run in it. ``choices``: what else is said of the run."""
+        """The ids of a new conversation and of a run in it. ``choices``: what else is said of the run; where rules decide, it walks if nothing else is said."""
+        choices = choices if choices.get("policy") == "llm" else {"planner": "dfs", **choices}
         conversation = self.call("POST", "/conversations", {}).json()["id"]
         answer = self.call("POST", f"/conversations/{conversation}/runs", {"request": request, **choices})
         assert answer.status_code == 202, answer.text

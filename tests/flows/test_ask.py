@@ -70,7 +70,7 @@ def test_json_is_one_object_with_the_keys_of_the_contract(store: str, calls: str
 
 
 def test_the_walk_the_calls_and_the_answer_are_shown(store: str, calls: str) -> None:
-    asked = script("ask.py", WEATHER, "--store", store, "--executor", "replay", "--calls", calls)
+    asked = script("ask.py", WEATHER, "--store", store, "--executor", "replay", "--calls", calls, "--planner", "dfs")
     assert asked.returncode == 0, asked.stderr
     for words in (
         "candidates",

@@ -53,6 +53,8 @@ def ask(place: Place, request: str, *options: str, answers: Sequence[str] | None
         "--store",
         str(place.store),
         "--no-learn",
+        "--planner",
+        "dfs",
         *options,
     ]
     host = place.tools.removeprefix("http://")

@@ -65,7 +65,7 @@ async def test_dialogues_are_answered(place: Place) -> None:
     async with open_container(Settings(store=place.store, allow_hosts=[host])) as container:  # pyright: ignore[reportArgumentType]
         answered = await evaluate_answers(
             DIALOGUES,
-            lambda: run_deps(container, "offline", "http", approver=AllowChanges()),
+            lambda: run_deps(container, "offline", "http", "dfs", approver=AllowChanges()),
             budget_of(container),
             _Services(place),
         )
@@ -135,7 +135,7 @@ def _provenance(records: Sequence[EventRecord]) -> list[str]:
 
 def ask(client: Client, conversation: str, request: str, until: str = "run.finished") -> list[EventRecord]:
     """The events of a run that asks for something in a conversation, up to one of a kind."""
-    answer = client.call("POST", f"/conversations/{conversation}/runs", {"request": request})
+    answer = client.call("POST", f"/conversations/{conversation}/runs", {"request": request, "planner": "dfs"})
     assert answer.status_code == 202, answer.text
     return client.follow(answer.json()["id"], until=until)
 
@@ -171,7 +171,9 @@ def test_a_killed_server_takes_a_follow_up_up_where_it_was(place: Place, tmp_pat
         ada = registered(address)
         conversation, first = ada.ask(HOLIDAYS)
         ada.follow(first)
-        asked = ada.call("POST", f"/conversations/{conversation}/runs", {"request": "And in 2027?"}).json()["id"]
+        asked = ada.call(
+            "POST", f"/conversations/{conversation}/runs", {"request": "And in 2027?", "planner": "dfs"}
+        ).json()["id"]
         before = ada.follow(asked, until="subtask.started")
         process.kill()
         process.wait()

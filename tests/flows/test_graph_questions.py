@@ -63,7 +63,7 @@ async def questions(request: str, container: Container) -> Counter[str]:
     """What a run that answers a request asks of the graph."""
     graph, counting = container.graph, Counting(container.graph)
     container.graph = cast("LinkedGraph", counting)
-    deps = await run_deps(container, "offline", "http", approver=AllowChanges())
+    deps = await run_deps(container, "offline", "http", "dfs", approver=AllowChanges())
     ends = [
         record.event
         async for record in run_and_learn(request, deps, budget_of(container))

@@ -43,7 +43,7 @@ async def place(built: tuple[str, Settings]) -> AsyncGenerator[tuple[str, Contai
 
 
 async def events_of(container: Container, request: str, name: str) -> list[Event]:
-    deps = await run_deps(container, "offline", await container.executor("http"), approver=AllowChanges())
+    deps = await run_deps(container, "offline", await container.executor("http"), "dfs", approver=AllowChanges())
     return [record.event async for record in run_and_learn(request, deps, budget_of(container), name=name)]
 
 

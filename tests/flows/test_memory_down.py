@@ -81,7 +81,7 @@ async def test_a_qdrant_server_that_is_gone(tmp_path: Path) -> None:
 
 
 async def _run_in(container: Container, calls: Executor) -> list[Event]:
-    return await events_of(await run_deps(container, "offline", calls, approver=AllowChanges()))
+    return await events_of(await run_deps(container, "offline", calls, "dfs", approver=AllowChanges()))
 
 
 @pytest.mark.timeout(120)

@@ -84,12 +84,17 @@ def test_only_so_many_runs_of_one_user(place: Place, tmp_path: Path) -> None:
     with serving(place, tmp_path / "home", FOOTPATH_USER_RUNS="1") as (address, _):
         ada, eve = registered(address), registered(address, "eve")
         conversation, run = ada.ask(INHABITANTS)
-        again = ada.call("POST", f"/conversations/{conversation}/runs", {"request": INHABITANTS})
+        again = ada.call("POST", f"/conversations/{conversation}/runs", {"request": INHABITANTS, "planner": "dfs"})
         assert again.status_code == 429
         assert again.json()["code"] == "busy"
         eve.follow(eve.ask(INHABITANTS)[1])
         ada.follow(run)
-        assert ada.call("POST", f"/conversations/{conversation}/runs", {"request": INHABITANTS}).status_code == 202
+        assert (
+            ada.call(
+                "POST", f"/conversations/{conversation}/runs", {"request": INHABITANTS, "planner": "dfs"}
+            ).status_code
+            == 202
+        )
 
 
 def test_a_run_is_cancelled(place: Place, tmp_path: Path) -> None:

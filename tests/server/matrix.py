@@ -165,6 +165,12 @@ async def a_source(world: World) -> Mapping[str, str]:
     return await source_of("author", world)
 
 
+async def a_source_key(world: World) -> Mapping[str, str]:
+    things = await a_source(world)
+    await world.services.storage.source_keys.put(things["source_id"], "weather", "secret", ["api.example.com"])
+    return {**things, "name": "weather"}
+
+
 async def an_admins_source(world: World) -> Mapping[str, str]:
     return await source_of("admin", world)
 
@@ -231,6 +237,13 @@ SOURCE = "/api/v1/sources/{source_id}"
 NO_ID = "00000000-0000-0000-0000-000000000000"
 A_TEMPLATE: dict[str, Any] = {"name": "a template", "document": {"steps": [{"tool": "a/b/c"}]}}
 A_SOLUTION: dict[str, Any] = {"program": {"text": "6 * 7"}, "patterns": ["What is six times seven?"]}
+A_GRANT: dict[str, Any] = {
+    "grant": "authorization_code",
+    "authorize_url": "https://id.example.com/authorize",
+    "token_url": "https://id.example.com/token",
+    "client_id": "footpath",
+    "hosts": ["api.example.com"],
+}
 LOGIN = {"name": "user", "password": PASSWORD}
 EXPECTED: dict[tuple[str, str], Access] = {
     ("GET", "/health"): everyone(200),
@@ -253,6 +266,11 @@ EXPECTED: dict[tuple[str, str], Access] = {
         401, 200, 200, 200, 200, {"value": "k", "hosts": ["api.example.com"]}, a_tool_key
     ),
     ("DELETE", "/api/v1/me/tool-keys/{name}"): own(204, a_tool_key),
+    ("POST", "/api/v1/me/tool-keys/{name}/oauth"): Access(401, 200, 200, 200, 200, A_GRANT, a_tool_key),
+    # Nobody may be asked from here: the guard keeps the address.
+    ("POST", "/api/v1/me/oauth-discovery"): for_oneself(422, {"address": "https://10.0.0.7/"}),
+    # It is for browsers, and says whose by its state, which this is none of.
+    ("GET", "/api/v1/oauth/callback"): everyone(400),
     ("GET", "/api/v1/me/allowed-tools"): for_oneself(200),
     ("PUT", "/api/v1/me/allowed-tools/{tool}"): Access(401, 204, 204, 204, 204, None, an_allowed_tool),
     ("DELETE", "/api/v1/me/allowed-tools/{tool}"): own(204, an_allowed_tool),
@@ -328,6 +346,10 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("POST", f"{SOURCE}/admit"): for_authors(200, a_tested_tool, {}),
     ("POST", f"{SOURCE}/quarantine"): for_authors(200, a_source, {"tools": [A_TOOL], "reason": "slow"}),
     ("POST", f"{SOURCE}/undo"): for_authors(200, a_kept_out_tool),
+    ("GET", f"{SOURCE}/keys"): for_authors(200, a_source),
+    ("PUT", f"{SOURCE}/keys/{{name}}"): for_authors(200, a_source_key, {"value": "k", "hosts": ["api.example.com"]}),
+    ("DELETE", f"{SOURCE}/keys/{{name}}"): for_authors(204, a_source_key),
+    ("POST", f"{SOURCE}/keys/{{name}}/oauth"): for_authors(200, a_source_key, A_GRANT),
     # There is no store; tests/server/test_source_checks.py is about those that are checked.
     ("POST", f"{SOURCE}/check"): for_authors(202, a_source, {}),
     ("GET", f"{SOURCE}/quality"): for_authors(200, a_source),

@@ -17,7 +17,7 @@ async def test_without_a_model_rules_decide(world: World) -> None:
     assert [one["name"] for one in told["policies"]] == ["offline"]
     assert (told["models"], told["default_model"]) == ([], "")
     assert ABOUT.keys() == PLANNERS.keys()
-    assert [one["name"] for one in told["planners"]] == [one for one in PLANNERS if one not in ("program", "solution")]
+    assert [one["name"] for one in told["planners"]] == [one for one in PLANNERS if one != "solution"]
 
 
 async def test_models_are_those_of_the_settings(tmp_path: Path) -> None:

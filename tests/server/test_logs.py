@@ -138,12 +138,15 @@ async def test_a_password_and_a_tool_key_are_held_back_while_they_are_in_hand(
         async def value(self, name: str, host: str, port: int, *, encrypted: bool) -> str | None:
             return None
 
+        async def refused(self, name: str, value: str) -> bool:
+            return False
+
         def advice(self, name: str, host: str, port: int) -> str:
             return ""
 
     async def run() -> None:
         secrecy.begin()
-        secrets = UserSecrets(world.services.storage.tool_keys, user, Nothing())
+        secrets = UserSecrets(world.services.storage.tool_keys, world.services.oauth.of_users, user, Nothing())
         value = await asyncio.create_task(secrets.value("weather", "api.example.com", 443, encrypted=True))
         await Passwords(CHEAP).hash(PASSWORD)
         log.error("sent %s, hashed %s", value, PASSWORD)
@@ -183,7 +186,7 @@ async def test_a_run_s_lines_carry_its_id(world: World, written: io.StringIO) ->
     headers = await world.headers_of("user")
     conversation = (await world.client.post("/api/v1/conversations", json={}, headers=headers)).json()["id"]
     place = f"/api/v1/conversations/{conversation}/runs"
-    run = (await world.client.post(place, json={"request": "anything"}, headers=headers)).json()["id"]
+    run = (await world.client.post(place, json={"request": "anything", "planner": "dfs"}, headers=headers)).json()["id"]
     await world.client.get(f"/api/v1/runs/{run}/events", headers=headers)
     told = [one for one in lines(written) if one["logger"] == RunExecution.__module__]
     assert [one["run"] for one in told] == [run] * len(told)

@@ -79,7 +79,7 @@ async def test_a_run_is_watched_to_its_end(world: World) -> None:
     headers = await world.headers_of("user")
     conversation = (await world.client.post("/api/v1/conversations", json={}, headers=headers)).json()["id"]
     place = f"/api/v1/conversations/{conversation}/runs"
-    run = (await world.client.post(place, json={"request": "anything"}, headers=headers)).json()["id"]
+    run = (await world.client.post(place, json={"request": "anything", "planner": "dfs"}, headers=headers)).json()["id"]
     await world.client.get(f"/api/v1/runs/{run}/events", headers=headers)
     found = await figures(world)
     assert of(found, "footpath_runs_total", outcome="failed", planner="dfs", policy="offline") == 1

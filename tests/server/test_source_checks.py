@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from domain.tool import ToolId
+from server.storage.rows.sources import SourceRow
 from server.storage.sources.checks import BROKEN_OFF
 from tests.flows.indexed_store import indexed_store
 from tests.flows.small_world import TOOLS
@@ -174,3 +175,54 @@ async def test_a_check_that_a_stop_broke_off_says_so_and_can_be_started_again(
     await author("POST", f"/sources/{source}/check", {})
     await stocked.services.checker.settled()
     assert (await author("GET", f"/sources/{source}"))["counts"]["tested"] == 2
+
+
+async def due(world: World, source: str) -> None:
+    """Have its watch be due now."""
+    async with world.services.storage.database.writing() as session:
+        row = await session.get(SourceRow, source)
+        assert row is not None
+        row.watch_at = datetime.now(UTC) - timedelta(seconds=1)
+
+
+async def test_a_watched_source_is_read_again_and_its_probes_move_availability(
+    stocked: World, author: Asking, api: SmallApi
+) -> None:
+    source = await admitted(stocked, author, api, watch_minutes=60)
+    graph = (await stocked.services.agents.whole()).graph
+    assert await stocked.services.watch.due() == 0
+    await due(stocked, source)
+    api.asked.clear()
+    assert await stocked.services.watch.due() == 1
+    assert sorted(api.asked) == [("GET", "/berths"), ("GET", "/openapi.json"), ("GET", "/ships")]
+    assert [one.outcomes for one in await graph.lessons(SHIPS)] == [("ok",)]
+    api.answers["/openapi.json"] = document(api.url, operation("berths"))
+    await due(stocked, source)
+    assert (await stocked.services.watch.due(), await stocked.services.watch.due()) == (1, 0)
+    assert (await states(author, source))[SHIPS] == ("quarantined", False)
+    read = (await author("GET", f"/sources/{source}/history"))[0]
+    assert (read["what"], read["who"], read["tools"]) == ("read", "", [SHIPS])
+
+
+async def test_of_what_may_change_something_nothing_is_called_by_itself(
+    stocked: World, author: Asking, api: SmallApi
+) -> None:
+    source = await admitted(stocked, author, api, watch_minutes=60)
+    await author("PATCH", f"/sources/{source}/tools/{SHIPS}", {"side_effect": "changes"})
+    await due(stocked, source)
+    api.asked.clear()
+    await stocked.services.watch.due()
+    assert ("GET", "/ships") not in api.asked
+    assert ("GET", "/berths") in api.asked
+
+
+async def test_a_watched_source_that_is_gone_tells_of_it_and_stays_offered(
+    stocked: World, author: Asking, api: SmallApi
+) -> None:
+    source = await admitted(stocked, author, api, watch_minutes=60)
+    del api.answers["/openapi.json"]
+    await due(stocked, source)
+    await stocked.services.watch.due()
+    left = await author("GET", f"/sources/{source}")
+    assert (bool(left["trouble"]), left["counts"]["admitted"]) == (True, 2)
+    assert await stocked.services.watch.due() == 0

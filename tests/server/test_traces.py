@@ -188,7 +188,7 @@ async def ask(world: World) -> str:
     headers = await world.headers_of("user")
     conversation = (await world.client.post("/api/v1/conversations", json={}, headers=headers)).json()["id"]
     place = f"/api/v1/conversations/{conversation}/runs"
-    run = (await world.client.post(place, json={"request": SECRET}, headers=headers)).json()["id"]
+    run = (await world.client.post(place, json={"request": SECRET, "planner": "dfs"}, headers=headers)).json()["id"]
     await world.client.get(f"/api/v1/runs/{run}/events", headers=headers)
     return run
 

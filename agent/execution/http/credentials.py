@@ -24,7 +24,7 @@ _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 class Keyed:
     """A request with its credentials, which its representation does not show.
 
-    ``bindings``: which secrets went where. ``advice``: what a refused caller could set, of credentials that are optional.
+    ``sent``: names of secrets with their values. ``bindings``: which secrets went where. ``advice``: what a refused caller could set, of credentials that are optional.
     ``caller``: the same for calls with the same keys, and no key can be told from it; empty without one.
     """
 
@@ -33,6 +33,7 @@ class Keyed:
     bindings: tuple[Binding, ...] = ()
     advice: tuple[str, ...] = ()
     caller: str = ""
+    sent: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
 
 async def keyed(request: Outgoing, tool: ToolDoc, secrets: Secrets) -> Keyed:
@@ -44,6 +45,7 @@ async def keyed(request: Outgoing, tool: ToolDoc, secrets: Secrets) -> Keyed:
     encrypted = parts.scheme == "https"
     host, port = parts.hostname or "", parts.port or (443 if encrypted else 80)
     values: list[str] = []
+    sent: list[tuple[str, str]] = []
     bindings: list[Binding] = []
     advice: list[str] = []
     for credential in tool.credentials:
@@ -58,9 +60,11 @@ async def keyed(request: Outgoing, tool: ToolDoc, secrets: Secrets) -> Keyed:
             advice.append(str(error))
             continue
         values += _parts(credential, value)
+        sent.append((credential.secret, value))
         bindings.append(Binding(parameter=credential.name, origin="secret", reference=credential.secret))
     request = replace(request, keyed=request.keyed or bool(bindings))
-    return Keyed(request, Redactor(values), tuple(bindings), tuple(advice), _caller(values) if request.keyed else "")
+    caller = _caller(values) if request.keyed else ""
+    return Keyed(request, Redactor(values), tuple(bindings), tuple(advice), caller, tuple(sent))
 
 
 def _caller(values: Sequence[str]) -> str:

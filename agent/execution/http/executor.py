@@ -17,6 +17,7 @@ from agent.execution.http.credentials import keyed
 from agent.execution.http.guard import Guard, Resolver, resolve
 from agent.execution.http.host_limits import Clock, HostLimits, HostPausedError
 from agent.execution.http.log_redaction import unlogged
+from agent.execution.http.refusals import AGAIN, with_new_keys
 from agent.execution.http.request import outgoing
 from agent.execution.http.response import read
 from agent.execution.secrets import EnvironmentSecrets, Secrets
@@ -81,7 +82,8 @@ class HttpExecutor:
         except SecretError as error:
             return CallResult("caller_fault", "", attempts=0, note=str(error), seconds=time.perf_counter() - started)
         with unlogged(call.keyed.redactor):
-            last = await self._tries(call)
+            first = await self._tries(call)
+            last = await with_new_keys(call, first, self._secrets) or await self._once_more(call)
         return CallResult(
             last.outcome, last.body, last.status, call.tries, "; ".join(last.notes), time.perf_counter() - started,
             call.keyed.bindings, last.reached,
@@ -107,6 +109,11 @@ class HttpExecutor:
         place = f"{parts.hostname}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
         deadline = asyncio.get_running_loop().time() + self._parameters.timeout
         return Call(tool, await keyed(request, tool, self._secrets), place, deadline)
+
+    async def _once_more(self, call: Call) -> Try:
+        with unlogged(call.keyed.redactor):
+            last = await self._tries(call)
+        return replace(last, notes=(*last.notes, AGAIN))
 
     async def _tries(self, call: Call) -> Try:
         retrying = AsyncRetrying(

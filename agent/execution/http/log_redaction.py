@@ -7,8 +7,9 @@ from contextvars import ContextVar
 
 from agent.execution.redaction import Redactor
 
-_LOGGERS = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.http2", "httpcore.proxy", "httpcore.socks")
-"""The loggers that tell URLs and headers. Filters of a parent do not see what its children tell."""
+_LOGGERS = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.http2", "httpcore.proxy", "httpcore.socks",
+            "mcp.client.streamable_http", "client", "")  # fmt: skip
+"""The loggers that tell URLs, headers and messages; the protocol's library uses the root's own, too. Filters of a parent do not see what its children tell."""
 
 _current: ContextVar[Redactor | None] = ContextVar("redactor", default=None)
 
@@ -29,6 +30,7 @@ class _LogFilter(logging.Filter):
         redactor = _current.get()
         if redactor is not None:
             record.msg, record.args = redactor.clean(record.getMessage()), ()
+            record.exc_info = record.exc_text = None  # an error of reading shows what was read
         return True
 
 

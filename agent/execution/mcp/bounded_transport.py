@@ -5,6 +5,7 @@ answer in JSON-RPC, to the one question that it belongs to.
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 
@@ -19,6 +20,7 @@ MOST_LISTENED = 100
 _BETWEEN = 1.0
 """Seconds between two such beginnings, whatever the server asks for."""
 _FAREWELL = 2.0
+_log = logging.getLogger(__name__)
 _JSON = {"content-type": "application/json"}
 
 
@@ -56,9 +58,9 @@ class BoundedTransport(httpx.AsyncBaseTransport):
         try:
             response = await self._inner.handle_async_request(request)
             await response.aclose()
-        except (httpx.TransportError, ForbiddenAddressError):
-            return httpx.Response(202)
-        return httpx.Response(202)
+        except (httpx.TransportError, ForbiddenAddressError) as error:
+            _log.debug("a server was not told something (%s)", type(error).__name__)
+        return httpx.Response(200 if request.method == "DELETE" else 202)
 
     async def _listen(self, request: httpx.Request) -> httpx.Response:
         """A stream of what the server says unasked: as long as the connection, and so often only."""

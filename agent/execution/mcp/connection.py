@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar, cast
 
+import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp import types
 from mcp.client.session import ClientSession
@@ -51,12 +52,13 @@ class UnansweredError(Exception):
 
 
 class _Session(ClientSession):
-    """Knows which exchange a question belongs to, and takes back one that nobody waits for any longer."""
+    """Knows which exchange a question belongs to, and takes back one that nobody waits for any longer. ``dead``: nothing is heard any more."""
 
     def __init__(self, streams: Streams, exchanges: Exchanges, changed: Callable[[], None]) -> None:
         super().__init__(*streams, message_handler=self._heard, client_info=_WHO)
         self._exchanges = exchanges
         self._changed = changed
+        self.dead = False
         self._farewells = set[asyncio.Task[None]]()
 
     async def begin(self, exchange: Exchange) -> types.InitializeResult:
@@ -70,7 +72,14 @@ class _Session(ClientSession):
         self._exchanges[number] = exchange
         try:
             return await self.send_request(request, answer)
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
+            self.dead = True
+            exchange.failed("the session had ended")
+            raise UnansweredError(exchange.fault) from error
         except McpError as error:
+            self.dead = self.dead or error.error.code == types.CONNECTION_CLOSED
+            if self.dead:
+                exchange.failed("the session ended before the answer came")
             if exchange.fault:
                 raise UnansweredError(exchange.fault) from exchange.error
             raise UnansweredError(error.error.message, error.error.code) from None
@@ -176,13 +185,9 @@ class Connection:
                 exchange.failed("the session ended before the answer came")
                 raise UnansweredError(exchange.fault)
             return asked.result()
-        except UnansweredError as error:
-            if error.code == types.CONNECTION_CLOSED:
-                exchange.failed("the session ended before the answer came")
-                self._closing.set()
-                raise UnansweredError(exchange.fault) from error
-            raise
         finally:
+            if session.dead:
+                self._closing.set()
             if not asked.done():
                 asked.cancel()
                 await asyncio.wait({asked})
@@ -196,6 +201,8 @@ class Connection:
 
 def _plain(error: BaseException) -> str:
     """What happened, of errors that came in groups."""
+    if isinstance(error, OSError):
+        return f"it cannot be started ({error.strerror or type(error).__name__})"
     if isinstance(error, BaseExceptionGroup):
         return _plain(cast("BaseExceptionGroup[BaseException]", error).exceptions[0])
     return f"{type(error).__name__}: {error}"[:500]

@@ -21,6 +21,7 @@ class Endpoint:
     """``place``: what its limits and messages are about. ``key``: the same for calls that may share a session.
 
     ``command``: what is started for it, and None of one that is connected to. ``environment``: the caller's keys, for that command.
+    ``sent``: names of secrets with their values.
     """
 
     place: str
@@ -32,7 +33,12 @@ class Endpoint:
     redactor: Redactor = field(default_factory=Redactor)
     bindings: tuple[Binding, ...] = ()
     advice: tuple[str, ...] = ()
-    keyed: bool = False
+    sent: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    @property
+    def keyed(self) -> bool:
+        """Whether a key of the caller goes along."""
+        return bool(self.bindings)
 
 
 async def endpoint_of(
@@ -62,7 +68,7 @@ async def endpoint_of(
         redactor=sent.redactor,
         bindings=sent.bindings,
         advice=sent.advice,
-        keyed=bool(sent.bindings),
+        sent=sent.sent,
     )
 
 
@@ -95,5 +101,4 @@ async def _started(tool: ToolDoc, secrets: Secrets, owner: str, commands: Mappin
         environment=environment,
         redactor=Redactor([*values, *command.environment.values()]),
         bindings=tuple(bindings),
-        keyed=bool(bindings),
     )

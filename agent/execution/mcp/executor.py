@@ -24,10 +24,16 @@ from domain.tool import ToolDoc
 
 _NOT_KNOWN = "the call was sent, so it is not known whether it took effect"
 
+_NOT_AGAIN = (
+    "its key was refused and obtained anew; the call changes something, so it was not made once more: ask for it again"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class _Try:
-    """``anew``: another attempt in a new session is right: nothing was done, or it would do no harm."""
+    """``anew``: another attempt in a new session is right: nothing was done, or it would do no harm. ``asked``: the call itself was sent, not
+    only what opens a session.
+    """
 
     outcome: CallOutcome
     body: str = ""
@@ -35,6 +41,7 @@ class _Try:
     notes: tuple[str, ...] = ()
     reached: bool = True
     anew: bool = False
+    asked: bool = True
 
 
 class McpExecutor:
@@ -63,8 +70,10 @@ class McpExecutor:
         request = _request(tool, arguments)
         with unlogged(endpoint.redactor):
             attempts, last = 1, await self._attempt(tool, endpoint, request, deadline)
-            if last.anew and parameters.http.attempts > 1:
-                attempts, last = 2, await self._attempt(tool, endpoint, request, deadline)
+            if parameters.http.attempts > 1:
+                endpoint, last = await self._with_new_keys(tool, endpoint, last)
+                if last.anew:
+                    attempts, last = 2, await self._attempt(tool, endpoint, request, deadline)
         notes = "; ".join(endpoint.redactor.clean(note) for note in last.notes if note)
         return CallResult(
             last.outcome, last.body, last.status, attempts, notes, time.perf_counter() - started, endpoint.bindings, last.reached
@@ -72,6 +81,23 @@ class McpExecutor:
 
     async def close(self) -> None:
         """Nothing to release: the sessions are the process's, and end when nobody uses them."""
+
+    async def _with_new_keys(self, tool: ToolDoc, endpoint: Endpoint, last: _Try) -> tuple[Endpoint, _Try]:
+        """Where a key was refused (401), and another was obtained: the endpoint with it. What may have been done is not done again."""
+        if last.status != 401 or not endpoint.sent:
+            return endpoint, last
+        try:
+            new = [await self._secrets.refused(name, value) for name, value in endpoint.sent]
+            if not any(new):
+                return endpoint, last
+            if last.asked and not tool.repeatable:
+                return endpoint, replace(last, notes=(*last.notes, _NOT_AGAIN))
+            again = await endpoint_of(
+                tool, self._sessions.guard, self._secrets, self._owner, self._sessions.parameters.commands
+            )
+        except SecretError as error:
+            return endpoint, replace(last, notes=(*last.notes, str(error)))
+        return again, replace(last, anew=True)
 
     async def _attempt(self, tool: ToolDoc, endpoint: Endpoint, request: types.ClientRequest, deadline: float) -> _Try:
         opening, asking = Exchange(deadline), Exchange(deadline)
@@ -171,4 +197,6 @@ def _not_opened(endpoint: Endpoint, opening: Exchange, error: UnansweredError) -
     told = HERE if outcome == "unreached" else ""
     advice = endpoint.advice if opening.status in (401, 403) else ()
     reached = opening.sent or opening.status is not None
-    return _Try(outcome, "", opening.status, (f"no session with the server: {error}", told, *advice), reached)
+    return _Try(
+        outcome, "", opening.status, (f"no session with the server: {error}", told, *advice), reached, asked=False
+    )

@@ -60,7 +60,7 @@ async def _listing(sessions: McpSessions, source: McpSource, endpoint: Endpoint)
         raise UnavailableError(
             endpoint.redactor.clean(f"the MCP server at {endpoint.place} cannot be read: {error}")
         ) from error
-    found = read_listing(tools, replace(source, about=about))
+    found = await asyncio.to_thread(read_listing, tools, replace(source, about=about))
     return replace(found, skipped=(*found.skipped, *told))
 
 

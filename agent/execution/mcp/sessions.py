@@ -13,6 +13,7 @@ from agent.execution.mcp.connection import Connection, Streams, UnansweredError
 from agent.execution.mcp.endpoint import Endpoint
 from agent.execution.mcp.exchange import Exchange, Exchanges
 from agent.execution.mcp.parameters import McpParameters
+from agent.execution.mcp.process import over_process
 from agent.execution.mcp.streams import over_http
 
 _log = logging.getLogger(__name__)
@@ -89,6 +90,8 @@ class McpSessions:
         return connection
 
     def _streams(self, endpoint: Endpoint, exchanges: Exchanges) -> AbstractAsyncContextManager[Streams]:
+        if endpoint.command is not None:
+            return over_process(endpoint, self.parameters.http.response_limit, exchanges)
         return over_http(endpoint, self.guard, self.parameters, exchanges)
 
     def _has_changed(self, endpoint: Endpoint) -> None:

@@ -1,7 +1,7 @@
 """What a server says and is told, over HTTP: the library's transport over our guarded and bounded one."""
 
 from collections.abc import AsyncGenerator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 
 import httpx
 from mcp.client.streamable_http import streamable_http_client
@@ -17,17 +17,11 @@ from agent.execution.mcp.parameters import McpParameters
 _REDIRECTS = 3
 
 
-def over_http(
-    endpoint: Endpoint, guard: Guard, parameters: McpParameters, exchanges: Exchanges
-) -> AbstractAsyncContextManager[Streams]:
-    """Streams to a server at an address."""
-    return _over_http(endpoint, guard, parameters, exchanges)
-
-
 @asynccontextmanager
-async def _over_http(
+async def over_http(
     endpoint: Endpoint, guard: Guard, parameters: McpParameters, exchanges: Exchanges
 ) -> AsyncGenerator[Streams]:
+    """Streams to a server at an address, for this block."""
     chosen = parameters.http
     client = guarded_client(
         guard,

@@ -1,11 +1,11 @@
 """A sentence as the text of a program."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from agent.programs.grammar.paths import Path, pieces
+from agent.programs.grammar.paths import Path, path_of, pieces
 from agent.programs.grammar.scope import Scope
-from agent.programs.grammar.sentence import Join, Look, Sentence
+from agent.programs.grammar.sentence import Call, Figure, ForEach, Join, Look, Sentence, Value, Where
 from agent.programs.grammar.steps import written
 from agent.programs.grammar.texts import text, value
 from agent.programs.offer_text import OfferText
@@ -83,8 +83,28 @@ def _guarded(sentence: Sentence, scope: Scope) -> str:
     answer = pieces(sentence.answer) if isinstance(sentence.answer, str) else []
     lists = [scope.find(one).text for one in answer if isinstance(one, Path) and one.root in joined]
     empty = " or ".join(f"{one} in {_EMPTY}" for one in ((_RESULT, *lists) if len(answer) > 1 else (_RESULT,)))
+    empty += "".join(f" or not {one}" for one in dict.fromkeys(_counted(sentence, scope)))
     after = [f"if {empty}:", f"    raise ValueError({_otherwise(sentence)!r})", told]
     return "\n".join((*before, *scope.lines, *after)) + "\n"
+
+
+def _counted(sentence: Sentence, scope: Scope) -> Iterator[str]:
+    """The lists of which a figure is uncertain where they are empty: found by a name, or cut to one. That none is above a bound is known."""
+    steps = {one.name: one for one in sentence.steps}
+    for figure in (one for one in sentence.steps if isinstance(one, Figure)):
+        path = path_of(figure.of)
+        step = steps.get(path.root) if path else None
+        while path and (isinstance(step, ForEach) or (isinstance(step, Where) and step.test not in ("contains", "="))):
+            path = path_of(step.of)
+            step = steps.get(path.root) if path else None
+        said = isinstance(step, Call) and not any(_open(one.value) for one in step.arguments)
+        if path and (said or isinstance(step, Where)):
+            yield scope.find(path).there.text
+
+
+def _open(given: Value) -> bool:
+    """Whether a value is made of what was found before."""
+    return isinstance(given, str) and any(isinstance(part, Path) for part in pieces(given))
 
 
 def _whole(sentence: Sentence, scope: Scope) -> str:

@@ -6,6 +6,7 @@ from sqlalchemy import ForeignKey, Index, LargeBinary
 from sqlalchemy.orm import Mapped, mapped_column
 
 from server.storage.columns import Json, Row
+from server.storage.rows.grants import GrantColumns
 
 
 class UserRow(Row):
@@ -86,7 +87,7 @@ class LoginPlaceRow(Row):
     last_at: Mapped[datetime]
 
 
-class ToolKeyRow(Row):
+class ToolKeyRow(GrantColumns, Row):
     """A user's key for a tool, sealed. ``name`` as the tool's document says, ``hosts``: where it may be sent."""
 
     __tablename__ = "tool_keys"

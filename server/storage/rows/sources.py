@@ -7,6 +7,7 @@ from sqlalchemy import ForeignKey, Index, LargeBinary
 from sqlalchemy.orm import Mapped, mapped_column
 
 from server.storage.columns import Json, Row
+from server.storage.rows.grants import GrantColumns
 
 
 class SourceRow(Row):
@@ -107,7 +108,7 @@ class SourceStepRow(Row):
     undone: Mapped[bool]
 
 
-class SourceKeyRow(Row):
+class SourceKeyRow(GrantColumns, Row):
     """A key of a source, sealed: its calls send it, whoever asks, where the source's keys are used."""
 
     __tablename__ = "source_keys"

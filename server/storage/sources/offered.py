@@ -1,17 +1,14 @@
 """What of sources is offered, and to whom: what the graph is made to follow."""
 
-from collections.abc import Collection
-
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from domain.source import KeysOf
 from domain.tool import ToolDoc, ToolId
 from server.storage.database import Database
-from server.storage.rows.sources import SourceRow, SourceToolRow
+from server.storage.rows.sources import SourceRow, SourceStepRow, SourceToolRow
 from server.storage.sources.mapping import use_of
 from server.storage.sources.models import Offered, SourceUse
-
-_AT_ONCE = 500
 
 
 class OfferedTools:
@@ -20,19 +17,15 @@ class OfferedTools:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    async def revision(self) -> str:
+        """What is another one after every step that was taken with any source."""
+        chosen = select(func.count(), func.max(SourceStepRow.id))
+        return await self._database.read(lambda session: ":".join(map(str, session.execute(chosen).one())))
+
     async def all(self) -> list[Offered]:
         """Every tool that is offered, with its document as it is offered."""
-        return await self._found(SourceToolRow.offered_as.is_not(None))
-
-    async def of(self, tools: Collection[ToolId]) -> list[Offered]:
-        """Those of these that are offered."""
-        ids = sorted(tools)
-        parts = [ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE)]
-        return [one for part in parts for one in await self._found(SourceToolRow.offered_as.in_(part))]
-
-    async def _found(self, which: ColumnElement[bool]) -> list[Offered]:
         columns = (SourceToolRow.source_id, SourceToolRow.offer)
-        chosen = select(*columns).where(which).order_by(SourceToolRow.offered_as)
+        chosen = select(*columns).where(SourceToolRow.offered_as.is_not(None)).order_by(SourceToolRow.offered_as)
 
         def found(session: Session) -> list[Offered]:
             return [Offered(source_id=one, doc=ToolDoc.model_validate(doc)) for one, doc in session.execute(chosen)]
@@ -56,6 +49,12 @@ class OfferedTools:
         """Who may use which source, by its id."""
         chosen = select(SourceRow).where(SourceRow.removed_at.is_(None))
         return await self._database.read(lambda session: {row.id: use_of(row) for row in session.scalars(chosen)})
+
+    async def keys_of(self, source_id: str) -> KeysOf | None:
+        """Whose keys a source's calls send; None where there is no such source."""
+        chosen = select(SourceRow.keys_of).where(SourceRow.id == source_id, SourceRow.removed_at.is_(None))
+        found = await self._database.read(lambda session: session.scalar(chosen))
+        return "source" if found == "source" else "caller" if found is not None else None
 
     async def source_of(self, tool: ToolId) -> str | None:
         """The id of the source that offers it."""

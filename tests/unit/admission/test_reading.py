@@ -1,11 +1,13 @@
 """Strangers' documents to tools: in the source's own place, and bounded."""
 
 import asyncio
+from typing import Any
 
 import orjson
 import pytest
 
 from admission.limits import ReadLimits
+from admission.reading import read_document
 from domain.errors import BrokenInputError
 from domain.tool import tool_id
 from tests.unit.admission.documents import document, operation, read, tools
@@ -29,6 +31,23 @@ async def test_yaml_and_swagger_are_read() -> None:
 async def test_a_relative_server_is_at_the_base_url() -> None:
     found = await read(document({"/a": {"get": operation("a")}}), base_url="https://elsewhere.example/api/")
     assert found.tools[0].url == "https://elsewhere.example/v1/a"
+
+
+@pytest.mark.parametrize(
+    ("more", "url"),
+    [
+        ({}, "https://api.example/bikes"),
+        ({"servers": [{"url": "v2"}]}, "https://api.example/docs/v2/bikes"),
+        ({"servers": [{"url": "https://other.example/x"}]}, "https://other.example/x/bikes"),
+    ],
+)
+async def test_a_document_that_names_no_servers_is_called_at_the_root_of_its_host(
+    more: dict[str, Any], url: str
+) -> None:
+    paths: dict[str, Any] = {"/bikes": {"get": {"operationId": "bikes", "responses": {}}}}
+    document = orjson.dumps({"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "paths": paths, **more})
+    read = await read_document(document, category="c", toolset="t", address="https://api.example/docs/openapi.json")
+    assert [one.url for one in read.tools] == [url]
 
 
 def test_operations_of_one_name_are_told_apart_in_whatever_order() -> None:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import EntityMark, Parameter, ToolDoc, tool_id
 from graph.entities import Entities, Service, entities
 from graph.response_fields import output_fields
 
@@ -132,3 +132,16 @@ def test_tools_are_told_by_what_they_take_and_give() -> None:
 def test_addresses_that_cannot_be_read_say_nothing() -> None:
     odd = FILM.model_copy(update={"url": "http://[::bad/{id}"})
     assert entities([odd])[odd.id].takes == frozenset()
+
+
+def test_what_people_say_goes_before_what_names_tell() -> None:
+    """Of an input whose name tells nothing, of one whose name tells something else, and of a field."""
+    ask = tool("GET", "/lookup", {"answer": {"ref": 7}}, asks("q"), asks("person_id"))
+    marks = (
+        EntityMark(place="q", entity="Films"),
+        EntityMark(place="person_id", entity="film"),
+        EntityMark(place="answer.ref", entity="person"),
+    )
+    assert entities([FILM, PERSON, ask])[ask.id] == Entities(frozenset({"person"}), frozenset())
+    said = ask.model_copy(update={"entity_marks": marks})
+    assert entities([FILM, PERSON, said])[ask.id] == Entities(frozenset({"film"}), frozenset({"person"}))

@@ -206,3 +206,18 @@ async def test_what_others_have_named_stays_text(sandbox: MontySandbox) -> None:
     ada = call("class", "getPerson", id="p3")
     told = "{class[\"odd 'key'\"]} \"'\\ {{x}} {not a path} \n\u2028"
     assert (await outcome(sandbox, ada, answer=told))["answer"] == "2.5 \"'\\ {x} {not a path} \n\u2028"
+
+
+@pytest.mark.parametrize(("test", "says"), [("contains", False), (">", True)])
+async def test_a_count_of_nothing_is_an_answer_above_a_bound_and_none_where_a_name_is_not_found(
+    sandbox: MontySandbox, test: str, says: bool
+) -> None:
+    where = {"do": "where", "name": "fitting", "of": "found.people", "field": "name" if not says else "cited", "test": test, "value": "Zoe" if not says else 9}  # fmt: skip
+    count = {"do": "count", "name": "number", "of": "fitting"}
+    made = compiled(sentence(ALL, where, count, answer="{number}"), OFFER, certain=False)
+    assert made.text, made.complaints
+    async with sandbox.session() as session:
+        stop = await driven(
+            session, made.text, lambda pending: {"people": [{"id": "p1", "name": "Ann", "cited": 3}]}, {}
+        )
+    assert isinstance(stop, Returned if says else Broken)

@@ -137,3 +137,35 @@ def test_after_a_call_that_failed_no_program_makes_it_again() -> None:
     assert "getShipVoyages(" in first
     failed = Attempt(first, "in line 4: the call of getShipVoyages failed (failed with HTTP 503)")
     assert "getShipVoyages(" not in written(replace(question, attempts=(failed,))).text
+
+
+BOOK = Parameter(name="book_id", required=True, description="Identifier of the book.", example="b_1")
+WRITER = Parameter(name="author_id", required=True, description="Identifier of the author.", example="a_1")
+LIBRARY = (
+    _tool("searchBooks", (Parameter(name="title", description="Title of the book.", example="Cold Harbour"),
+                          Parameter(name="author", description="Name of the author.", example="Greta Ashgrove")),
+          {"docs": [{"book_id": "b_1", "title": "Cold Harbour", "author_name": "Greta Ashgrove", "edition_count": 2}]}, "Find books by title or author."),
+    _tool("getBook", (BOOK,), {"title": "Cold Harbour", "description": "A story of bees.", "authors": [{"author_id": "a_1", "name": "Greta Ashgrove"}]}, "A book in detail."),
+    _tool("getAuthor", (WRITER,), {"name": "Greta Ashgrove", "birthplace": "Velmora", "awards": ["the Silver Quill"]}, "An author in detail."),
+    _tool("getEditions", (BOOK,), {"entries": [{"isbn": "979", "publisher": "Hollow Oak", "year": 1962}]}, "The editions of a book."),
+)  # fmt: skip
+
+
+def test_what_follows_the_name_of_a_kind_is_a_title_and_no_person() -> None:
+    text = _text("How many editions of the book Songs for Iron Bell are there?", *LIBRARY)
+    assert "searchBooks(title='Songs for Iron Bell')" in text
+
+
+def test_an_ordinal_picks_one_of_what_a_list_is_of() -> None:
+    text = _text("What is the birthplace of the second author of the book Songs for Iron Bell?", *LIBRARY)
+    assert "['authors'][1]" in text
+    assert "getAuthor(author_id=" in text
+
+
+def test_which_asks_for_a_kind_of_thing() -> None:
+    text = _text("Which publishers have brought out the book Songs for Iron Bell?", *LIBRARY)
+    assert "['publisher']" in text
+
+
+def test_what_a_thing_is_about_is_its_description() -> None:
+    assert "['description']" in _text("What is the book Songs for Iron Bell about?", *LIBRARY)

@@ -33,7 +33,7 @@ async def served(app: Any) -> AsyncGenerator[str]:
 
 @asynccontextmanager
 async def sessions(
-    *, seconds: float = 5.0, limit: int = 1_048_576, changed: Callable[[str], None] | None = None, **bounds: Any
+    *, seconds: float = 20.0, limit: int = 1_048_576, changed: Callable[[str], None] | None = None, **bounds: Any
 ) -> AsyncGenerator[McpSessions]:
     """Sessions that may reach loopback. ``limit``: bytes of an answer; ``bounds``: of the sessions."""
     http = HttpParameters(timeout=seconds, response_limit=limit, allow_hosts=frozenset({"127.0.0.1", "localhost"}))

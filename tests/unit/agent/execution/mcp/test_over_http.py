@@ -1,27 +1,280 @@
 """Tools of a real server over streamable HTTP: listed, called, and what may go wrong on the way."""
 
+import asyncio
+from typing import Any
+
+import mcp.server.lowlevel
+import mcp.types
 import orjson
+import pytest
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.applications import Starlette
+from starlette.routing import Mount
 
 from agent.execution.mcp import McpExecutor, list_tools
 from agent.execution.secrets import EnvironmentSecrets
-from graph.importers.mcp import McpSource
+from domain.errors import UnavailableError
+from graph.importers.mcp import MOST_TOOLS, McpSource
 from tests.unit.agent.execution.mcp.everything import everything
-from tests.unit.agent.execution.mcp.serving import served, sessions
+from tests.unit.agent.execution.mcp.hostile import Asked, Hostile
+from tests.unit.agent.execution.mcp.serving import served, sessions, tool
 
 NO_KEYS = EnvironmentSecrets({})
 
 
 async def test_tools_are_listed_and_called() -> None:
-    async with served(everything().streamable_http_app()) as at, sessions() as open_sessions:
-        source = McpSource(f"{at}/mcp", "harbour", "everything")
-        listing = await list_tools(open_sessions, source, NO_KEYS)
+    async with served(everything().streamable_http_app()) as at, sessions() as ours:
+        listing = await list_tools(ours, McpSource(f"{at}/mcp", "harbour", "everything"), NO_KEYS)
         docs = {doc.api: doc for doc in listing.docs}
         assert listing.skipped == ()
         assert docs["berth_of"].toolset_description == "Berths, and notes of the harbour master."
         assert [one.name for one in docs["note"].parameters] == ["text", "tags"]
         assert not docs["berth_of"].safe
         assert docs["berth_of"].hints == ("reads",)
-        executor = McpExecutor(open_sessions)
-        found = await executor.call(docs["berth_of"], {"ship": "Argo"})
+        found = await McpExecutor(ours).call(docs["berth_of"], {"ship": "Argo"})
         assert (found.outcome, orjson.loads(found.body)) == ("ok", {"number": 4, "free": False})
-        assert open_sessions.open == 1
+        assert ours.open == 1
+
+
+@pytest.mark.parametrize("plain", [True, False], ids=["json", "events"])
+async def test_answers_of_every_kind(plain: bool) -> None:
+    async with served(everything(json_response=plain).streamable_http_app()) as at, sessions() as ours:
+        executor = McpExecutor(ours)
+
+        async def made(api: str, **arguments: Any) -> Any:
+            return await executor.call(tool(f"{at}/mcp", api), arguments)
+
+        noted = await made("note", text="storm", tags=["wind"])
+        assert orjson.loads(noted.body) == {"kept": ["storm wind"]}
+        assert orjson.loads((await made("plain", name="Ann")).body) == {"result": "Hello Ann"}
+        picture = await made("picture")
+        assert (picture.outcome, picture.body, picture.note) == ("ok", "a boat", "an image (image/png), not kept")
+        refused = await made("refuses", ship="Argo")
+        assert refused.outcome in ("caller_fault", "transient")
+        assert "Argo is not known here" in refused.note
+        assert (await made("no_such_tool")).outcome == "gone"
+        wrong = await made("plain", name=["no", "name"])
+        assert (wrong.outcome, "name" in wrong.note) == ("caller_fault", True)
+        assert ours.open == 1
+
+
+async def test_what_is_too_slow_or_too_long_is_not_known_of_a_change() -> None:
+    async with served(everything().streamable_http_app()) as at, sessions(seconds=2.0, limit=50_000) as ours:
+        executor = McpExecutor(ours)
+        slow = await executor.call(tool(f"{at}/mcp", "slow"), {"seconds": 30})
+        assert (slow.outcome, slow.attempts) == ("unknown", 1)
+        assert "no answer in time" in slow.note
+        huge = await executor.call(tool(f"{at}/mcp", "huge", marked="reads"), {"size": 200_000})
+        assert huge.outcome == "transient"
+        assert "longer than 50000 bytes" in huge.note
+        assert orjson.loads((await executor.call(tool(f"{at}/mcp", "plain"), {"name": "Ann"})).body) == {
+            "result": "Hello Ann"
+        }
+
+
+async def test_a_call_that_is_taken_back_is_told_to_the_server() -> None:
+    server = everything()
+    begun, taken_back = asyncio.Event(), asyncio.Event()
+
+    @server.tool()
+    async def waits() -> str:
+        """Waits until it is taken back."""
+        begun.set()
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            taken_back.set()
+            raise
+        return "never"
+
+    _ = waits
+    async with served(server.streamable_http_app()) as at, sessions(seconds=30) as ours:
+        executor = McpExecutor(ours)
+        call = asyncio.create_task(executor.call(tool(f"{at}/mcp", "waits"), {}))
+        await begun.wait()
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        async with asyncio.timeout(5):
+            await taken_back.wait()
+        assert (await executor.call(tool(f"{at}/mcp", "plain"), {"name": "Ann"})).outcome == "ok"
+        assert ours.open == 1
+
+
+async def test_a_server_that_changes_its_list_is_heard() -> None:
+    changed: list[str] = []
+    heard = asyncio.Event()
+
+    def note(url: str) -> None:
+        changed.append(url)
+        heard.set()
+
+    async with served(everything().streamable_http_app()) as at, sessions(changed=note) as ours:
+        source = McpSource(f"{at}/mcp", "harbour", "everything")
+        before = await list_tools(ours, source, NO_KEYS)
+        await McpExecutor(ours).call(tool(f"{at}/mcp", "learns"), {"name": "sails"})
+        async with asyncio.timeout(5):
+            await heard.wait()
+        assert changed == [f"{at}/mcp"]
+        now = await list_tools(ours, source, NO_KEYS)
+        assert {doc.api for doc in now.docs} - {doc.api for doc in before.docs} == {"sails"}
+
+
+async def test_a_session_that_the_server_forgot_is_begun_anew_and_nothing_is_done_twice() -> None:
+    forgotten = False
+
+    async def call(one: Asked) -> None:
+        nonlocal forgotten
+        if forgotten:
+            forgotten = False
+            await one.status(404)
+            return
+        made.append(one.params["name"])
+        await one.answer({"content": [{"type": "text", "text": "done"}]})
+
+    made: list[str] = []
+    server = Hostile({"tools/call": call})
+    async with served(server) as at, sessions() as ours:
+        executor = McpExecutor(ours)
+        await executor.call(tool(f"{at}/mcp", "first"), {})
+        forgotten = True
+        again = await executor.call(tool(f"{at}/mcp", "second"), {})
+        assert (again.outcome, again.body, again.attempts) == ("ok", "done", 2)
+        assert made == ["first", "second"]
+        assert len(server.of("initialize")) == 2
+
+
+async def test_callers_share_no_session() -> None:
+    server = Hostile()
+    async with served(server) as at, sessions() as ours:
+        one, other = McpExecutor(ours, owner="ann"), McpExecutor(ours, owner="ben")
+        for executor in (one, other, one):
+            await executor.call(tool(f"{at}/mcp", "any"), {})
+        assert (ours.open, len(server.of("initialize"))) == (2, 2)
+
+
+async def test_so_many_sessions_are_open_and_the_longest_unused_goes_first() -> None:
+    server = Hostile()
+    async with served(server) as at, sessions(sessions=2) as ours:
+        for owner in ("ann", "ben", "cy", "ann"):
+            await McpExecutor(ours, owner=owner).call(tool(f"{at}/mcp", "any"), {})
+            assert ours.open <= 2
+        assert len(server.of("initialize")) == 4
+
+
+async def test_where_all_are_in_use_a_call_is_not_made() -> None:
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def waits(one: Asked) -> None:
+        begun.set()
+        await go_on.wait()
+        await one.answer({"content": []})
+
+    server = Hostile({"tools/call": waits})
+    async with served(server) as at, sessions(sessions=1) as ours:
+        held = asyncio.create_task(McpExecutor(ours, owner="ann").call(tool(f"{at}/mcp", "any"), {}))
+        await begun.wait()
+        refused = await McpExecutor(ours, owner="ben").call(tool(f"{at}/mcp", "any"), {})
+        assert (refused.outcome, "in use" in refused.note) == ("transient", True)
+        go_on.set()
+        assert (await held).outcome == "ok"
+        assert len(server.of("tools/call")) == 1
+
+
+async def test_a_session_that_nobody_uses_is_closed() -> None:
+    closed = asyncio.Event()
+
+    async def ends(one: Asked) -> None:
+        closed.set()
+        await one.status(200)
+
+    server = Hostile({"DELETE": ends})
+    async with served(server) as at, sessions(idle=0.05) as ours:
+        await McpExecutor(ours).call(tool(f"{at}/mcp", "any"), {})
+        async with asyncio.timeout(5):
+            await closed.wait()
+        assert ours.open == 0
+
+
+def paged(pages: dict[str | None, tuple[list[Any], str | None]]) -> Any:
+    """An ASGI application of the SDK's own low-level server, with this listing."""
+    server: Any = mcp.server.lowlevel.Server("paged")
+
+    @server.list_tools()
+    async def _(request: mcp.types.ListToolsRequest) -> mcp.types.ListToolsResult:
+        tools, following = pages[request.params.cursor if request.params else None]
+        return mcp.types.ListToolsResult(tools=tools, nextCursor=following)
+
+    manager = StreamableHTTPSessionManager(server, stateless=True)
+    return Starlette(routes=[Mount("/mcp", manager.handle_request)], lifespan=lambda _: manager.run())
+
+
+def plain(name: str) -> dict[str, Any]:
+    """A tool of a listing, as JSON."""
+    return {"name": name, "description": "x" * 50, "inputSchema": {}}
+
+
+def named(*names: str) -> list[Any]:
+    return [mcp.types.Tool(name=name, inputSchema={"type": "object"}) for name in names]
+
+
+async def test_a_listing_is_read_page_by_page() -> None:
+    app = paged({None: (named("a", "b"), "2"), "2": (named("c"), "3"), "3": (named("d"), None)})
+    async with served(app) as at, sessions() as ours:
+        listing = await list_tools(ours, McpSource(f"{at}/mcp/", "harbour", "paged"), NO_KEYS)
+    assert [doc.api for doc in listing.docs] == ["a", "b", "c", "d"]
+    assert listing.skipped == ()
+
+
+async def test_a_redirect_within_the_server_is_followed() -> None:
+    async with served(paged({None: (named("a"), None)})) as at, sessions() as ours:
+        listing = await list_tools(ours, McpSource(f"{at}/mcp", "harbour", "paged"), NO_KEYS)
+    assert [doc.api for doc in listing.docs] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("turn", "told"),
+    [
+        ("same", "gives the same place again"),
+        ("c{n}", "more than 5 pages"),
+        ("x" * 10_000, "one that is no place"),
+    ],
+    ids=["circle", "endless", "long"],
+)
+async def test_a_listing_without_end_is_ended(turn: str, told: str) -> None:
+    async def lists(one: Asked) -> None:
+        number = len(server.of("tools/list"))
+        await one.answer({"tools": [plain(f"t{number}")], "nextCursor": turn.replace("{n}", str(number))})
+
+    server = Hostile({"tools/list": lists})
+    async with served(server) as at, sessions(pages=5) as ours:
+        listing = await list_tools(ours, McpSource(f"{at}/mcp", "harbour", "h"), NO_KEYS)
+    assert 1 <= len(listing.docs) <= 5
+    assert told in listing.skipped[-1]
+
+
+async def test_a_listing_that_is_too_large_is_cut() -> None:
+    async def lists(one: Asked) -> None:
+        number = len(server.of("tools/list"))
+        tools = [plain(f"t{number}-{n}") for n in range(400)]
+        await one.answer({"tools": tools, "nextCursor": str(number)})
+
+    server = Hostile({"tools/list": lists})
+    async with served(server) as at:
+        async with sessions() as ours:
+            many = await list_tools(ours, McpSource(f"{at}/mcp", "harbour", "h"), NO_KEYS)
+        async with sessions(listing_limit=60_000) as ours:
+            long = await list_tools(ours, McpSource(f"{at}/mcp", "harbour", "h"), NO_KEYS)
+    assert len(many.docs) == MOST_TOOLS
+    assert any(f"of one server {MOST_TOOLS}" in one for one in many.skipped)
+    assert len(long.docs) == 400
+    assert long.skipped == ("the listing was not read on: it is longer than 60000 bytes",)
+
+
+async def test_a_server_that_does_not_list_is_told() -> None:
+    async def refuses(one: Asked) -> None:
+        await one.status(500)
+
+    async with served(Hostile({"tools/list": refuses})) as at, sessions() as ours:
+        with pytest.raises(UnavailableError, match=r"cannot be read: HTTP 500"):
+            await list_tools(ours, McpSource(f"{at}/mcp", "harbour", "h"), NO_KEYS)

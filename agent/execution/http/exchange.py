@@ -1,0 +1,114 @@
+"""Small questions to servers that a user named, as OAuth asks them: guarded, one attempt, bounded in size and time, no redirect followed."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import cast
+
+import httpx
+import orjson
+
+from agent.execution.exchange import Answer
+from agent.execution.http.client import guarded_client
+from agent.execution.http.guard import Guard
+from agent.execution.http.log_redaction import unlogged
+from agent.execution.http.response import Incoming, read
+from agent.execution.redaction import Redactor
+from domain.errors import ForbiddenAddressError, NoAnswerError
+from domain.model import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class ExchangeLimits:
+    """``size``: bytes of an answer; ``seconds``: for all of a question."""
+
+    size: int = 262_144
+    seconds: float = 15.0
+    connect_seconds: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    method: str
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    body: bytes | None = None
+
+
+class GuardedExchange:
+    """Asks over one guarded client, which is made with the first question and lives until ``close``."""
+
+    def __init__(self, guard: Guard, limits: ExchangeLimits | None = None) -> None:
+        self._guard = guard
+        self._limits = limits or ExchangeLimits()
+        self._client: httpx.AsyncClient | None = None
+
+    async def get(self, url: str) -> Answer:
+        """What is at an address."""
+        return await self._ask(_Question("GET", url), ())
+
+    async def post_form(self, url: str, form: Mapping[str, str], headers: Mapping[str, str], secrets: Iterable[str]) -> Answer:  # fmt: skip
+        """Send a form. ``secrets``: what neither a log nor an error shows of it."""
+        body = str(httpx.QueryParams(dict(form))).encode()
+        kind = {"Content-Type": "application/x-www-form-urlencoded"}
+        return await self._ask(_Question("POST", url, {**kind, **headers}, body), secrets)
+
+    async def post_json(self, url: str, body: JsonObject) -> Answer:
+        """Send JSON."""
+        return await self._ask(_Question("POST", url, {"Content-Type": "application/json"}, orjson.dumps(body)), ())
+
+    async def close(self) -> None:
+        """Close the client; idempotent."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    async def _ask(self, question: _Question, secrets: Iterable[str]) -> Answer:
+        self._guard.check_url(question.url)
+        host = httpx.URL(question.url).host
+        redactor = Redactor((*secrets, question.headers.get("Authorization", "").partition(" ")[2]))
+        with unlogged(redactor):
+            try:
+                async with asyncio.timeout(self._limits.seconds):
+                    return await self._send(question, redactor)
+            except (TimeoutError, httpx.TimeoutException):
+                raise NoAnswerError(f"{host} did not answer within {self._limits.seconds:g} seconds") from None
+            except (httpx.TransportError, httpx.InvalidURL) as error:
+                told = redactor.clean(str(error) or type(error).__name__)
+                raise NoAnswerError(f"{host} was not reached ({told[:300]})") from None
+
+    async def _send(self, question: _Question, redactor: Redactor) -> Answer:
+        client = self._open()
+        try:
+            built = client.build_request(
+                question.method, question.url, headers=dict(question.headers), content=question.body
+            )
+        except ValueError as error:  # a host's name that cannot be encoded
+            raise ForbiddenAddressError(f"the address cannot be read ({redactor.clean(str(error))[:200]})") from None
+        response = await client.send(built, stream=True)
+        try:
+            incoming = await read(response, self._limits.size)
+        finally:
+            await response.aclose()
+        host = built.url.host
+        if response.has_redirect_location:
+            raise NoAnswerError(f"{host} redirects, which is not followed; give the address that it leads to")
+        if incoming.cut or incoming.broken:
+            why = incoming.broken or f"it is longer than {self._limits.size:,} bytes"
+            raise NoAnswerError(f"the answer of {host} cannot be used: {redactor.clean(why)}")
+        return Answer(response.status_code, _object(incoming), response.headers.get("www-authenticate", "")[:4000])
+
+    def _open(self) -> httpx.AsyncClient:
+        if self._client is None:
+            limits = httpx.Timeout(self._limits.seconds, connect=self._limits.connect_seconds)
+            headers = {"User-Agent": "footpath", "Accept": "application/json", "Accept-Encoding": "identity"}
+            self._client = guarded_client(self._guard, timeout=limits, headers=headers)
+        return self._client
+
+
+def _object(incoming: Incoming) -> JsonObject | None:
+    try:
+        found = cast("object", orjson.loads(incoming.text))
+    except orjson.JSONDecodeError:
+        return None
+    return cast("JsonObject", found) if isinstance(found, dict) else None

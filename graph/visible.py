@@ -1,0 +1,145 @@
+"""A graph as somebody sees it who may not see some of its tools. Reads leave these out, and whatever joins others to them; writes are the graph's own."""
+
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from domain.tool import ToolDoc, ToolId
+from graph.dataflow import FlowStore, KnownFlow
+from graph.facts import Edge, Lesson, Neighbour, ToolFacts
+from graph.links import Feed, LinkedGraph, LinkState, Neighbourhood, Substitute
+
+READS = frozenset(
+    {"get_tools", "removed_tools", "documents", "find_function", "facts", "out_edges", "in_edges", "edges_beside", "around", "nodes",
+     "edges", "lessons", "all_lessons", "link_states", "linked_to", "feeds_out", "feeds_into", "substitutes"}
+)  # fmt: skip
+"""What is narrowed: all that names tools."""
+
+
+def visible_graph(graph: LinkedGraph, hidden: frozenset[ToolId]) -> LinkedGraph:
+    """The graph without these tools; itself, where there are none."""
+    return cast("LinkedGraph", _VisibleGraph(graph, hidden)) if hidden else graph
+
+
+def visible_flows(flows: FlowStore, hidden: frozenset[ToolId]) -> FlowStore:
+    """What recorded calls took from another, without these tools."""
+    return cast("FlowStore", _VisibleFlows(flows, hidden)) if hidden else flows
+
+
+class _VisibleGraph:
+    """What it does not narrow is the graph's own."""
+
+    def __init__(self, graph: LinkedGraph, hidden: frozenset[ToolId]) -> None:
+        self._graph = graph
+        self._hidden = hidden
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._graph, name)
+
+    def _open(self, tools: Iterable[ToolId]) -> list[ToolId]:
+        return [tool for tool in tools if tool not in self._hidden]
+
+    async def get_tools(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolDoc]:
+        return await self._graph.get_tools(self._open(ids))
+
+    async def removed_tools(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolDoc]:
+        return await self._graph.removed_tools(self._open(ids))
+
+    async def documents(self) -> AsyncIterator[ToolDoc]:
+        async for document in self._graph.documents():
+            if document.id not in self._hidden:
+                yield document
+
+    async def find_function(self, function: str) -> list[ToolId]:
+        return self._open(await self._graph.find_function(function))
+
+    async def facts(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolFacts]:
+        return await self._graph.facts(self._open(ids))
+
+    async def out_edges(self, tool: ToolId) -> list[Neighbour]:
+        return _ways(await self._graph.out_edges(tool), self._hidden) if tool not in self._hidden else []
+
+    async def in_edges(self, tool: ToolId) -> list[Edge]:
+        return _edges(await self._graph.in_edges(tool), self._hidden)
+
+    async def edges_beside(self, tools: Iterable[ToolId]) -> list[Edge]:
+        return _edges(await self._graph.edges_beside(self._open(tools)), self._hidden)
+
+    async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, Neighbourhood]:
+        found = await self._graph.around(self._open(tools))
+        return {tool: _seen(known, self._hidden) for tool, known in found.items()}
+
+    async def nodes(self) -> AsyncIterator[tuple[ToolId, ToolFacts]]:
+        async for tool, facts in self._graph.nodes():
+            if tool not in self._hidden:
+                yield tool, facts
+
+    async def edges(self) -> AsyncIterator[Edge]:
+        async for edge in self._graph.edges():
+            if self._hidden.isdisjoint((edge.source, edge.target)):
+                yield edge
+
+    async def lessons(self, tool: ToolId) -> list[Lesson]:
+        return [] if tool in self._hidden else await self._graph.lessons(tool)
+
+    async def all_lessons(self) -> AsyncIterator[tuple[ToolId, Lesson]]:
+        async for tool, lesson in self._graph.all_lessons():
+            if tool not in self._hidden:
+                yield tool, lesson
+
+    async def link_states(self) -> dict[ToolId, LinkState]:
+        found = await self._graph.link_states()
+        return {tool: state for tool, state in found.items() if tool not in self._hidden}
+
+    async def linked_to(self, tools: Iterable[ToolId]) -> set[ToolId]:
+        return await self._graph.linked_to(self._open(tools)) - self._hidden
+
+    async def feeds_out(self, tool: ToolId) -> list[Feed]:
+        return _feeds(await self._graph.feeds_out(tool), self._hidden)
+
+    async def feeds_into(self, tool: ToolId) -> list[Feed]:
+        return _feeds(await self._graph.feeds_into(tool), self._hidden)
+
+    async def substitutes(self, tool: ToolId) -> list[Substitute]:
+        return _substitutes(await self._graph.substitutes(tool), self._hidden)
+
+
+class _VisibleFlows:
+    """What it does not narrow is the store's own."""
+
+    def __init__(self, flows: FlowStore, hidden: frozenset[ToolId]) -> None:
+        self._flows = flows
+        self._hidden = hidden
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._flows, name)
+
+    async def into(self, tools: Iterable[ToolId]) -> Mapping[ToolId, Sequence[KnownFlow]]:
+        found = await self._flows.into([tool for tool in tools if tool not in self._hidden])
+        return {tool: [one for one in known if one.source not in self._hidden] for tool, known in found.items()}
+
+
+def _seen(known: Neighbourhood, hidden: frozenset[ToolId]) -> Neighbourhood:
+    return replace(
+        known,
+        out=_ways(known.out, hidden),
+        into=_edges(known.into, hidden),
+        feeds=_feeds(known.feeds, hidden),
+        substitutes=_substitutes(known.substitutes, hidden),
+    )
+
+
+def _ways(ways: Iterable[Neighbour], hidden: frozenset[ToolId]) -> list[Neighbour]:
+    return [way for way in ways if way.edge.target not in hidden]
+
+
+def _edges(edges: Iterable[Edge], hidden: frozenset[ToolId]) -> list[Edge]:
+    return [edge for edge in edges if hidden.isdisjoint((edge.source, edge.target))]
+
+
+def _feeds(feeds: Iterable[Feed], hidden: frozenset[ToolId]) -> list[Feed]:
+    return [feed for feed in feeds if hidden.isdisjoint((feed.source, feed.target))]
+
+
+def _substitutes(pairs: Iterable[Substitute], hidden: frozenset[ToolId]) -> list[Substitute]:
+    return [pair for pair in pairs if hidden.isdisjoint((pair.one, pair.other))]

@@ -1,0 +1,73 @@
+"""Vectors and words as somebody finds them who may not see some of the tools."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from domain.tool import ToolId
+from retriever.index import Hit, VectorIndex, Vectors
+from retriever.lexical import LexicalMatch, Words
+
+
+def visible_vectors(index: VectorIndex, hidden: frozenset[ToolId]) -> VectorIndex:
+    """The index without these tools; itself, where there are none."""
+    return cast("VectorIndex", _VisibleVectors(index, hidden)) if hidden else index
+
+
+def visible_words(words: Words, hidden: frozenset[ToolId]) -> Words:
+    """The words without these tools'; themselves, where there are none."""
+    return _VisibleWords(words, hidden) if hidden else words
+
+
+class _VisibleVectors:
+    """As many more are asked for as may be hidden, so that no search comes back short. What it does not narrow is the index's own."""
+
+    def __init__(self, index: VectorIndex, hidden: frozenset[ToolId]) -> None:
+        self._index = index
+        self._hidden = hidden
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._index, name)
+
+    async def search(
+        self, vector: NDArray[np.float32], limit: int, where: Mapping[str, str] | None = None
+    ) -> list[Hit]:
+        if limit <= 0:
+            return []
+        found = await self._index.search(vector, limit + len(self._hidden), where)
+        return [hit for hit in found if hit.id not in self._hidden][:limit]
+
+    async def cosines(self, asked: Vectors, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+        return await self._index.cosines(asked, [tool for tool in ids if tool not in self._hidden])
+
+    async def vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+        return await self._index.vectors([tool for tool in ids if tool not in self._hidden])
+
+    async def digests(self) -> dict[ToolId, str]:
+        return {tool: digest for tool, digest in (await self._index.digests()).items() if tool not in self._hidden}
+
+
+class _VisibleWords:
+    def __init__(self, words: Words, hidden: frozenset[ToolId]) -> None:
+        self._words = words
+        self._hidden = hidden
+
+    async def match(self, text: str) -> LexicalMatch:
+        """As if there were none of the hidden ones: the best of the others has 1."""
+        found = await self._words.match(text)
+        rows = [found.rows[tool] for tool in self._hidden if tool in found.rows]
+        if not rows:
+            return found
+        scores = found.scores.copy()
+        scores[rows] = 0
+        if (best := float(scores.max(initial=0.0))) > 0:
+            scores /= best
+        return LexicalMatch(found.ids, found.rows, scores)
+
+    async def count(self) -> int:
+        return len(await self.ids())
+
+    async def ids(self) -> Sequence[ToolId]:
+        return [tool for tool in await self._words.ids() if tool not in self._hidden]

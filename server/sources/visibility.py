@@ -1,0 +1,87 @@
+"""Who may see which tools of sources, and whose keys their calls send: asked of the rows, at the one place that opens the stores for somebody.
+
+A tool that is not offered, or not to this user, is hidden: through :func:`wiring.visible.visible` nothing names it, and no call of it is made.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from domain.source import source_id_of
+from domain.tool import ToolDoc, ToolId
+from server.storage.shielded import shielded
+from server.storage.sources.models import SourceUse
+from server.storage.storage import Storage
+from server.storage.users import User
+
+Documents = Callable[[Iterable[ToolId]], Awaitable[dict[ToolId, ToolDoc]]]
+"""Those of tools that the graph has, whoever may see them."""
+
+_viewer: ContextVar[User | None] = ContextVar("viewer", default=None)
+
+
+def view_as(user: User) -> None:
+    """From now on, within this request, the stores are seen as this user may."""
+    _viewer.set(user)
+
+
+def viewer() -> User | None:
+    """As whom; None: the server itself, which sees everything."""
+    return _viewer.get()
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The rows at one revision. ``offered``: by tool, its source's id. ``imported``: tools of sources whose ids an import has in the graph."""
+
+    revision: str
+    tools: frozenset[ToolId]
+    offered: dict[ToolId, str]
+    uses: dict[str, SourceUse]
+    imported: frozenset[ToolId]
+
+
+class Visibility:
+    """One process's. The rows are read again whenever they have changed."""
+
+    def __init__(self, storage: Storage) -> None:
+        self._rows = storage.offered_tools
+        self._users = storage.users
+        self._known: _Known | None = None
+
+    async def hidden_tools(self, user: User | None, documents: Documents) -> frozenset[ToolId]:
+        """The tools that this user may neither see nor use; an account that is gone sees none of a source."""
+        known = await self._read(documents)
+        allowed = {one for one, use in known.uses.items() if user is not None and may_use(use, user)}
+        seen = {tool for tool, source in known.offered.items() if source in allowed}
+        return known.tools - seen - known.imported
+
+    async def hidden_from(self, user_id: str, documents: Documents) -> frozenset[ToolId]:
+        """The same, by the user's id."""
+        return await self.hidden_tools(await shielded(self._users.get(user_id)), documents)
+
+    async def source_of(self, tool: ToolDoc, documents: Documents) -> SourceUse | None:
+        """The source that offers a tool, with whose keys its calls send; None where an import gave it, or nobody offers it."""
+        known = await self._read(documents)
+        source = known.offered.get(tool.id, "")
+        return known.uses.get(source) if source_id_of(tool.source) == source else None
+
+    async def _read(self, documents: Documents) -> _Known:
+        revision = await shielded(self._rows.revision())
+        known = self._known
+        if known is None or known.revision != revision:
+            tools = await shielded(self._rows.known())
+            there = await documents(tools) if tools else {}
+            imported = frozenset(tool for tool, doc in there.items() if source_id_of(doc.source) is None)
+            offered, uses = await shielded(self._rows.ids()), await shielded(self._rows.uses())
+            known = self._known = _Known(revision, tools, offered, uses, imported)
+        return known
+
+
+def may_use(use: SourceUse, user: User) -> bool:
+    """Whether a source is for this user: everybody, its roles or its users; its author and administrators always."""
+    if user.disabled_at is not None:
+        return False
+    if user.role == "admin" or user.id == use.author_id or use.visibility == "everybody":
+        return True
+    return user.role in use.roles if use.visibility == "roles" else user.id in use.users

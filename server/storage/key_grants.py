@@ -1,0 +1,127 @@
+"""Keys that are obtained: the terms of a grant with its tokens, sealed together, and whose turn it is to renew them."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal, cast
+
+from pydantic import Field
+from sqlalchemy import CursorResult, select, update
+
+from domain.model import Model
+from server.storage.clock import Clock
+from server.storage.database import Database
+from server.storage.encryption import Keys
+from server.storage.key_shelves import OF_USERS, KeyRow, Shelf
+from server.storage.tool_keys import GrantKind, ToolKey, shown
+
+ClientAuth = Literal["basic", "post", "none"]
+
+
+class Terms(Model):
+    """How a key is obtained. ``client_auth``: how the client says who it is at the token address. ``resource``: what the token is for
+    (RFC 8707). ``issuer_told``: the server names itself in its answer to a consent (RFC 9207).
+    """
+
+    kind: GrantKind
+    token_url: str
+    authorize_url: str = ""
+    client_id: str
+    client_secret: str = Field(default="", repr=False)
+    client_auth: ClientAuth = "none"
+    scopes: tuple[str, ...] = ()
+    resource: str = ""
+    issuer: str = ""
+    issuer_told: bool = False
+
+
+class Tokens(Model):
+    """``fresh_until``: when the access token is renewed, some time before it ends; None: nobody knows when it ends."""
+
+    access: str = Field(repr=False)
+    refresh: str = Field(default="", repr=False)
+    fresh_until: datetime | None = None
+    ends_at: datetime | None = None
+
+
+class Grant(Model):
+    """All that is sealed of it."""
+
+    terms: Terms
+    tokens: Tokens
+
+
+@dataclass(frozen=True, slots=True)
+class KeptGrant:
+    """A grant as its row holds it. ``lapsed``: why it needs consent again. ``turn``: of the renewal that it stands at."""
+
+    grant: Grant
+    lapsed: str
+    turn: str
+    turn_until: datetime | None
+
+
+class KeyGrants:
+    """The grants among the keys of a shelf."""
+
+    def __init__(self, database: Database, clock: Clock, keys: Keys, shelf: Shelf = OF_USERS) -> None:
+        self._database = database
+        self.clock = clock
+        self._keys = keys
+        self._shelf = shelf
+
+    async def put(self, owner: str, name: str, grant: Grant, hosts: Sequence[str]) -> ToolKey:
+        """Keep one, in place of a key of the same name; a renewal of that one that is under way keeps nothing."""
+        row = self._shelf.new(owner, name)
+        row.key_version, row.sealed = self._sealed(owner, name, grant)
+        row.hosts, row.updated_at, row.grant = list(hosts), self.clock(), grant.terms.kind
+        row.fresh_until, row.lapsed, row.turn, row.turn_until = grant.tokens.fresh_until, "", _new_turn(), None
+        async with self._database.writing(durable=True) as session:
+            row = await session.merge(row)
+        return shown(row)
+
+    async def get(self, owner: str, name: str) -> KeptGrant | None:
+        """None where there is no such key, or it was given. ``SecretError`` where it cannot be opened."""
+        async with self._database.reading() as session:
+            row = await session.scalar(select(self._shelf.rows).where(self._shelf.chosen(owner, name)))
+        return self._opened(row) if row is not None and row.grant is not None else None
+
+    async def take_turn(self, owner: str, name: str, kept: KeptGrant, lasts: timedelta) -> str:
+        """The turn in which the asker alone renews what it has read; empty where another has it, or it is renewed already."""
+        rows, now, turn = self._shelf.rows, self.clock(), _new_turn()
+        free = rows.turn_until.is_(None) | (rows.turn_until < now)
+        same = self._shelf.chosen(owner, name) & (rows.turn == kept.turn) & free
+        taken = update(rows).where(same).values(turn=turn, turn_until=now + lasts)
+        return turn if await self._changed(taken) else ""
+
+    async def renewed(self, owner: str, name: str, turn: str, grant: Grant) -> bool:
+        """Keep what was obtained in a turn, on the disk before anyone uses it; False where the key was put anew meanwhile."""
+        version, sealed = self._sealed(owner, name, grant)
+        values = {"key_version": version, "sealed": sealed, "fresh_until": grant.tokens.fresh_until, "lapsed": ""}
+        return await self._end(owner, name, turn, values)
+
+    async def give_back(self, owner: str, name: str, turn: str, lapsed: str = "") -> None:
+        """End a turn that has brought nothing. ``lapsed``: its owner has to consent again, and why."""
+        await self._end(owner, name, turn, {"lapsed": lapsed} if lapsed else {})
+
+    async def _end(self, owner: str, name: str, turn: str, values: dict[str, Any]) -> bool:
+        mine = self._shelf.chosen(owner, name) & (self._shelf.rows.turn == turn)
+        # Another word for the next turn: who has read the row meanwhile has what was before, and must read it again.
+        values = {"turn": _new_turn(), "turn_until": None} | values
+        return await self._changed(update(self._shelf.rows).where(mine).values(**values))
+
+    async def _changed(self, change: Any) -> bool:
+        async with self._database.writing(durable=True) as session:
+            return cast("CursorResult[Any]", await session.execute(change)).rowcount == 1
+
+    def _sealed(self, owner: str, name: str, grant: Grant) -> tuple[int, bytes]:
+        return self._keys.seal(grant.model_dump_json(), self._shelf.place(owner, name, granted=True))
+
+    def _opened(self, row: KeyRow) -> KeptGrant:
+        opened = self._keys.open(row.key_version, row.sealed, self._shelf.place_of(row))
+        return KeptGrant(Grant.model_validate_json(opened), row.lapsed, row.turn, row.turn_until)
+
+
+def _new_turn() -> str:
+    return secrets.token_hex(8)

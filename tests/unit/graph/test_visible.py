@@ -1,0 +1,70 @@
+"""A graph as somebody sees it who may not see one of its tools: no read names it, and nothing that reads tools is forgotten."""
+
+from typing import Any
+
+import pytest
+
+from domain.tool import FINISH
+from graph.backends.memory import MemoryGraph
+from graph.links import Feed, LinkedGraph, LinkStore, Substitute, ToolLinks
+from graph.store import GraphStore
+from graph.visible import READS, visible_graph
+from tests.contract.graph_samples import A, B, C, batch, document, walked
+
+NOT_OF_TOOLS = {"setup", "close", "applied", "applied_keys", "statistics", "link_counts"}
+WRITES = {
+    "put_tools", "remove_tools", "begin_anew", "apply", "learn", "forget", "learn_answers", "mark", "restore", "expect_links", "put_links"
+}  # fmt: skip
+HIDDEN = frozenset({B})
+
+
+@pytest.fixture
+async def graph() -> LinkedGraph:
+    """B is walked from A and to C, feeds C and does the job of A."""
+    made = MemoryGraph()
+    await made.put_tools([document(A), document(B), document(C)])
+    await made.apply(batch("k", {(A, B): 2, (B, C): 2, (A, C): 1, (C, FINISH): 3}))
+    await made.learn(walked("r", A, B, C))
+    await made.put_links([
+        ToolLinks(A, [Feed(C, A, "a", "a", 0.9)], [Substitute(A, B, 0.9), Substitute(A, C, 0.8)]),
+        ToolLinks(B, [Feed(A, B, "a", "a", 0.9)], [Substitute(B, A, 0.9)]),
+        ToolLinks(C, [Feed(B, C, "a", "a", 0.9), Feed(A, C, "a", "a", 0.8)]),
+    ])  # fmt: skip
+    return made
+
+
+async def read(graph: LinkedGraph, name: str) -> Any:
+    """All that a read gives of the three tools."""
+    method, ids = getattr(graph, name), (A, B, C)
+    if name in ("documents", "nodes", "edges", "all_lessons"):
+        return [one async for one in method()]
+    if name == "link_states":
+        return await method()
+    if name == "find_function":
+        return await method("f")
+    if name in ("get_tools", "removed_tools", "facts", "edges_beside", "around", "linked_to"):
+        return await method(ids)
+    return [await method(tool) for tool in ids]
+
+
+async def test_no_read_names_a_hidden_tool(graph: LinkedGraph) -> None:
+    seen = visible_graph(graph, HIDDEN)
+    for name in sorted(READS - {"removed_tools"}):
+        whole, narrowed = await read(graph, name), await read(seen, name)
+        assert B in repr(whole) or (name == "lessons" and len(whole[1]) == 1), name
+        assert B not in repr(narrowed), name
+        assert A in repr(narrowed) or C in repr(narrowed) or name == "lessons", name
+    assert (await read(seen, "lessons"))[1] == []
+    await graph.remove_tools([A, B])
+    assert list(await seen.removed_tools([A, B])) == [A]
+
+
+async def test_whoever_may_see_all_has_the_graph_itself(graph: LinkedGraph) -> None:
+    assert visible_graph(graph, frozenset()) is graph
+    assert await visible_graph(graph, HIDDEN).statistics() == await graph.statistics()
+
+
+def test_each_method_of_a_graph_is_narrowed_or_known_not_to_tell_of_tools() -> None:
+    """A new read has to be narrowed first."""
+    methods = {name for base in (GraphStore, LinkStore) for name in vars(base) if not name.startswith("_")}
+    assert methods == READS | NOT_OF_TOOLS | WRITES

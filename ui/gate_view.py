@@ -1,0 +1,42 @@
+"""The gate's checks as a table in HTML: a row for each tool, a column for each check. Names are strangers' texts, and escaped."""
+
+from collections.abc import Sequence
+from html import escape
+
+from ui.source_words import CHECKS, STATE_SIGNS, STATES, VERDICTS, states_of
+from ui.sources import SourceTool
+from ui.texts import visible
+
+MOST = 100
+"""Rows that are drawn; of more, the others are counted."""
+
+
+def gate_html(tools: Sequence[SourceTool]) -> str:
+    """What each check said of each tool; empty where it has not been made."""
+    heads = "".join(f'<th scope="col" title="{escape(asks)}">{escape(name)}</th>' for name, asks in CHECKS.values())
+    rows = "".join(map(_row, tools[:MOST]))
+    more = len(tools) - MOST
+    told = f'<tr><th scope="row" colspan="{len(CHECKS) + 3}">… {more} tools more</th></tr>' if more > 0 else ""
+    return (
+        '<div class="fp-gate" tabindex="0" role="group" aria-label="What the gate found out"><table>'
+        f'<thead><tr><th scope="col">Tool</th><th scope="col">Method</th>{heads}<th scope="col">State</th></tr></thead>'
+        f"<tbody>{rows}{told}</tbody></table></div>"
+    )
+
+
+def _row(one: SourceTool) -> str:
+    made = states_of(one)
+    cells = "".join(_cell(name, made.get(check, "")) for check, (name, _) in CHECKS.items())
+    sign, state = STATE_SIGNS.get(one.state, "?"), STATES.get(one.state, one.state)
+    method = escape(visible(one.document.method))
+    name = f'<th scope="row" dir="ltr">{escape(visible(one.name))}</th>'
+    return f'<tr>{name}<td>{method}</td>{cells}<td class="fp-state"><span aria-hidden="true">{escape(sign)} </span>{escape(visible(state))}</td></tr>'
+
+
+def _cell(name: str, verdict: str) -> str:
+    if not verdict:
+        return "<td></td>"
+    sign, said = VERDICTS.get(verdict, ("?", verdict))
+    said = escape(f"{name}: {visible(said)}")
+    kind = verdict if verdict in VERDICTS else "skipped"
+    return f'<td class="fp-{kind}" title="{said}"><span aria-hidden="true">{sign}</span><span class="fp-said">{said}</span></td>'

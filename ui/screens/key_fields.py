@@ -1,0 +1,161 @@
+"""Keys that are kept in one place: which there are, which are missing, and fields to keep one, as a value or by OAuth 2."""
+
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from domain.model import JsonObject
+from ui.client import Client
+from ui.problems import ServerError
+from ui.screens.telling import told
+from ui.source_words import when
+from ui.texts import labelled, unmarked
+from ui.tool_drafts import lines_of
+from ui.tool_keys import Endpoints, Key, Vault, discover
+
+_GRANTS = {
+    "authorization_code": "I log in there and agree",
+    "client_credentials": "The client has an account of its own",
+}
+
+
+def keeping(
+    vault: Vault, key: str, wanted: Sequence[str] = (), hosts: Sequence[str] = (), *, only: bool = False
+) -> None:
+    """``wanted``: names that tools ask for; ``hosts``: where they would be sent. ``only``: no other keys are shown."""
+    kept = vault.kept()
+    shown = [one for one in kept if not only or one.name in wanted]
+    for one in shown:
+        _line(vault, key, one)
+    if not shown:
+        st.caption("No key is kept here.")
+    missing = [name for name in wanted if name not in {one.name for one in kept}]
+    if missing:
+        st.warning("Missing: " + ", ".join(map(labelled, missing)))
+    by_oauth = st.radio(
+        "How it is had",
+        ["A key that I was given", "OAuth 2"],
+        key=f"how-{key}",
+        horizontal=True,
+    )
+    first = (missing or list(wanted) or [""])[0]
+    if by_oauth == "OAuth 2":
+        _by_oauth(vault, key, first, hosts)
+    else:
+        _by_value(vault, key, first, hosts)
+
+
+def _line(vault: Vault, key: str, one: Key) -> None:
+    left, right = st.columns([5, 1], vertical_alignment="center")
+    how = " · renewed by OAuth 2" if one.grant else ""
+    left.markdown(f"**{labelled(one.name)}** for {unmarked(', '.join(one.hosts))} · kept {when(one.updated_at)}{how}")
+    if one.lapsed:
+        left.warning(unmarked(one.lapsed))
+    if right.button(f"Forget {labelled(one.name)}", key=f"forget-{key}-{one.name}", type="tertiary") and told(
+        lambda: vault.forget(one.name)
+    ):
+        st.rerun()
+
+
+def _by_value(vault: Vault, key: str, name: str, hosts: Sequence[str]) -> None:
+    with st.form(f"key-{key}", clear_on_submit=False, border=True):
+        named = st.text_input("Name of the key", name, max_chars=200, key=f"key-name-{key}-{name}")
+        value = st.text_input("Its value", type="password", max_chars=10_000, key=f"key-value-{key}")
+        allowed = st.text_area(
+            "Hosts that it may be sent to, one on each line",
+            "\n".join(hosts),
+            key=f"key-hosts-{key}-{name}",
+            help="As api.example.com, or host:port; http://host where it may be sent unencrypted.",
+            height=80,
+        )
+        pressed = st.form_submit_button("Keep it")
+    if pressed and (
+        lacking := [what for what, given in (("name", named), ("value", value), ("host", allowed)) if not given.strip()]
+    ):
+        st.error(f"Still needed: its {' and its '.join(lacking)}.")
+    elif pressed and told(lambda: vault.keep(named.strip(), value, lines_of(allowed))):
+        st.toast("Kept, sealed.")
+        st.rerun()
+
+
+def _by_oauth(vault: Vault, key: str, name: str, hosts: Sequence[str]) -> None:
+    """Where to log in is asked of the server, or said by hand."""
+    found = _discovered(vault.client, key)
+    for said in found.told:
+        st.caption(unmarked(said))
+    with st.form(f"oauth-{key}", border=True):
+        named = st.text_input("Name of the key", name, max_chars=200, key=f"oauth-name-{key}-{name}")
+        how = _terms(found, key, hosts)
+        pressed = st.form_submit_button("Go on")
+    asked = f"asked-{key}"
+    if pressed and not named.strip():
+        st.error("Still needed: its name.")
+    elif pressed:
+        _begin(vault, named.strip(), how, asked)
+    if address := st.session_state.get(asked, ""):
+        st.info("Log in there and agree; then come back.")
+        st.link_button("Log in there", address, icon=":material/open_in_new:")
+        if st.button("I have agreed", key=f"agreed-{key}"):
+            st.session_state.pop(asked, None)
+            st.rerun()
+
+
+def _terms(found: Endpoints, key: str, hosts: Sequence[str]) -> JsonObject:
+    """What is asked for, as the server takes it; what was found out stands in the fields at first."""
+    of = f"{key}-{found.token_url}"
+    grant = st.selectbox("How", list(_GRANTS), format_func=_GRANTS.__getitem__, key=f"grant-{key}")
+    authorize = st.text_input(
+        "Address to log in at", found.authorize_url, max_chars=2000, key=f"authorize-{of}"
+    ).strip()
+    token = st.text_input("Address that gives tokens", found.token_url, max_chars=2000, key=f"token-{of}")
+    registers = "Empty: it is registered there by itself" if found.registration_url else ""
+    client_id = st.text_input("Client id", max_chars=500, key=f"client-{of}", placeholder=registers)
+    secret = st.text_input("Client secret, if it has one", type="password", max_chars=2000, key=f"secret-{key}")
+    scopes = st.text_input("Scopes, with spaces between", " ".join(found.scopes), max_chars=2000, key=f"scopes-{of}")
+    allowed = st.text_area(
+        "Hosts that it may be sent to, one on each line", "\n".join(hosts), key=f"oauth-hosts-{key}", height=80
+    )
+    return {
+        "grant": grant,
+        "authorize_url": authorize if grant == "authorization_code" else "",
+        "token_url": token.strip(),
+        "client_id": client_id.strip(),
+        "scopes": [*scopes.split()],
+        "hosts": [*lines_of(allowed)],
+        **found.model_dump(include={"registration_url", "resource", "issuer", "issuer_told"}),
+        **({"client_secret": secret} if secret else {}),
+    }
+
+
+def _begin(vault: Vault, name: str, how: JsonObject, asked: str) -> None:
+    st.session_state.pop(asked, None)
+    try:
+        begun = vault.authorize(name, how)
+    except ServerError as error:
+        if error.logged_out:
+            raise
+        st.error(unmarked(str(error)))
+        return
+    if begun.authorize is None:
+        st.toast("Kept, and renewed when it is needed.")
+        st.rerun()
+    elif urlsplit(begun.authorize).scheme not in ("http", "https"):
+        st.error("The address to log in at is no web address; look at it again.")
+    else:
+        st.session_state[asked] = begun.authorize
+
+
+def _discovered(client: Client, key: str) -> Endpoints:
+    kept = f"discovered-{key}"
+    address = st.text_input(
+        "Address of the API or server, to ask it where to log in", max_chars=2000, key=f"discover-{key}"
+    ).strip()
+    if st.button("Ask it", key=f"discover-now-{key}") and address:
+        try:
+            st.session_state[kept] = discover(client, address)
+        except ServerError as error:
+            if error.logged_out:
+                raise
+            st.error(unmarked(str(error)))
+    return st.session_state.get(kept) or Endpoints()

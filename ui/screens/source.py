@@ -1,0 +1,167 @@
+"""One source: what the gate says of its tools, and what is done with them; what changed, its keys, its past, who may use it."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from ui import places
+from ui.client import Client
+from ui.gate_view import gate_html
+from ui.problems import ServerError
+from ui.screens.key_fields import keeping
+from ui.screens.source_changes import changes, history
+from ui.screens.source_quality import quality
+from ui.screens.source_settings import settings
+from ui.screens.source_tool import tool_detail
+from ui.screens.telling import told
+from ui.source_words import CHECKS, STATES, about, admissible, counted, when
+from ui.sources import Source, SourceTool, admit_tools, check_source, source, source_tools
+from ui.texts import labelled, unmarked
+from ui.tool_keys import Vault, source_vault
+
+_TICK = 0.5
+_PARTS: dict[str, Callable[[Client, Source], None]] = {
+    "Changes": changes,
+    "Keys": lambda client, one: _keys(client, one),
+    "Quality": quality,
+    "History": history,
+    "Settings": settings,
+}
+_TOOLS = "Tools"
+
+
+def looking(client: Client, chosen: str) -> None:
+    """``chosen``: its id."""
+    if st.button("All sources", icon=":material/arrow_back:", type="tertiary"):
+        places.go("sources")
+    try:
+        one = source(client, chosen)
+    except ServerError as error:
+        if error.status not in (403, 404, 422):
+            raise
+        st.error(unmarked(str(error)))
+        return
+    st.title(unmarked(one.name))
+    _head(one)
+    if one.checking:
+        st.fragment(lambda: _live(client, chosen), run_every=_TICK, key=f"gate-{chosen}")()
+        return
+    part = st.segmented_control(
+        "Part", [_TOOLS, *_PARTS], default=_TOOLS, key=f"part-{chosen}", label_visibility="collapsed"
+    )
+    if part in _PARTS:
+        _PARTS[part](client, one)
+    else:
+        _tools(client, one)
+
+
+def _head(one: Source) -> None:
+    st.caption(unmarked(f"{about(one)} · read {when(one.read_at)}"))
+    if one.trouble:
+        st.warning(unmarked(f"It could not be read last: {one.trouble}"))
+    if one.check_trouble:
+        st.warning(unmarked(f"The gate stopped early: {one.check_trouble}"))
+    breaking = [change for change in one.changes if change.breaks]
+    if one.changes:
+        kept_out = (
+            f", {counted(len(breaking), 'of them keeps a tool out', 'of them keep tools out')}" if breaking else ""
+        )
+        st.warning(f"{counted(len(one.changes), 'change')} since it was read before{kept_out}: see *Changes*.")
+
+
+def _live(client: Client, chosen: str) -> None:
+    """The checks as they are made; at the end the page is drawn once more, with what can be done then."""
+    try:
+        now = source(client, chosen)
+        tools = source_tools(client, chosen)
+    except ServerError as error:
+        st.error(unmarked(str(error)))
+        return
+    if not now.checking:
+        st.rerun(scope="app")
+    done, total = min(now.checked, now.to_check), max(now.to_check, 1)
+    st.progress(done / total, f"The gate is at work: {now.checked} of {counted(now.to_check, 'tool')} checked.")
+    st.html(gate_html(tools))
+
+
+def _tools(client: Client, one: Source) -> None:
+    tools = source_tools(client, one.id)
+    if not tools:
+        st.caption("It has no tools. Read it again under *Changes*, once there is something to be read.")
+        return
+    st.html(gate_html(tools))
+    with st.expander("What the gate looks at"):
+        for name, asks in CHECKS.values():
+            st.markdown(f"**{name}**: {asks}")
+    _missing_keys(client, one, tools)
+    _for_all(client, one, tools)
+    tool_detail(client, one, _chosen(one, tools))
+
+
+def _chosen(one: Source, tools: list[SourceTool]) -> SourceTool:
+    """The tool that is looked at: it stays so while the gate is at work, when nothing is chosen."""
+    by_id = {tool.tool: tool for tool in tools}
+    kept = f"looked-at-{one.id}"
+    before = st.session_state.get(kept, "")
+    index = list(by_id).index(before) if before in by_id else 0
+    chosen = st.selectbox(
+        "Tool", list(by_id), index=index, format_func=lambda tool: _title(by_id[tool]), key=f"tool-{one.id}"
+    )
+    st.session_state[kept] = chosen
+    return by_id[chosen]
+
+
+def _title(tool: SourceTool) -> str:
+    return f"{tool.name} ({tool.document.method}, {STATES.get(tool.state, tool.state)})"
+
+
+def _for_all(client: Client, one: Source, tools: list[SourceTool]) -> None:
+    """What can be done with all tools at once."""
+    unchecked = [tool for tool in tools if tool.state == "draft"]
+    ready = admissible(tools)
+    with st.container(horizontal=True, gap="small"):
+        if st.button(f"Check all {counted(len(tools), 'tool')}", type="primary" if unchecked else "secondary", key="check-all") and told(
+            lambda: check_source(client, one.id, {})
+        ):  # fmt: skip
+            st.rerun()
+        label = f"Admit {counted(len(ready), 'tool')} that passed" if ready else "Admit what passed"
+        if st.button(label, type="primary" if ready and not unchecked else "secondary", disabled=not ready, key="admit-all") and told(
+            lambda: admit_tools(client, one.id, [tool.tool for tool in ready])
+        ):  # fmt: skip
+            st.toast(f"{counted(len(ready), 'tool')} admitted: the next question can use them.")
+            st.rerun()
+
+
+def _missing_keys(client: Client, one: Source, tools: list[SourceTool]) -> None:
+    """Said before the gate is asked: without them there is no live call."""
+    wanted = names_of(tools)
+    if not wanted:
+        return
+    vaults = [Vault(client), *([source_vault(client, one.id)] if one.keys_of == "source" else [])]
+    kept = {key.name for vault in vaults for key in vault.kept()}
+    if missing := [name for name in wanted if name not in kept]:
+        names = ", ".join(map(labelled, missing))
+        st.info(
+            f"Its calls send {'a key' if len(missing) == 1 else 'keys'} that you have not kept: {names}. Keep it under *Keys* above, so that the gate can call it."
+        )
+
+
+def names_of(tools: list[SourceTool]) -> list[str]:
+    """The keys that its calls send."""
+    return sorted({key.secret for tool in tools for key in tool.document.credentials})
+
+
+def _keys(client: Client, one: Source) -> None:
+    tools = source_tools(client, one.id)
+    names = names_of(tools)
+    if not names:
+        st.caption("Its calls send no keys.")
+    hosts = sorted({tool.document.host for tool in tools if tool.document.host})
+    if one.keys_of == "source":
+        st.caption("All who may use it call with these keys. Their values are sealed and never shown.")
+        keeping(source_vault(client, one.id), f"source-{one.id}", names, hosts)
+        return
+    st.caption(
+        "Each user keeps an own key for it, under *Keys* in the side bar; *Settings* can have one key serve all. These are yours:"
+    )
+    keeping(Vault(client), f"own-{one.id}", names, hosts, only=True)

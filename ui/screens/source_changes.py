@@ -1,0 +1,102 @@
+"""What a source has changed since it was read before, with what that touches; and its past, the last step of which can be taken back."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from ui.client import Client
+from ui.screens.telling import told
+from ui.source_words import counted, past_told
+from ui.sources import Change, Past, Source, Touched, changes_seen, refresh_source, source_history, touched, undo
+from ui.texts import labelled, unmarked, visible
+
+_MOST = 100
+_KINDS = {
+    "added": "new",
+    "removed": "gone",
+    "schema": "its values",
+    "auth": "its key",
+    "method": "its method",
+    "host": "where it goes",
+    "description": "its wording",
+}
+
+
+def changes(client: Client, one: Source) -> None:
+    """Those that nobody has looked at, each with the solutions and templates that call the tool."""
+    _refresh(client, one)
+    if not one.changes:
+        st.caption("Nothing has changed that was not looked at.")
+        return
+    resting = {found.tool: found for found in touched(client, one.id)}
+    for tool, told_of in by_tool(one.changes).items():
+        _change(tool, told_of, resting.get(tool))
+    st.caption("Tools that were kept out are checked and admitted under *Tools*.")
+    if st.button("I have looked at these", key="seen") and told(lambda: changes_seen(client, one.id)):
+        st.rerun()
+
+
+def by_tool(found: Sequence[Change]) -> dict[str, list[Change]]:
+    """The changes of each tool; of very many the first."""
+    told_of: dict[str, list[Change]] = {}
+    for change in found[:_MOST]:
+        told_of.setdefault(change.tool, []).append(change)
+    return told_of
+
+
+def _change(tool: str, found: Sequence[Change], resting: Touched | None) -> None:
+    with st.container(border=True):
+        kept_out = " (kept out)" if any(change.breaks for change in found) else ""
+        st.markdown(f"**{labelled(tool.rpartition('/')[2])}**{kept_out}")
+        for change in found:
+            st.text(visible(f"{_KINDS.get(change.kind, change.kind).capitalize()}: {change.told}"))
+        if resting is None:
+            return
+        if resting.solutions:
+            st.caption(
+                f"{counted(len(resting.solutions), 'solution')} call it: see *Solutions*, where they are checked again."
+            )
+        if resting.templates:
+            st.caption("Templates that call it: " + ", ".join(map(labelled, resting.templates)))
+        if resting.others:
+            st.caption(
+                f"{counted(resting.others, 'solution or template', 'solutions and templates')} of others call it."
+            )
+
+
+def _refresh(client: Client, one: Source) -> None:
+    text = ""
+    if one.kind == "form":
+        st.caption("It was written by hand: correct its tools, or add another source.")
+        return
+    if one.kind == "openapi" and not one.address:
+        text = st.text_area("Its document as it is now", key=f"again-{one.id}", height=160)
+    pressed = st.button("Read it again", icon=":material/refresh:", key=f"refresh-{one.id}")
+    if pressed and not text.strip() and one.kind == "openapi" and not one.address:
+        st.error("It has no address: paste its document as it is now.")
+    elif pressed and told(lambda: refresh_source(client, one.id, text)):
+        st.rerun()
+
+
+def history(client: Client, one: Source) -> None:
+    """What was done, by whom and why, the last first."""
+    past = sorted(source_history(client, one.id), key=lambda line: line.at, reverse=True)
+    if not past:
+        st.caption("Nothing was done yet.")
+        return
+    _undo(client, one, past)
+    for line in past[:_MOST]:
+        st.text(visible(past_told(line)))
+    if len(past) > _MOST:
+        st.caption(f"… {len(past) - _MOST} lines before these.")
+
+
+def _undo(client: Client, one: Source, past: Sequence[Past]) -> None:
+    last = next((line for line in past if line.undoable and not line.undone), None)
+    if last is None:
+        return
+    st.caption(unmarked(f"What can be undone: {past_told(last)}"))
+    if st.button("Undo the last step", icon=":material/undo:", key=f"undo-{one.id}") and told(
+        lambda: undo(client, one.id)
+    ):
+        st.rerun()

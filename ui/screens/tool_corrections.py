@@ -1,0 +1,84 @@
+"""Correcting what a tool's document says: they stay when the document is read again."""
+
+import json
+from typing import cast
+
+import streamlit as st
+from pydantic import JsonValue
+
+from domain.model import JsonObject
+from ui.client import Client
+from ui.screens.telling import told
+from ui.sources import Input, Source, SourceTool, correct_tool
+from ui.texts import labelled, unmarked
+from ui.tool_drafts import value_of
+
+_EFFECTS = {None: "What its method and document say", "reads": "It only reads", "changes": "It changes something"}
+
+
+def correcting(client: Client, source: Source, tool: SourceTool) -> None:
+    """Fields as they stand now. What is left as the source says it is no correction."""
+    said, key = tool.corrections, f"{tool.tool}-{tool.version}"
+    with st.form(f"correct-{key}", border=False):
+        description = st.text_area(
+            "What it answers, and for which requests", tool.document.description, key=f"about-{key}"
+        )
+        effects = list(_EFFECTS)
+        effect = st.selectbox(
+            "What it does",
+            effects,
+            index=effects.index(said.side_effect or None),
+            format_func=_EFFECTS.__getitem__,
+            key=f"effect-{key}",
+            help="One that is said to only read is checked again before it is offered.",
+        )
+        examples: dict[str, JsonValue] = {}
+        entities: dict[str, str] = {}
+        for one in tool.document.parameters:
+            left, right = st.columns(2)
+            with left:
+                if (value := _example(tool, one, key)) is not None:
+                    examples[one.name] = value
+            kind = right.text_input(
+                f"What {labelled(one.name)} names", said.entities.get(one.name, ""), key=f"entity-{key}-{one.name}",
+                placeholder="ship, city, …", max_chars=100,
+            )  # fmt: skip
+            if kind.strip():
+                entities[one.name] = kind.strip()
+        entities |= _fields(tool, key)
+        reason = st.text_input("Why", max_chars=500, key=f"correct-why-{key}")
+        pressed = st.form_submit_button("Keep these corrections", key=f"correct-now-{key}")
+    if not pressed:
+        return
+    changed = description.strip() != tool.original.description.strip()
+    body: JsonObject = {
+        "description": description.strip() if changed else None,
+        "side_effect": effect,
+        "examples": examples,
+        "entities": cast("dict[str, JsonValue]", entities),
+        "reason": reason.strip(),
+    }
+    if told(lambda: correct_tool(client, source.id, tool.tool, body)):
+        st.toast("Kept.")
+        st.rerun()
+
+
+def _example(tool: SourceTool, one: Input, key: str) -> JsonValue:
+    known = tool.corrections.examples.get(one.name)
+    before = "" if known is None else known if isinstance(known, str) else json.dumps(known, ensure_ascii=False)
+    hint = "" if one.example is None else f"Its document says {json.dumps(one.example, ensure_ascii=False)}"
+    label = f"Example of {labelled(one.name)}"
+    return value_of(
+        st.text_input(label, before, key=f"example-{key}-{one.name}", placeholder=hint, max_chars=4000), one.type
+    )
+
+
+def _fields(tool: SourceTool, key: str) -> dict[str, str]:
+    """Entities of fields of its answer, a line each: ``ships[].name = ship``."""
+    inputs = {one.name for one in tool.document.parameters}
+    before = "\n".join(f"{path} = {kind}" for path, kind in tool.corrections.entities.items() if path not in inputs)
+    text = st.text_area(
+        unmarked("What fields of its answer name, one on each line"), before, key=f"fields-{key}", placeholder="ships[].name = ship", height=80
+    )  # fmt: skip
+    pairs = (line.partition("=") for line in text.splitlines() if "=" in line)
+    return {path.strip(): kind.strip() for path, _, kind in pairs if path.strip() and kind.strip()}

@@ -1,0 +1,124 @@
+"""Tools that are written by hand: what was typed into fields, as the server takes it."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue
+
+from domain.model import JsonObject
+
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+TYPES = ("string", "integer", "number", "boolean", "array", "object")
+LOCATIONS = ("query", "path", "header", "body")
+PLACES = ("header", "query", "cookie")
+
+
+@dataclass(frozen=True)
+class TypedInput:
+    """A row of the table of parameters, as it was typed. ``choices``: the only values that it takes, comma-separated."""
+
+    name: str
+    type: str = "string"
+    location: str = "query"
+    required: bool = False
+    description: str = ""
+    example: str = ""
+    choices: str = ""
+
+
+@dataclass(frozen=True)
+class TypedTool:
+    """A tool as it was typed. ``secret``: the name of the key that its calls send; empty: none."""
+
+    name: str
+    method: str = "GET"
+    url: str = ""
+    description: str = ""
+    side_effect: str = ""
+    answer: str = ""
+    inputs: Sequence[TypedInput] = field(default_factory=tuple)
+    secret: str = ""
+    place: str = "header"
+    sent_as: str = "Authorization"
+    prefix: str = ""
+
+
+def value_of(text: str, kind: str) -> JsonValue:
+    """What was typed, by its type; None of nothing. What is no JSON stays text, and the server says what is wrong with it."""
+    if not text.strip():
+        return None
+    if kind == "string":
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def tool_body(tool: TypedTool) -> JsonObject:
+    """A tool as the server takes it; rows without a name are left out."""
+    inputs: list[JsonValue] = [_input(one) for one in tool.inputs if one.name.strip()]
+    credential: JsonObject = {
+        "secret": tool.secret.strip(),
+        "place": tool.place,
+        "name": tool.sent_as.strip(),
+        "prefix": tool.prefix,
+    }
+    return {
+        "name": tool.name.strip(),
+        "method": tool.method,
+        "url": tool.url.strip(),
+        "description": tool.description.strip(),
+        "side_effect": tool.side_effect,
+        "parameters": inputs,
+        "credentials": [credential] if tool.secret.strip() else [],
+        **({"example_response": tool.answer.strip()} if tool.answer.strip() else {}),
+    }
+
+
+def missing_of(tools: Sequence[TypedTool]) -> list[str]:
+    """What has to be said before the server is asked, in words."""
+    told: list[str] = []
+    for number, one in enumerate(tools, start=1):
+        which = one.name.strip() or f"tool {number}"
+        if not one.name.strip():
+            told.append(f"{which} has no name")
+        if not one.url.strip():
+            told.append(f"{which} has no address")
+        if not one.description.strip():
+            told.append(f"{which} has no description: say what it answers and for which requests")
+        paths = {name.strip() for name in _placeholders(one.url)}
+        named = {row.name.strip() for row in one.inputs if row.location == "path"}
+        told += [
+            f"{which} has {{{name}}} in its address and no path parameter {name}" for name in sorted(paths - named)
+        ]
+        told += [
+            f"{which} has a path parameter {name} that its address does not name"
+            for name in sorted(named - paths)
+            if name
+        ]
+    return told
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines that say something."""
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _placeholders(url: str) -> list[str]:
+    return [part.partition("}")[0] for part in url.split("{")[1:] if "}" in part]
+
+
+def _input(one: TypedInput) -> JsonObject:
+    example = value_of(one.example, one.type)
+    choices = [value_of(choice.strip(), one.type) for choice in one.choices.split(",") if choice.strip()]
+    return {
+        "name": one.name.strip(),
+        "type": one.type,
+        "location": one.location,
+        "required": one.required or one.location == "path",
+        "description": one.description.strip(),
+        **({"example": example} if example is not None else {}),
+        **({"enum": choices} if choices else {}),
+    }

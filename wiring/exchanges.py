@@ -1,0 +1,20 @@
+"""What asks servers for tokens, by the settings: the same guard that calls go through."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from agent.execution.exchange import Exchange
+from wiring.settings import Settings
+
+
+@asynccontextmanager
+async def open_exchange(settings: Settings) -> AsyncGenerator[Exchange]:
+    """Opens nothing until it is asked with; closed at the end."""
+    from agent.execution.http.exchange import GuardedExchange
+    from agent.execution.http.guard import Guard
+
+    exchange = GuardedExchange(Guard(settings.allow_hosts))
+    try:
+        yield exchange
+    finally:
+        await exchange.close()
