@@ -1,7 +1,6 @@
 """The sources of a server: who may see and change which, and the steps of their lives."""
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
@@ -9,7 +8,7 @@ import orjson
 
 from domain.errors import BrokenInputError, ConflictError, FootpathError, NotFoundError, UnavailableError, UsageError
 from domain.source import Corrections, source_id_of
-from domain.tool import STDIO, ToolId
+from domain.tool import ToolId
 from graph.importers.mcp import McpSource
 from server.sources import states
 from server.sources.documents import digest
@@ -21,7 +20,6 @@ from server.storage.storage import Storage
 from server.storage.users import User
 from wiring.mcp_listing import list_mcp, mcp_url
 
-_log = logging.getLogger(__name__)
 Follow = Callable[[Followed], Awaitable[None]]
 """Told after each step what is offered now, and what is not any more."""
 Reader = Callable[[Source], Awaitable[ReadSource]]
@@ -42,7 +40,6 @@ class SourceRegistry:
         self._storage = storage
         self._access = access
         self._follow = follow
-        self._told = set[asyncio.Task[None]]()
         chosen = access.settings
         self._bounds = Bounds(chosen.author_sources, chosen.source_tools)
 
@@ -95,25 +92,12 @@ class SourceRegistry:
         if document is not None:
             raise UsageError("what an MCP server offers is asked of it; send no document")
         container = await self._access.container()
-        container.mcp_sessions().changed = self._list_changed
         secrets = await self._access.secrets(source, None)
         url = mcp_url(source.address, source.command)
         asked = McpSource(url, source.category, source.toolset, credentials=source.credentials, name=source.name)
         listing = await list_mcp(container, asked, secrets, f"source:{source.id}")
         raw = orjson.dumps([doc.model_dump(mode="json") for doc in listing.docs])
         return ReadSource(raw, listing.docs, listing.skipped)
-
-    def _list_changed(self, url: str) -> None:
-        """A server says that its tools are others now: what is watched of it is read again soon."""
-        command = url.removeprefix(STDIO) if url.startswith(STDIO) else ""
-        task = asyncio.create_task(self._storage.source_watches.hurry("" if command else url, command))
-        self._told.add(task)
-        task.add_done_callback(self._told_of)
-
-    def _told_of(self, task: asyncio.Task[None]) -> None:
-        self._told.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            _log.warning("a changed list of tools is read at its usual time only: %s", error)
 
     async def refresh(self, source_id: str, actor: Actor, read: Reader) -> Source:
         """Have it read again and compared. What nobody has looked at since it changed is not offered.

@@ -1,86 +1,90 @@
-"""MCP servers as sources: read, looked at, admitted, and read again."""
+"""MCP servers as sources: added, looked at by the gate, admitted, and read again when they say that their tools are others."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from mcp.server.fastmcp import FastMCP
 
+from domain.tool import ToolId
 from tests.flows.indexed_store import indexed_store
 from tests.flows.small_world import TOOLS
 from tests.server.sources import Asking
 from tests.server.world import World, copied, serving
 from tests.unit.agent.execution.mcp.everything import everything
-from tests.unit.agent.execution.mcp.serving import served, tool
-from wiring.executors import live_executor
+from tests.unit.agent.execution.mcp.serving import served
 
-BERTH = "sea/Harbour/berth_of"
+BERTH = ToolId("sea/Harbour/berth_of")
 
 
 @pytest.fixture
-async def stocked(home: Path, tmp_path: Path) -> AsyncGenerator[World]:
+async def stranger() -> AsyncIterator[tuple[FastMCP, str]]:
+    server = everything()
+    async with served(server.streamable_http_app()) as at:
+        yield server, f"{at}/mcp"
+
+
+@pytest.fixture
+async def stocked(home: Path, tmp_path: Path) -> AsyncIterator[World]:
     store = await indexed_store(tmp_path / "store", TOOLS)
     home = await asyncio.to_thread(copied, home, tmp_path / "home")
     async with serving(home, store=store, allow_hosts="127.0.0.1") as opened:
         yield opened
 
 
-async def test_a_server_is_read_and_its_tools_admitted(stocked: World) -> None:
-    author = Asking(stocked, await stocked.headers_of("author"))
-    async with served(everything().streamable_http_app()) as address:
-        body = {"name": "Harbour", "kind": "mcp", "category": "sea", "address": f"{address}/mcp"}
-        made = await author("POST", "/sources", body)
-        assert (made["trouble"], made["counts"]["draft"] > 3) == ("", True)
-        berth = await author("GET", f"/sources/{made['id']}/tools/{BERTH}")
-        # Its own hint confirms nothing; its author's word does.
-        assert (berth["document"]["method"], berth["document"]["marked"], berth["document"]["hints"]) == (
-            "MCP",
-            "",
-            ["reads"],
-        )
-        await author("PATCH", f"/sources/{made['id']}/tools/{BERTH}", {"side_effect": "reads"})
-        await author("POST", f"/sources/{made['id']}/check", {"tools": [BERTH], "arguments": {BERTH: {"ship": "Argo"}}})
-        await stocked.services.checker.settled()
-        checked = await author("GET", f"/sources/{made['id']}/tools/{BERTH}")
-        (probe,) = [one for one in checked["findings"] if one["check"] == "probe"]
-        assert probe["verdict"] == "passed", probe
-        await author("POST", f"/sources/{made['id']}/admit", {"tools": [BERTH]})
-        read = await author("POST", f"/sources/{made['id']}/refresh", {})
-        assert (read["version"], read["changes"], read["counts"]["admitted"]) == (1, [], 1)
+@pytest.fixture
+async def author(stocked: World) -> Asking:
+    return Asking(stocked, await stocked.headers_of("author"))
 
 
-async def test_a_server_that_does_not_answer_is_kept_to_be_read_again(stocked: World) -> None:
-    author = Asking(stocked, await stocked.headers_of("author"))
-    async with served(everything().streamable_http_app()) as address:
-        pass
-    body = {"name": "Harbour", "kind": "mcp", "category": "sea", "address": f"{address}/mcp"}
-    made = await author("POST", "/sources", body)
-    assert (bool(made["trouble"]), sum(made["counts"].values()), made["read_at"]) == (True, 0, None)
-    again = await author.answer("POST", f"/sources/{made['id']}/refresh", {})
-    assert (again.status_code, bool(again.json()["detail"])) == (503, True)
-    async with served(everything().streamable_http_app()) as other:
-        await author("PATCH", f"/sources/{made['id']}", {"address": f"{other}/mcp"})
-        read = await author("POST", f"/sources/{made['id']}/refresh", {})
-    assert (read["trouble"], read["counts"]["draft"] > 3) == ("", True)
-    refused = await author.answer("POST", "/sources", body | {"address": "", "command": "nobody-allowed-this"})
-    assert (refused.status_code, "nobody-allowed-this" in refused.json()["detail"]) == (422, True)
+async def added(author: Asking, address: str, **more: Any) -> str:
+    body = {"name": "Harbour", "kind": "mcp", "category": "sea", "address": address, **more}
+    return (await author("POST", "/sources", body))["id"]
 
 
-async def test_a_server_that_says_that_its_tools_are_others_is_read_again_soon(stocked: World) -> None:
-    author = Asking(stocked, await stocked.headers_of("author"))
-    async with served(everything().streamable_http_app()) as address:
-        url = f"{address}/mcp"
-        body = {"name": "Harbour", "kind": "mcp", "category": "sea", "address": url, "watch_minutes": 600}
-        made = await author("POST", "/sources", body)
-        assert await stocked.services.watch.due() == 0
-        container = await stocked.services.agents.whole()
-        executor = live_executor(container, await container.secrets(), "somebody")
-        try:
-            assert (await executor.call(tool(url, "learns"), {"name": "sails"})).outcome == "ok"
-        finally:
-            await executor.close()
-        async with asyncio.timeout(20):
-            while not await stocked.services.watch.due():  # noqa: ASYNC110  the server's word is on its way
-                await asyncio.sleep(0.05)
-        changes = (await author("GET", f"/sources/{made['id']}"))["changes"]
-    assert [(one["tool"], one["kind"]) for one in changes] == [("sea/Harbour/sails", "added")]
+async def tools_of(author: Asking, source: str) -> dict[str, Any]:
+    return {one["document"]["api"]: one for one in await author("GET", f"/sources/{source}/tools")}
+
+
+async def test_it_is_looked_at_admitted_and_offered(
+    stocked: World, author: Asking, stranger: tuple[FastMCP, str]
+) -> None:
+    source = await added(author, stranger[1])
+    drafts = await tools_of(author, source)
+    assert {one["state"] for one in drafts.values()} == {"draft"}
+    assert drafts["berth_of"]["document"]["hints"] == ["reads"]
+    correction = {"side_effect": "reads", "examples": {"ship": "Argo"}, "reason": "I wrote it"}
+    await author("PATCH", f"/sources/{source}/tools/{BERTH}", correction)
+    await author("POST", f"/sources/{source}/check", {"tools": [BERTH]})
+    await stocked.services.checker.settled()
+    looked_at = (await tools_of(author, source))["berth_of"]
+    found = {one["check"]: one for one in looked_at["findings"]}
+    assert found["probe"]["verdict"] == "passed", found["probe"]
+    assert found["address"]["verdict"] != "failed"
+    if looked_at["state"] == "tested" and any(one["verdict"] == "failed" for one in found.values()):
+        pytest.fail(str([one for one in found.values() if one["verdict"] == "failed"]))
+    await author("POST", f"/sources/{source}/admit", {"tools": [BERTH]})
+    container = await stocked.services.agents.container()
+    offered = (await container.graph.get_tools([BERTH]))[BERTH]
+    assert (offered.method, offered.url, offered.safe) == ("MCP", stranger[1], True)
+
+
+async def test_a_list_that_changes_is_read_again(stocked: World, author: Asking, stranger: tuple[FastMCP, str]) -> None:
+    server, address = stranger
+    source = await added(author, address)
+    assert "learnt" not in await tools_of(author, source)
+    server.add_tool(lambda: "x", name="learnt", description="A tool that came later.")
+    stocked.services.agents.mcp_changed.add(address)
+    await stocked.services.watch.due()
+    assert stocked.services.agents.mcp_changed == set()
+    await author("POST", f"/sources/{source}/refresh", {})
+    assert (await tools_of(author, source))["learnt"]["state"] == "draft"
+
+
+async def test_a_command_that_nobody_allowed_is_refused(author: Asking) -> None:
+    body = {"name": "Shell", "kind": "mcp", "category": "sea", "command": "sh"}
+    refused = await author.answer("POST", "/sources", body)
+    assert refused.status_code in (400, 409, 422)
+    assert "FOOTPATH_MCP_COMMANDS" in refused.text
