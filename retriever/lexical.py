@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from domain.tool import ToolId
 from retriever.lexical_files import Generation, LexicalFiles
+from retriever.lexical_update import Built, counts_of, updated
 from retriever.words import telling_words
 
 Scores = NDArray[np.float32]
@@ -63,7 +64,7 @@ class Words(Protocol):
 class LexicalIndex:
     """BM25 with every word of a request counted once (long requests repeat theirs).
 
-    Changing texts rebuilds the whole index beside the old one and swaps them: 45,000 tools take a few seconds. Readers
+    Changing texts writes the whole index beside the old one and swaps them; where few have changed, only these are split into words. Readers
     in any process notice the swap at their next query.
     """
 
@@ -111,33 +112,40 @@ class LexicalIndex:
 
     def _put(self, texts: Mapping[ToolId, str], *, keep: bool) -> bool:
         with self._files.writing():
-            merged = {**self._files.texts(), **texts} if keep else dict(texts)
+            before = self._files.texts()
+            merged = {**before, **texts} if keep else dict(texts)
             if self._files.holds(merged, self._settings()):
                 return False
-            # In the order of ids, for equal scores are ranked by place: so the order of arrival changes no result.
-            merged = dict(sorted(merged.items()))
-            self._files.write(merged, self._settings(), self._build(list(merged.values())))
+            self._write(before, merged)
             return True
 
     def _remove(self, gone: frozenset[ToolId]) -> bool:
         with self._files.writing():
-            texts = self._files.texts()
-            left = {tool: text for tool, text in texts.items() if tool not in gone}
-            if len(left) == len(texts):
+            before = self._files.texts()
+            left = {tool: text for tool, text in before.items() if tool not in gone}
+            if len(left) == len(before):
                 return False
-            self._files.write(left, self._settings(), self._build(list(left.values())))
+            self._write(before, left)
             return True
+
+    def _write(self, before: Mapping[ToolId, str], texts: Mapping[ToolId, str]) -> None:
+        """In the order of ids, for equal scores are ranked by place: so the order of arrival changes no result."""
+        texts = dict(sorted(texts.items()))
+        known = self._files.counted() if self._files.built_with(self._settings()) else None
+        built = updated(known, before, texts, self._parameters.k1, self._parameters.b) if known else None
+        self._files.write(texts, self._settings(), built or self._build(list(texts.values())))
 
     def _settings(self) -> dict[str, float]:
         return {"k1": self._parameters.k1, "b": self._parameters.b}
 
-    def _build(self, texts: list[str]) -> tuple[dict[str, int], dict[str, NDArray[np.generic]]]:
+    def _build(self, texts: list[str]) -> Built:
         """Vocabulary, and the columns of the sparse word by tool matrix of BM25 scores."""
         if not texts:  # bm25s takes the mean of their lengths
             return {"": 0}, {
                 "data": np.zeros(0, np.float32),
                 "indices": np.zeros(0, np.int32),
                 "indptr": np.zeros(2, int),
+                **counts_of([]),
             }
 
         import bm25s
@@ -147,7 +155,8 @@ class LexicalIndex:
         vocabulary.setdefault("", len(vocabulary))
         index = bm25s.BM25(k1=self._parameters.k1, b=self._parameters.b, method="lucene", csc_backend="numpy")
         index.index((rows, vocabulary), create_empty_token=False, show_progress=False)
-        return vocabulary, {key: np.asarray(index.scores[key]) for key in ("data", "indices", "indptr")}
+        columns = {key: np.asarray(index.scores[key]) for key in ("data", "indices", "indptr")}
+        return vocabulary, columns | counts_of(rows)
 
     def _current(self) -> Generation:
         with self._lock:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from domain.errors import StoreVersionError, UnavailableError
 from domain.tool import ToolId
 from retriever.documents import TEMPLATE
+from retriever.lexical_update import Built, Counted
 from retriever.words import WORDS
 
 _FORMAT = f"words{WORDS}/text{TEMPLATE}"
@@ -76,6 +77,19 @@ class LexicalFiles:
         except _BROKEN as error:
             raise self._unreadable(error) from error
 
+    def counted(self) -> Counted | None:
+        """The counts behind the current generation; None where there is none, or it keeps none, or cannot be read: it is made anew then."""
+        try:
+            if self._readable_meta().get("format") != _FORMAT or (name := self.current()) is None:
+                return None
+            whole, folder = self._open(name), self._directory / name
+            counts, lengths = np.load(folder / "counts.npy"), np.load(folder / "lengths.npy")
+        except (*_BROKEN, UnavailableError):
+            return None
+        if len(counts) != len(whole.rows) or len(lengths) != len(whole.ids):
+            return None
+        return Counted(whole.ids, whole.vocabulary, whole.starts, whole.rows, counts, lengths)
+
     def fingerprint(self) -> str:
         """Hash of the indexed texts; empty where :meth:`texts` has none, or what tells of them cannot be read."""
         meta = self._readable_meta()
@@ -93,7 +107,7 @@ class LexicalFiles:
         self,
         texts: Mapping[ToolId, str],
         settings: Mapping[str, float],
-        built: tuple[dict[str, int], dict[str, NDArray[np.generic]]],
+        built: Built,
     ) -> None:
         """Write a generation and put it in force; the former ones go."""
         vocabulary, arrays = built

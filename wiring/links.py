@@ -9,7 +9,7 @@ import numpy as np
 
 from domain.errors import FootpathError
 from domain.tool import ToolId
-from graph.linking import Linked, Near, Progress, link_tools
+from graph.linking import Linked, Near, Progress, link_among, link_tools
 from graph.substitution import SIMILAR
 from retriever.index import VectorIndex, Vectors
 from wiring.container import Container
@@ -20,6 +20,8 @@ _PORTION = 2_000
 LINKED_AT_ONCE = 2_000
 """Tools of a store whose links are brought up to date after a run: that takes less than a second."""
 _BLOCK = 512
+_LOOKED_AT = 300
+"""Tools most like a new one that it is linked with at once, where the store is too large to look at all."""
 NEAREST = 30
 """Similar tools that are looked at for each."""
 
@@ -111,8 +113,23 @@ async def link_changed(container: Container, tools: Sequence[ToolId]) -> LinkedT
         return LinkedTools(0)
     mates = {tool.rpartition("/")[0] for tool in tools}
     states = await container.graph.link_states()
-    await container.graph.expect_links({}, [tool for tool in states if tool.rpartition("/")[0] in mates])
+    beside = [tool for tool in states if tool.rpartition("/")[0] in mates]
+    if (await container.graph.statistics()).documents > LINKED_AT_ONCE:
+        return await _link_among_near(container, tools, beside)
+    await container.graph.expect_links({}, beside)
     return LinkedTools((await link(container, unseen, embedded=True)).computed)
+
+
+async def _link_among_near(container: Container, tools: Sequence[ToolId], beside: Sequence[ToolId]) -> LinkedTools:
+    """With what is most like them in a large store, rather than with everything."""
+    _, index, _ = await container.retrieval()
+    near: dict[ToolId, list[tuple[ToolId, float]]] = {}
+    others = set(beside)
+    for tool, vector in (await index.vectors(tools)).items():
+        hits = [hit for hit in await index.search(vector, _LOOKED_AT) if hit.id != tool]
+        near[tool] = [(hit.id, hit.score) for hit in hits if hit.score >= SIMILAR][:NEAREST]
+        others.update(hit.id for hit in hits)
+    return LinkedTools(await link_among(container.graph, tools, others, near), waiting=len(near))
 
 
 async def link(container: Container, progress: Progress, *, embedded: bool) -> Linked:

@@ -2,6 +2,7 @@ import math
 import shutil
 from collections import Counter
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import StoreVersionError, UnavailableError
-from domain.tool import ToolId
+from domain.tool import ToolId, tool_id
 from retriever import lexical_files
 from retriever.lexical import LexicalIndex, LexicalMatch, LexicalParameters
 from retriever.words import telling_words
@@ -173,3 +174,78 @@ async def test_only_these_texts(tmp_path: Path) -> None:
     assert await index.fingerprint() != before
     await index.replace({})
     assert await index.count() == 0
+
+
+WORDS = [
+    "alpha",
+    "beta",
+    "gamma",
+    "delta",
+    "weather",
+    "forecast",
+    "city",
+    "country",
+    "flag",
+    "ship",
+    "harbour",
+    "berth",
+    "pilot",
+    "tide",
+    "crane",
+]
+
+
+def some_texts(seed: int, count: int) -> dict[ToolId, str]:
+    chance = Random(seed)
+    return {
+        tool_id("c", "s", f"{number:03}-{seed}"): " ".join(chance.choices(WORDS, k=chance.randint(1, 30)))
+        for number in range(count)
+    }
+
+
+async def test_few_changes_give_exactly_what_a_whole_build_gives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Texts added, replaced and taken out, one after another: scores, ids and the fingerprint."""
+    step_by_step, chance = LexicalIndex(tmp_path / "steps"), Random(7)
+    texts = some_texts(1, 60)
+    await step_by_step.put(texts)
+    with monkeypatch.context() as patched:  # no whole build from here on
+        patched.setattr(LexicalIndex, "_build", None)
+        for step in range(6):
+            new = some_texts(2 + step, 4) | {chance.choice(sorted(texts)): "tide pilot newword"}
+            gone = chance.sample(sorted(texts), 3)
+            texts = {tool: text for tool, text in (texts | new).items() if tool not in gone}
+            await step_by_step.put(new)
+            await step_by_step.remove(gone)
+    at_once = LexicalIndex(tmp_path / "whole")
+    await at_once.put(texts)
+    assert await step_by_step.fingerprint() == await at_once.fingerprint()
+    assert await step_by_step.ids() == await at_once.ids() == sorted(texts)
+    for request in ("weather forecast of a city", "ship berth tide", "newword", "alpha alpha unknown"):
+        one, other = await step_by_step.match(request), await at_once.match(request)
+        np.testing.assert_array_equal(one.scores, other.scores)
+
+
+async def test_many_changes_are_built_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = LexicalIndex(tmp_path)
+    await index.put(some_texts(1, 8))
+    monkeypatch.setattr(LexicalIndex, "_build", None)
+    with pytest.raises(TypeError):
+        await index.put(some_texts(2, 3))
+
+
+@pytest.mark.parametrize("lost", ["counts.npy", "lengths.npy"])
+async def test_counts_that_are_lost_are_made_anew(tmp_path: Path, lost: str) -> None:
+    """As in an index of an earlier version."""
+    index, texts = LexicalIndex(tmp_path / "one"), some_texts(1, 20)
+    await index.put(texts)
+    (folder,) = tmp_path.glob("one/*/")  # noqa: ASYNC240  # of this test alone
+    (folder / lost).unlink()
+    new = some_texts(2, 1)
+    await index.put(new)
+    other = LexicalIndex(tmp_path / "other")
+    await other.put(texts | new)
+    one, two = await index.match("city flag"), await other.match("city flag")
+    np.testing.assert_array_equal(one.scores, two.scores)
+    assert list(tmp_path.glob(f"one/*/{lost}"))  # noqa: ASYNC240

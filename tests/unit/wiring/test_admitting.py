@@ -124,6 +124,23 @@ async def test_imported_tools_are_neither_taken_over_nor_withdrawn(container: Co
     assert await container.graph.get_tools([BOOKS.id, GEOCODE.id]) == {BOOKS.id: BOOKS, GEOCODE.id: GEOCODE}
 
 
+async def test_in_a_large_store_it_is_linked_with_what_is_near_and_the_next_build_links_it_whole(
+    container: Container, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await admit(container, [FEEDING])
+    whole = await everything(container)
+    await withdraw(container, [HARBOUR])
+    monkeypatch.setattr("wiring.links.LINKED_AT_ONCE", 0)
+    admitted = await admit(container, [FEEDING])
+    assert admitted.waiting == 1
+    assert (await everything(container))[4] == whole[4]  # the feeds
+    await withdraw(container, [HARBOUR])
+    assert {feed.source for feed in await container.graph.feeds_into(OLD_WEATHER.id)} == {GEOCODE.id}
+    await admit(container, [FEEDING])
+    await link(container, unseen, embedded=True)
+    assert await everything(container) == whole
+
+
 async def broken(*_: object) -> None:
     raise UnavailableError("stopped")
 

@@ -1,0 +1,99 @@
+"""BM25 of texts of which few have changed: the others' words are kept as they were counted, and every score is computed anew from the counts.
+
+The scores are those of a whole build (Lucene's formula, as bm25s has it), for whatever is added moves how rare a word is and how long a
+text is on average. What costs time in a whole build is splitting texts into words; here it is done for the changed ones alone.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from domain.tool import ToolId
+from retriever.words import telling_words
+
+Built = tuple[dict[str, int], dict[str, NDArray[np.generic]]]
+"""Vocabulary, and the arrays of a generation by name."""
+
+_MOST = 4
+"""A whole build is made where more than one text in so many has changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How often which text has which word. Column w is ``rows[starts[w]:starts[w + 1]]`` with ``counts`` of the same slice; ``lengths`` in words."""
+
+    ids: Sequence[ToolId]
+    vocabulary: Mapping[str, int]
+    starts: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    counts: NDArray[np.float32]
+    lengths: NDArray[np.int64]
+
+
+def counts_of(texts: Sequence[Sequence[int]]) -> dict[str, NDArray[np.generic]]:
+    """What a whole build keeps for later: counts in the order of its columns, and lengths. Texts are their words' numbers."""
+    tallies = [Counter(words) for words in texts]
+    columns = np.array([word for tally in tallies for word in tally], np.int64)
+    counts = np.array([count for tally in tallies for count in tally.values()], np.float32)
+    rows = np.repeat(np.arange(len(tallies)), [len(tally) for tally in tallies])
+    order = np.argsort(columns << 32 | rows)
+    return {"counts": counts[order], "lengths": np.array([len(words) for words in texts], np.int64)}
+
+
+def updated(
+    known: Counted, before: Mapping[ToolId, str], texts: Mapping[ToolId, str], k1: float, b: float
+) -> Built | None:
+    """What a whole build of ``texts``, given in the order of rows, would be. ``before``: the texts that were counted. None: too many have changed."""
+    fresh = [tool for tool, text in texts.items() if before.get(tool) != text]
+    if not texts or _MOST * (len(fresh) + len(before.keys() - texts.keys())) > len(before):
+        return None
+    place = {tool: row for row, tool in enumerate(texts)}
+    changed = frozenset(fresh)
+    moved = np.array([-1 if tool in changed else place.get(tool, -1) for tool in known.ids], np.int64)
+    vocabulary = dict(known.vocabulary)
+    lengths = np.zeros(len(texts), np.int64)
+    lengths[moved[moved >= 0]] = known.lengths[moved >= 0]
+    columns, rows, counts = _kept(known, moved)
+    new: list[tuple[int, int, int]] = []
+    for tool in fresh:
+        words = telling_words(texts[tool])
+        lengths[place[tool]] = len(words)
+        new += [(vocabulary.setdefault(word, len(vocabulary)), place[tool], n) for word, n in Counter(words).items()]
+    added = np.array(new, np.int64).reshape(-1, 3)
+    columns, rows = np.concatenate([columns, added[:, 0]]), np.concatenate([rows, added[:, 1]])
+    counts = np.concatenate([counts, added[:, 2].astype(np.float32)])
+    order = np.argsort(columns << 32 | rows)
+    columns, rows, counts = columns[order], rows[order], counts[order]
+    frequency = np.bincount(columns, minlength=len(vocabulary))
+    return vocabulary, {
+        "data": _scores(columns, rows, counts, lengths, frequency, k1, b),
+        "indices": rows.astype(np.int32),
+        "indptr": np.concatenate([np.zeros(1, np.int64), np.cumsum(frequency)]),
+        "counts": counts,
+        "lengths": lengths,
+    }
+
+
+def _kept(known: Counted, moved: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
+    """Columns, rows as they are now, and counts of the texts that stay as they were."""
+    columns = np.repeat(np.arange(len(known.starts) - 1), np.diff(known.starts))
+    rows = moved[known.rows]
+    stays = rows >= 0
+    return columns[stays], rows[stays], np.asarray(known.counts)[stays]
+
+
+def _scores(
+    columns: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    counts: NDArray[np.float32],
+    lengths: NDArray[np.int64],
+    frequency: NDArray[np.int64],
+    k1: float,
+    b: float,
+) -> NDArray[np.float32]:
+    rarity = np.log(1 + (len(lengths) - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
+    norms = k1 * ((1 - b) + b * lengths / lengths.mean())
+    return (rarity[columns] * (counts / (norms[rows] + counts))).astype(np.float32)

@@ -1,0 +1,40 @@
+"""Admits and withdraws tools of a store, over and over, until it is killed: ``python -m tests.flows.admitting_child STORE``."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+from domain.source import source_mark
+from domain.tool import Parameter, ToolDoc, tool_id
+from wiring.admitting import admit, withdraw
+from wiring.container import open_container
+
+NAMES = ("find_berth", "list_pilots", "read_tide", "book_crane")
+
+
+def harbour_tool(name: str) -> ToolDoc:
+    """One of a source's."""
+    return ToolDoc(
+        id=tool_id("Ships", "harbour", name), category="Ships", toolset="harbour", api=name, function=name,
+        url=f"http://127.0.0.1:9/{name}", description=f"Harbour: {name.replace('_', ' ')} for ships.",
+        parameters=(Parameter(name="latitude", type="number", required=True),), source=source_mark("s1"),
+        example_response='{"longitude": 2.5}',
+    )  # fmt: skip
+
+
+TOOLS = tuple(harbour_tool(name) for name in NAMES)
+
+
+async def change_for_ever(store: Path) -> None:
+    """Tell of the first change, and go on."""
+    async with open_container(None, store) as container:
+        while True:
+            await admit(container, TOOLS[:2])
+            print("begun", flush=True)
+            await admit(container, TOOLS[2:])
+            await withdraw(container, [tool.id for tool in TOOLS[1:3]])
+            await withdraw(container, [TOOLS[0].id, TOOLS[3].id])
+
+
+if __name__ == "__main__":
+    asyncio.run(change_for_ever(Path(sys.argv[1])))

@@ -1,0 +1,54 @@
+"""Kill -9 while tools are admitted and withdrawn: the store opens, and comes to what the rows say."""
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from retriever.verification import compare
+from tests.flows.admitting_child import TOOLS
+from tests.flows.indexed_store import indexed_store
+from tests.flows.served import ROOT
+from tests.flows.small_world import BOOKS, GEOCODE, OLD_WEATHER
+from wiring.admitting import reconcile
+from wiring.container import open_container
+from wiring.links import link, unseen
+
+pytestmark = pytest.mark.timeout(120)
+
+
+def killed(store: Path, chance: Random) -> None:
+    """A process that changes the store, killed at some moment."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", "tests.flows.admitting_child", str(store)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == "begun\n"
+    try:
+        child.wait(chance.uniform(0.0, 0.8))
+    except subprocess.TimeoutExpired:
+        child.kill()
+    assert child.wait() == -9
+    child.stdout.close()
+
+
+async def test_killed_at_moments_by_chance(tmp_path: Path) -> None:
+    chance, known = Random(23), [tool.id for tool in TOOLS]
+    store = await indexed_store(tmp_path / "store", [GEOCODE, OLD_WEATHER, BOOKS])
+    for _ in range(2):
+        await asyncio.to_thread(killed, store, chance)
+        offered = {tool.id: tool for tool in chance.sample(TOOLS, 2)}
+        async with open_container(None, store) as container:
+            await reconcile(container, offered, known)
+            documents = {one.id: one async for one in container.graph.documents()}
+            assert documents == {one.id: one for one in (GEOCODE, OLD_WEATHER, BOOKS)} | offered
+            _, index, lexical = await container.retrieval()
+            assert (await compare(container.graph.documents, index, lexical)).equal
+            assert (await container.graph.link_counts()).pending == 0
+            links = [(await container.graph.around([tool]))[tool].feeds for tool in sorted(documents)]
+            await container.graph.expect_links({}, documents)
+            await link(container, unseen, embedded=True)
+            assert links == [(await container.graph.around([tool]))[tool].feeds for tool in sorted(documents)]
