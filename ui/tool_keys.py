@@ -22,11 +22,15 @@ class Key(BaseModel):
 
 
 class NeededKey(BaseModel):
-    """A key that admitted tools want, and this user has not. ``tools``: some that want it."""
+    """A key that admitted tools want, and this user has not. ``tools``: some that want it. ``source_id``: it is to be kept with this source; None:
+    with the user's own. ``lapsed``: why it needs consent again.
+    """
 
     name: str
     hosts: list[str] = Field(default_factory=list[str])
     tools: list[str] = Field(default_factory=list[str])
+    source_id: str | None = None
+    lapsed: str = ""
 
 
 class Endpoints(BaseModel):

@@ -2,8 +2,10 @@
 
 import streamlit as st
 
+from ui import places
 from ui.client import Client
 from ui.screens.key_fields import keeping
+from ui.screens.telling import told
 from ui.source_words import names_told
 from ui.texts import labelled, unmarked
 from ui.tool_keys import NeededKey, Vault, needed_keys
@@ -15,14 +17,27 @@ def keys(client: Client) -> None:
     st.caption(
         "Keys that calls send in your name. They are sealed, sent to the hosts that you name for them, and seen by no model."
     )
-    needed = needed_keys(client) if client.can("/me/needed-keys") else []
-    for one in needed:
+    needed = _needed(client)
+    for number, one in enumerate(needed):
         st.warning(_wanted(one))
-    hosts = sorted({host for one in needed for host in one.hosts})
-    keeping(Vault(client), "own", [one.name for one in needed], hosts)
+        if one.source_id and st.button("To its source", key=f"to-{number}", icon=":material/hub:"):
+            places.go("sources", source=one.source_id)
+    own = [one for one in needed if one.source_id is None]
+    hosts = sorted({host for one in own for host in one.hosts})
+    keeping(Vault(client), "own", [one.name for one in own], hosts)
+
+
+def _needed(client: Client) -> list[NeededKey]:
+    """One's own can be kept also where the server cannot say which are wanted."""
+    found: list[NeededKey] = []
+    if client.can("/me/needed-keys"):
+        told(lambda: found.extend(needed_keys(client)))
+    return found
 
 
 def _wanted(one: NeededKey) -> str:
     hosts = f" at {unmarked(', '.join(one.hosts))}" if one.hosts else ""
     tools = f" ({unmarked(names_told(one.tools))})" if one.tools else ""
-    return f"**{labelled(one.name)}** is wanted by tools{hosts}{tools}."
+    where = " It is kept with their source, which is yours." if one.source_id else ""
+    lapsed = f" {unmarked(one.lapsed)}" if one.lapsed else ""
+    return f"**{labelled(one.name)}** is wanted by tools{hosts}{tools}.{where}{lapsed}"

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import httpx
 from streamlit.testing.v1 import AppTest
 
 from tests.unit.ui.served import HOSTILE, Served
@@ -60,6 +61,28 @@ def test_a_wanted_key_is_told_and_kept_for_its_hosts() -> None:
     press(test, "Keep it")
     assert served.asked == [("PUT /me/tool-keys/harbour", {"value": "s3cret", "hosts": ["http://127.0.0.1:9"]})]
     assert "s3cret" not in read(test)
+
+
+def test_a_key_of_a_source_is_kept_there_and_not_among_ones_own() -> None:
+    wanted = {
+        "name": "harbour",
+        "hosts": ["h"],
+        "tools": ["a/b/find_ship"],
+        "source_id": "s1",
+        "lapsed": "it was withdrawn",
+    }
+    test, _ = shown(**{"GET /me/needed-keys": [wanted]})
+    assert "It is kept with their source, which is yours. it was withdrawn" in read(test)
+    assert "To its source" in [one.label for one in test.button]
+    assert test.text_input(key="key-name-own-").value == ""
+
+
+def test_keys_can_be_kept_where_the_server_cannot_say_which_are_wanted() -> None:
+    test, _ = shown(
+        **{"GET /me/needed-keys": httpx.Response(503, json={"code": "unavailable", "detail": "there is no store"})}
+    )
+    assert "there is no store" in read(test)
+    assert "Keep it" in [one.label for one in test.button]
 
 
 def test_a_key_that_is_kept_is_told_with_why_it_lapsed_and_forgotten() -> None:
