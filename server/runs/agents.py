@@ -101,6 +101,7 @@ class Agents:
         self._oauth = oauth
         self._stack = stack
         self._container = Lazy(self._open)
+        self.mcp_changed = set[str]()
         self._executors = UserPool(self._user_executor)
         self._round_robin = RoundRobin()
         self.servers = StoreServers(settings, stack)
@@ -110,7 +111,9 @@ class Agents:
         stack.push_async_callback(self._executors.close)
 
     async def _open(self) -> Container:
-        return await self._stack.enter_async_context(open_container(self._settings))
+        container = await self._stack.enter_async_context(open_container(self._settings))
+        container.mcp_changed = self.mcp_changed
+        return container
 
     async def container(self) -> Container:
         """As the user sees it whose request this is. Opened once; raises ``UnavailableError`` where there is no store, and the next asking tries again."""
