@@ -52,8 +52,9 @@ async def judged(
 
 def _finding(tool: ToolDoc, judgement: Judgement, by: str, note: str, probe: Finding | None) -> Finding:
     down = probe is not None and probe.verdict == "failed"
-    reasons = [*judgement.reasons, *(["it cannot be used: its live call failed"] if down else [])]
     keep = judgement.keep and not down
+    wrong = [] if judgement.keep and down else list(judgement.reasons)
+    reasons = [*wrong, *(["it cannot be used: its live call failed"] if down else [])]
     said = "; ".join(reasons)[:400]
     evidence: JsonObject = {"keep": keep, "reasons": list(reasons), "judge": by, "category": tool.category}
     if keep:

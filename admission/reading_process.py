@@ -70,6 +70,7 @@ def lines(data: bytes, wanted: dict[str, Any], limits: ReadLimits) -> Iterator[b
     """A tool a line, and a last line with what was skipped and found. ``BrokenInputError``: it is no document that may be read."""
     document = _parsed(data)
     del data
+    document = mapping(_in_one_order(document))
     document["paths"] = _told_apart(mapping(document.get("paths")))
     skipped: list[str] = []
     controls = count = 0
@@ -119,6 +120,24 @@ def _parsed(data: bytes) -> Schema:
         raise BrokenInputError(f"is neither JSON nor YAML that can be read: {error}", file="") from error
     except orjson.JSONDecodeError as error:
         raise BrokenInputError(f"is not JSON that can be read: {error}; correct the document", file="") from error
+
+
+def _in_one_order(value: Any) -> Any:
+    """Alternatives with the richest first: their order means nothing, and the importer looks at the first of them."""
+    if isinstance(value, list):
+        return [_in_one_order(one) for one in cast(list[Any], value)]
+    if not isinstance(value, dict):
+        return value
+    made = {key: _in_one_order(one) for key, one in cast(Schema, value).items()}
+    for key in ("anyOf", "oneOf", "allOf"):
+        if isinstance(made.get(key), list):
+            made[key] = sorted(made[key], key=_richness)
+    return made
+
+
+def _richness(one: Any) -> tuple[int, str]:
+    properties = mapping(one).get("properties")
+    return -len(mapping(properties)), orjson.dumps(one, option=orjson.OPT_SORT_KEYS, default=str).decode()
 
 
 def _told_apart(paths: Schema) -> Schema:

@@ -131,6 +131,15 @@ class FeedMark(Model):
     fills: bool = True
 
 
+class OAuthFlow(Model):
+    """A way to obtain a token that a document names; a stranger's word, which whoever follows it looks at first."""
+
+    grant: Literal["authorization_code", "client_credentials"]
+    token_url: str
+    authorize_url: str = ""
+    scopes: tuple[str, ...] = ()
+
+
 class EntityMark(Model):
     """What people said an input or a field of the answer is of. ``place``: the parameter's name, or the field's path; ``entity``: ``customer``."""
 
@@ -143,6 +152,7 @@ class Credential(Model):
 
     ``place``: the header, query parameter or cookie ``name`` that carries ``prefix`` + value. ``basic``: the value is
     ``user:password`` and is sent as HTTP Basic. ``required`` False: the call also works without.
+    ``flows``: how it may be obtained.
     """
 
     secret: str
@@ -151,6 +161,7 @@ class Credential(Model):
     prefix: str = ""
     basic: bool = False
     required: bool = True
+    flows: tuple[OAuthFlow, ...] = ()
 
 
 class ToolDoc(Model):

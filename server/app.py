@@ -117,6 +117,7 @@ def create_app(
         library_marks,
     ):
         app.include_router(module.router, prefix="/api/v1")
+    app.include_router(source_keys.of_users, prefix="/api/v1")
     _describe_problems(app)
     app.add_middleware(Bodies, body_limits=lambda: app.state.services.limits.body_limits)
     app.add_middleware(

@@ -160,6 +160,22 @@ EXAMPLES: dict[str, Example] = {
     "Session": _SESSION,
     "OwnSession": _SESSION | {"current": True},
     "ToolKey": {"name": "weather", "hosts": ["api.example.com"], "updated_at": AT},
+    "NeededKey": {
+        "name": "harbour_oauth",
+        "source_id": None,
+        "hosts": ["api.example.com"],
+        "tools": ["harbour/Harbour/list_ships"],
+        "required": True,
+        "lapsed": "",
+        "flows": [
+            {
+                "grant": "authorization_code",
+                "token_url": "https://id.example.com/token",
+                "authorize_url": "https://id.example.com/authorize",
+                "scopes": ["read"],
+            }
+        ],
+    },
     "BegunGrant": {
         "authorize": "https://id.example.com/authorize?response_type=code&client_id=footpath&state=fpo_5tGw…",
         "key": None,

@@ -98,7 +98,10 @@ async def open_services(
             tidying(storage, settings.event_days),
             watched_sessions(storage) as followed,
             sources_at_work(
-                storage, StoreAccess(settings, agents.whole, agents.secrets_for), agents.follower.after, worker.name
+                storage,
+                StoreAccess(settings, agents.whole, agents.secrets_for, agents.mcp_changed),
+                agents.follower.after,
+                worker.name,
             ) as sources,
         ):
             metrics.watch(lambda: worker.in_hand, lambda: broker.followers)

@@ -4,8 +4,8 @@ import streamlit as st
 
 
 def view() -> str:
-    """Which view is seen; empty: the conversation."""
-    return st.query_params.get("view", "")
+    """Which view is seen; empty: the conversation. A link to a tool alone leads to the tools."""
+    return st.query_params.get("view", "tools" if "tool" in st.query_params else "")
 
 
 def place(name: str) -> str:

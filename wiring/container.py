@@ -93,6 +93,8 @@ class Container:
         self._field_choices: FieldChoices | None = None
         self._sandbox: Sandbox | None = None
         self._mcp_sessions: McpSessions | None = None
+        self.mcp_changed = set[str]()
+        """Addresses of MCP servers that say their list of tools is another now; who has taken note takes them out."""
         self._models: dict[str, SharedModel] = {}
         self._forms = forms or {}
         self._read = False
@@ -307,7 +309,7 @@ class Container:
             from agent.execution.mcp import McpSessions
             from wiring.executors import mcp_parameters
 
-            self._mcp_sessions = McpSessions(mcp_parameters(self.settings))
+            self._mcp_sessions = McpSessions(mcp_parameters(self.settings), changed=self.mcp_changed.add)
             self._stack.push_async_callback(self._mcp_sessions.close)
         return self._mcp_sessions
 

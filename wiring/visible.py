@@ -16,6 +16,7 @@ from retriever.visible import visible_vectors, visible_words
 from wiring.container import Container
 
 if TYPE_CHECKING:
+    from agent.execution.mcp import McpSessions
     from wiring.models import SharedModel
 
 
@@ -51,6 +52,9 @@ class _VisibleContainer(Container):
 
     async def flows(self) -> FlowStore:
         return visible_flows(await self._whole.flows(), self.hidden)
+
+    def mcp_sessions(self) -> "McpSessions":
+        return self._whole.mcp_sessions()
 
     def embedder(self) -> Embedder:
         return self._whole.embedder()

@@ -1,13 +1,18 @@
 """What an operation must be called with to be let in: security schemes to credentials, by the names of secrets."""
 
 import re
-from typing import Literal
+from typing import Any, Literal
 
-from domain.tool import Credential
+from domain.tool import Credential, OAuthFlow
 from graph.importers.openapi_nodes import Schema, items, mapping
 from graph.importers.openapi_schema import DanglingReferenceError, Schemas, UnsupportedError
 
 _PLACES: dict[object, Literal["header", "query", "cookie"]] = {"header": "header", "query": "query", "cookie": "cookie"}
+_GRANTS: dict[str, Literal["authorization_code", "client_credentials"]] = {
+    "authorizationCode": "authorization_code",
+    "clientCredentials": "client_credentials",
+}
+_SCOPE = re.compile(r"[!#-\[\]-~]{1,200}")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
@@ -32,7 +37,9 @@ def credentials_of(schemas: Schemas, document: Schema, operation: Schema, toolse
     problems: list[str] = []
     for way in (way for way in ways if way):
         try:
-            found = tuple(_credential(schemas, document, name, toolset, required=not anonymous) for name in way)
+            found = tuple(
+                _credential(schemas, document, name, toolset, items(way[name]), not anonymous) for name in way
+            )
             _together(found)
         except UnsupportedError as problem:
             problems.append(str(problem))
@@ -48,7 +55,9 @@ def authorization(toolset: str, *, required: bool) -> Credential:
     return Credential(secret=secret_name(toolset, "authorization"), required=required)
 
 
-def _credential(schemas: Schemas, document: Schema, name: str, toolset: str, *, required: bool) -> Credential:
+def _credential(
+    schemas: Schemas, document: Schema, name: str, toolset: str, scopes: list[Any], required: bool
+) -> Credential:
     declared = mapping(mapping(document.get("components")).get("securitySchemes"))
     if name not in declared:
         raise UnsupportedError(f"the security scheme {name[:100]} is not declared")
@@ -64,12 +73,33 @@ def _credential(schemas: Schemas, document: Schema, name: str, toolset: str, *, 
             raise UnsupportedError(f"{name[:100]} is a key in {str(scheme.get('in'))[:40]} called {str(field)[:40]!r}")
         return Credential(secret=secret, place=place, name=field, required=required)
     if kind in ("oauth2", "openIdConnect") or (kind == "http" and how == "bearer"):
-        return Credential(secret=secret, prefix="Bearer ", required=required)
+        flows = _flows(mapping(scheme.get("flows")), scopes) if kind == "oauth2" else ()
+        return Credential(secret=secret, prefix="Bearer ", required=required, flows=flows)
     if kind == "http" and how == "basic":
         return Credential(secret=secret, basic=True, required=required)
     raise UnsupportedError(
         f"{name[:100]} is of type {str(kind)[:40]}{f' {how[:40]}' if kind == 'http' else ''}, which cannot be sent"
     )
+
+
+def _flows(given: Schema, scopes: list[Any]) -> tuple[OAuthFlow, ...]:
+    """Those that can be followed. ``scopes``: what the operation wants; where it says nothing, all that there are."""
+    found: list[OAuthFlow] = []
+    for name, grant in _GRANTS.items():
+        flow = mapping(given.get(name))
+        wanted = tuple(one for one in scopes or list(mapping(flow.get("scopes"))) if _is_scope(one))
+        token, authorize = _address(flow.get("tokenUrl")), _address(flow.get("authorizationUrl"))
+        if token and (authorize or grant == "client_credentials"):
+            found.append(OAuthFlow(grant=grant, token_url=token, authorize_url=authorize, scopes=wanted[:100]))
+    return tuple(found)
+
+
+def _is_scope(given: object) -> bool:
+    return isinstance(given, str) and _SCOPE.fullmatch(given) is not None
+
+
+def _address(given: object) -> str:
+    return given if isinstance(given, str) and re.fullmatch(r"https?://[!-~]{1,1990}", given) else ""
 
 
 def _sendable(place: str, field: str) -> bool:

@@ -46,11 +46,17 @@ def _servers(document: Schema, schemes: list[Any]) -> list[Schema]:
     return [{"url": f"{chosen}://{host}/{path.lstrip('/')}"}]
 
 
+_FLOWS: dict[object, str] = {"accessCode": "authorizationCode", "application": "clientCredentials"}
+"""Kinds of consents, as OpenAPI 3 calls them."""
+
+
 def _scheme(schemas: Schemas, given: object) -> Any:
     try:
         scheme = schemas.follow(given)
     except UnsupportedError:
         return given
+    if scheme.get("type") == "oauth2":
+        return {**scheme, "flows": {_FLOWS.get(scheme.get("flow"), "other"): scheme}}
     return {**scheme, "type": "http", "scheme": "basic"} if scheme.get("type") == "basic" else scheme
 
 

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from domain.tool import ToolId, tool_id, tool_id_parts
@@ -25,9 +25,9 @@ class CategoryCount:
     toolsets: tuple[ToolsetCount, ...]
 
 
-def counted(ids: Sequence[ToolId], hidden: Collection[ToolId] = frozenset()) -> list[CategoryCount]:
-    """The categories of ordered ids, by name. ``hidden``: tools that do not count."""
-    sets = Counter(tool.rpartition("/")[0] for tool in ids if tool not in hidden)
+def counted(ids: Sequence[ToolId]) -> list[CategoryCount]:
+    """The categories of ordered ids, by name."""
+    sets = Counter(tool.rpartition("/")[0] for tool in ids)
     found: dict[str, list[ToolsetCount]] = {}
     for name, tools in sets.items():
         category, toolset, _ = tool_id_parts(ToolId(f"{name}/x"))

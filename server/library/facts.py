@@ -1,10 +1,9 @@
 """What is known of one tool beside its document: how it has answered, what it identifies, what uses it."""
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
 
 from domain.solution import Solution
 from domain.tool import ToolDoc, ToolId
@@ -51,11 +50,10 @@ async def record_of(container: Container, tool: ToolId) -> Record:
     return Record(facts, availability(facts, container.weights, now), tuple(history), told)
 
 
-async def entities_of(container: Container, doc: ToolDoc, hidden: Collection[ToolId]) -> Entities:
+async def entities_of(container: Container, doc: ToolDoc) -> Entities:
     """What it identifies in its inputs and in its answers, told by the tools of its tool set together."""
     ids = await container.searched_tools()
-    beside = (tool for tool in ids[beginning_with(doc.id.rpartition("/")[0], ids)] if tool not in hidden)
-    docs = await container.graph.get_tools(islice(beside, _OF_A_SET))
+    docs = await container.graph.get_tools(ids[beginning_with(doc.id.rpartition("/")[0], ids)][:_OF_A_SET])
     found = await asyncio.to_thread(entities, (docs | {doc.id: doc}).values())
     return found[doc.id]
 

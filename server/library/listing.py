@@ -5,7 +5,7 @@ one page and no more: the page is then shorter, and says where to go on.
 """
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -29,18 +29,13 @@ Effect = Literal["reads", "changes", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which tools; what is empty selects nothing out. ``source``: the id of a source of tools; ``hidden``: none of these."""
+    """Which tools; what is empty selects nothing out. ``source``: the id of a source of tools."""
 
     query: str = ""
     category: str = ""
     toolset: str = ""
     effect: Effect | None = None
     source: str | None = None
-    hidden: Collection[ToolId] = frozenset()
-
-    def takes(self, tool: ToolId) -> bool:
-        """Whether it may be shown, as far as its id tells."""
-        return tool not in self.hidden
 
     def fits(self, doc: ToolDoc) -> bool:
         """Whether its document is of what is wanted."""
@@ -74,7 +69,7 @@ async def listed(container: Container, wanted: Wanted, after: str, limit: int) -
 
 async def _browsed(container: Container, wanted: Wanted, after: str, limit: int) -> Page:
     ids = await container.searched_tools()
-    chosen = await asyncio.to_thread(_chosen, ids, wanted)
+    chosen = await asyncio.to_thread(selected, ids, wanted.category, wanted.toolset)
     rest, shown = behind(chosen, after), list[Listed]()
     at_once = _AT_ONCE if wanted.effect or wanted.source else limit + 1
     for start in range(0, min(len(rest), _LOOKED_AT), at_once):
@@ -86,10 +81,6 @@ async def _browsed(container: Container, wanted: Wanted, after: str, limit: int)
     return Page(shown, rest[_LOOKED_AT - 1] if len(rest) > _LOOKED_AT else None, len(chosen))
 
 
-def _chosen(ids: Sequence[ToolId], wanted: Wanted) -> list[ToolId]:
-    return [tool for tool in selected(ids, wanted.category, wanted.toolset) if wanted.takes(tool)]
-
-
 async def _found(container: Container, wanted: Wanted, after: str, limit: int) -> Page:
     if after and not (after.isdecimal() and int(after) < MOST_FOUND):
         raise UsageError(f"a search goes on after what its page gave as next: a number below {MOST_FOUND}")
@@ -97,7 +88,7 @@ async def _found(container: Container, wanted: Wanted, after: str, limit: int) -
         return Page([], None, 0)
     where = {"category": wanted.category} if wanted.category else None
     hits = await (await container.search()).start_tools(wanted.query, MOST_FOUND, where)
-    found = await read(container, (hit.id for hit in hits if wanted.takes(hit.id)), {hit.id: hit for hit in hits})
+    found = await read(container, (hit.id for hit in hits), {hit.id: hit for hit in hits})
     fitting, start = [one for one in found if wanted.fits(one.doc)], int(after or 0)
     end = start + limit
     return Page(fitting[start:end], str(end) if end < len(fitting) else None, len(fitting))

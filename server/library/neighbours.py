@@ -1,7 +1,7 @@
 """What joins a tool to others: walks out of it and into it, what feeds what, and what can do its job; each with what it rests on."""
 
 import asyncio
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from domain.tool import FINISH, ToolId
@@ -42,26 +42,24 @@ class Beside:
     substitutes: Sequence[Substitute]
 
 
-async def beside(container: Container, tool: ToolId, hidden: Collection[ToolId], limit: int) -> Beside:
-    """At most ``limit`` of each; nothing that is hidden, and of what has no document only the end of a request."""
+async def beside(container: Container, tool: ToolId, limit: int) -> Beside:
+    """At most ``limit`` of each; of what has no document only the end of a request."""
     found, feeds_out = await asyncio.gather(container.graph.around([tool]), container.graph.feeds_out(tool))
     here = found.get(tool)
     if here is None:
         return Beside((), 0, (), 0, (), 0, (), 0, ())
-    after = [one for one in _out(here, container.weights) if one.other == FINISH or one.other not in hidden]
-    before, befores = await _before(container, here.into, hidden, limit)
-    feeds_in = [one for one in here.feeds if one.source not in hidden]
-    feeds_out = [one for one in feeds_out if one.target not in hidden]
+    after = _out(here, container.weights)
+    before, befores = await _before(container, here.into, limit)
     return Beside(
         after=after[:limit],
         afters=len(after),
         before=before,
         befores=befores,
-        feeds_in=feeds_in[:limit],
-        feed_ins=len(feeds_in),
+        feeds_in=here.feeds[:limit],
+        feed_ins=len(here.feeds),
         feeds_out=feeds_out[:limit],
         feed_outs=len(feeds_out),
-        substitutes=[one for one in here.substitutes if one.other not in hidden][:limit],
+        substitutes=here.substitutes[:limit],
     )
 
 
@@ -73,15 +71,12 @@ def _out(here: Neighbourhood, weights: WeightParameters) -> list[Walk]:
     )
 
 
-async def _before(
-    container: Container, into: Sequence[Edge], hidden: Collection[ToolId], limit: int
-) -> tuple[list[Walk], int]:
+async def _before(container: Container, into: Sequence[Edge], limit: int) -> tuple[list[Walk], int]:
     """The weight of each is a share among all that leave its source, so that only of the most walked the sources are read."""
-    seen = [one for one in into if one.source not in hidden]
-    most = sorted(seen, key=lambda one: (one.mark is None, -(one.imported + one.live), one.source))[:limit]
+    most = sorted(into, key=lambda one: (one.mark is None, -(one.imported + one.live), one.source))[:limit]
     around = await container.graph.around([one.source for one in most])
     found = [_into(edge, around[edge.source].out, container.weights) for edge in most if edge.source in around]
-    return _heaviest(found), len(seen)
+    return _heaviest(found), len(into)
 
 
 def _into(edge: Edge, out: Sequence[Neighbour], weights: WeightParameters) -> Walk:

@@ -13,10 +13,8 @@ from server.dependencies import CurrentServices, CurrentUser
 from server.library.catalogue import CategoryCount, counted
 from server.library.listing import Effect, Listed, Wanted, listed
 from server.problems import problems
-from server.routes.library_access import hidden_from
 from server.routes.texts import Plain, RowId, ShortText
 from server.services import Services
-from server.storage.users import User
 
 router = APIRouter(prefix="/tools", tags=["tools"], responses=problems(401))
 _DESCRIPTION = 400
@@ -76,7 +74,7 @@ class ShownCategory(BaseModel):
 
 @router.get("", summary="The tools of this server, browsed or searched", responses=problems(400))
 async def library(
-    user: CurrentUser,
+    _user: CurrentUser,
     services: CurrentServices,
     query: Annotated[
         str, Query(max_length=4000, description="What to find tools for, in words: the best first."), Plain
@@ -89,24 +87,24 @@ async def library(
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
 ) -> ToolPage:
     """Without a query in the order of their ids. With one, those that a run would be offered first, at most 200, whatever the page."""
-    wanted = Wanted(query, category, toolset, effect, source, hidden=await hidden_from(user, services))
+    wanted = Wanted(query, category, toolset, effect, source)
     page = await listed(await services.agents.container(), wanted, after, limit)
     return ToolPage(tools=[shown(one) for one in page.tools], next=page.next, total=page.total)
 
 
 @router.get("/categories", summary="The categories of tools, and how many tools each has")
 async def categories(
-    user: CurrentUser,
+    _user: CurrentUser,
     services: CurrentServices,
     category: Annotated[ShortText, Query(description="Only this one, with its tool sets.")] = "",
 ) -> list[ShownCategory]:
-    found = [one for one in await _counted(user, services) if category in ("", one.category)]
+    found = [one for one in await _counted(services) if category in ("", one.category)]
     return [_category(one, whole=bool(category)) for one in found]
 
 
-async def _counted(user: User, services: Services) -> list[CategoryCount]:
+async def _counted(services: Services) -> list[CategoryCount]:
     container = await services.agents.container()
-    return await asyncio.to_thread(counted, await container.searched_tools(), await hidden_from(user, services))
+    return await asyncio.to_thread(counted, await container.searched_tools())
 
 
 def _category(one: CategoryCount, *, whole: bool) -> ShownCategory:

@@ -59,8 +59,8 @@ class ToolMarksShown(BaseModel):
 
 
 @router.get("/{tool:path}/marks", summary="What administrators have said of a tool, and why")
-async def tool_marks(tool: ToolPath, user: CurrentAdmin, services: CurrentServices) -> ToolMarksShown:
-    return await _shown((await open_tool(tool, user, services)).id, services)
+async def tool_marks(tool: ToolPath, _user: CurrentAdmin, services: CurrentServices) -> ToolMarksShown:
+    return await _shown((await open_tool(tool, services)).id, services)
 
 
 @router.put(
@@ -68,7 +68,7 @@ async def tool_marks(tool: ToolPath, user: CurrentAdmin, services: CurrentServic
 )
 async def mark_tool(tool: ToolPath, body: MarkBody, user: CurrentAdmin, services: CurrentServices) -> ToolMarksShown:
     """It counts from the next run on."""
-    doc = await open_tool(tool, user, services)
+    doc = await open_tool(tool, services)
     target = body.target if body.target in ("", FINISH) else await known_tool(body.target, services)
     said = NewToolMark(tool=doc.id, kind=body.kind, target=target, mark=body.mark, reason=body.reason)
     container = await services.agents.container()

@@ -11,7 +11,7 @@ from graph.links import Feed
 from server.dependencies import CurrentServices, CurrentUser
 from server.library.neighbours import Walk, beside
 from server.problems import problems
-from server.routes.library_access import hidden_from, open_tool
+from server.routes.library_access import open_tool
 from server.routes.me import ToolPath
 
 router = APIRouter(prefix="/tools", tags=["tools"], responses=problems(401, 404))
@@ -84,10 +84,10 @@ class RecordedAnswers(BaseModel):
     "/{tool:path}/neighbours", summary="What comes before and after a tool, what feeds it, and what can stand in"
 )
 async def tool_neighbours(
-    tool: ToolPath, user: CurrentUser, services: CurrentServices, limit: Annotated[int, Query(ge=1, le=100)] = 30
+    tool: ToolPath, _user: CurrentUser, services: CurrentServices, limit: Annotated[int, Query(ge=1, le=100)] = 30
 ) -> ToolNeighbours:
-    doc, container = await open_tool(tool, user, services), await services.agents.container()
-    found = await beside(container, doc.id, await hidden_from(user, services), limit)
+    doc, container = await open_tool(tool, services), await services.agents.container()
+    found = await beside(container, doc.id, limit)
     return ToolNeighbours(
         after=[_walk(one) for one in found.after],
         afters=found.afters,
@@ -106,9 +106,9 @@ async def tool_neighbours(
 
 @router.get("/{tool:path}/recorded", summary="Imported calls of a tool with what it answered")
 async def recorded_calls(
-    tool: ToolPath, user: CurrentUser, services: CurrentServices, limit: Annotated[int, Query(ge=1, le=50)] = 10
+    tool: ToolPath, _user: CurrentUser, services: CurrentServices, limit: Annotated[int, Query(ge=1, le=50)] = 10
 ) -> RecordedAnswers:
-    doc, container = await open_tool(tool, user, services), await services.agents.container()
+    doc, container = await open_tool(tool, services), await services.agents.container()
     calls = await (await container.recordings()).of_tool(doc.id)
     told = [
         RecordedAnswer(

@@ -19,7 +19,7 @@ from server.library.facts import Record, entities_of, record_of, solutions_with
 from server.library.listing import Listed
 from server.problems import problems
 from server.routes.library import LibraryTool, shown
-from server.routes.library_access import hidden_from, open_tool
+from server.routes.library_access import open_tool
 from server.routes.me import ToolPath
 from server.storage.users import User
 
@@ -103,9 +103,9 @@ class AboutTool(LibraryTool):
 
 @router.get("/{tool:path}/about", summary="All that is known of a tool")
 async def about_tool(tool: ToolPath, user: CurrentUser, services: CurrentServices) -> AboutTool:
-    doc, container = await open_tool(tool, user, services), await services.agents.container()
+    doc, container = await open_tool(tool, services), await services.agents.container()
     record = await record_of(container, doc.id)
-    named = await entities_of(container, doc, await hidden_from(user, services))
+    named = await entities_of(container, doc)
     used = await solutions_with(container, doc.id, user.id)
     told: dict[str, Any] = shown(Listed(doc, record.availability)).model_dump() | _document(doc)
     return AboutTool(

@@ -37,7 +37,7 @@ async def try_tool(tool: ToolPath, body: TryBody, user: CurrentUser, services: C
     """Arguments are checked, the address is guarded, and the call is written down before it is made, as those of runs are. One that may change something is made
     with ``leave`` alone, and once. How it ended is told in ``outcome`` and ``note``.
     """
-    doc = await open_tool(tool, user, services)
+    doc = await open_tool(tool, services)
     await _not_banned(doc.id, services)
     values = await sound(doc, body.arguments, leave=body.leave)
     kept = await tried(doc, values, user.id, services.agents, services.storage.tool_tries)
@@ -51,7 +51,7 @@ async def try_tool(tool: ToolPath, body: TryBody, user: CurrentUser, services: C
 async def tried_calls(
     tool: ToolPath, user: CurrentUser, services: CurrentServices, limit: Annotated[int, Query(ge=1, le=50)] = 10
 ) -> list[ToolTry]:
-    doc = await open_tool(tool, user, services)
+    doc = await open_tool(tool, services)
     return await services.storage.tool_tries.last(user.id, doc.id, limit)
 
 

@@ -3,16 +3,28 @@
 from fastapi import APIRouter, Request
 
 from domain.errors import NotFoundError
-from server.dependencies import CurrentAuthor, CurrentServices
+from server.dependencies import CurrentAuthor, CurrentServices, CurrentUser
 from server.oauth.consents import KeyPlace
 from server.problems import problems
 from server.routes.grant_bodies import BegunGrant, GrantBody
 from server.routes.key_bodies import ToolKeyBody
 from server.routes.key_grants import begin_grant
 from server.routes.texts import RowId, ToolKeyName
+from server.sources.needed_keys import NeededKey, keys_needed
 from server.storage.tool_keys import ToolKey
 
 router = APIRouter(prefix="/sources/{source_id}/keys", tags=["sources"], responses=problems(401, 403, 404))
+of_users = APIRouter(tags=["keys"])
+
+
+@of_users.get(
+    "/me/needed-keys",
+    summary="Keys that tools of sources want and that I lack, or have to consent to again",
+    responses=problems(401),
+)
+async def needed_keys(user: CurrentUser, services: CurrentServices) -> list[NeededKey]:
+    """Of tools that I may use with my own keys; and of sources of mine whose calls send the source's."""
+    return await keys_needed(user, services.storage, services.agents.secrets_of)
 
 
 @router.get("", summary="The keys of a source, without their values")

@@ -37,6 +37,7 @@ from server.runs.visible_calls import VisibleExecutor
 from server.sources.following import GraphFollower
 from server.sources.visibility import Visibility, viewer
 from server.storage.runs import Run
+from server.storage.shielded import shielded
 from server.storage.sources.models import Source
 from server.storage.storage import Storage
 from server.user_secrets import SourceSecrets, UserSecrets
@@ -100,6 +101,7 @@ class Agents:
         self._oauth = oauth
         self._stack = stack
         self._container = Lazy(self._open)
+        self.mcp_changed = set[str]()
         self._executors = UserPool(self._user_executor)
         self._round_robin = RoundRobin()
         self.servers = StoreServers(settings, stack)
@@ -109,7 +111,9 @@ class Agents:
         stack.push_async_callback(self._executors.close)
 
     async def _open(self) -> Container:
-        return await self._stack.enter_async_context(open_container(self._settings))
+        container = await self._stack.enter_async_context(open_container(self._settings))
+        container.mcp_changed = self.mcp_changed
+        return container
 
     async def container(self) -> Container:
         """As the user sees it whose request this is. Opened once; raises ``UnavailableError`` where there is no store, and the next asking tries again."""
@@ -123,9 +127,8 @@ class Agents:
         return await self._container.get()
 
     async def seen_by(self, user_id: str) -> Container:
-        """As a user sees it. Raises as :meth:`container`."""
-        whole = await self.whole()
-        return visible(whole, await self.visibility.hidden_from(user_id, whole.graph.get_tools))
+        """As a user's runs see it. Raises as :meth:`container`."""
+        return visible(await self.whole(), await self._hidden_from(user_id))
 
     async def forget(self, user_id: str) -> None:
         """What is kept for a removed user beside the rows, as far as its stores are within reach; else it is logged."""
@@ -185,7 +188,9 @@ class Agents:
                 await link_news(await self.whole())
 
     async def _hidden_from(self, user_id: str) -> frozenset[ToolId]:
-        return await self.visibility.hidden_from(user_id, (await self.whole()).graph.get_tools)
+        """What no run of this user may take: tools that are not for the user, and those that an administrator has banned."""
+        hidden = await self.visibility.hidden_from(user_id, (await self.whole()).graph.get_tools)
+        return hidden | await shielded(self._storage.tool_marks.banned())
 
     async def _wrong_answers(self, run: Run) -> frozenset[str]:
         """Those to the same request that its user has marked as wrong."""
@@ -224,6 +229,10 @@ class Agents:
     async def _secrets(self, user_id: str) -> UserSecrets:
         shared = await (await self.whole()).secrets()
         return UserSecrets(self._storage.tool_keys, self._oauth.of_users, user_id, shared)
+
+    async def secrets_of(self, user_id: str) -> Secrets:
+        """A user's own, and what is lent to everyone. Raises as :meth:`container`."""
+        return await self._secrets(user_id)
 
     async def secrets_for(self, source: Source, user_id: str | None) -> Secrets:
         """The keys that calls of a source send when this user asks; None: its author. Raises as :meth:`container`."""

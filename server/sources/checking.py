@@ -112,7 +112,7 @@ class SourceChecker:
         done: list[ToolId] = []
         offered = [one.tool for one in await self._storage.sources.tools(source.id) if one.offer is not None]
         deps = gate_deps(
-            container, secrets, own=offered, declared=source.address or source.base_url, keys_of=source.keys_of,
+            container, secrets, own=offered, declared=source.base_url or source.address, keys_of=source.keys_of,
             allow_changes=wanted.allow_changes, account_note=wanted.account_note,
         )  # fmt: skip
         async with deps as gate:

@@ -1,7 +1,7 @@
 """What the life of sources needs of the store and of keys."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agent.execution.secrets import Secrets
 from server.storage.sources.models import Source
@@ -14,8 +14,11 @@ SecretsOf = Callable[[Source, str | None], Awaitable[Secrets]]
 
 @dataclass(frozen=True, slots=True)
 class StoreAccess:
-    """``container`` raises ``UnavailableError`` where there is no store."""
+    """``container`` raises ``UnavailableError`` where there is no store. ``changed``: addresses of MCP servers whose tools are others now, as they
+    say; who has taken note takes them out.
+    """
 
     settings: Settings
     container: Callable[[], Awaitable[Container]]
     secrets: SecretsOf
+    changed: set[str] = field(default_factory=set[str])

@@ -19,6 +19,8 @@ from wiring.executors import live_executor
 _log = logging.getLogger(__name__)
 PAUSE = 15.0
 """Seconds between looks at what is due."""
+SOON = timedelta(minutes=1)
+"""After which a server is read again that says its tools are others now: however often it says so, no more often than this."""
 _LEASE = timedelta(minutes=15)
 _SECONDS = 600
 """That one round of a source may take at most."""
@@ -35,8 +37,10 @@ class SourceWatch:
         self._rounds = 0
 
     async def due(self) -> int:
-        """Watch what is due, one source after another; how many."""
+        """Watch what is due, one source after another; how many. What an MCP server said of itself makes its source due soon."""
         done = 0
+        while self._access.changed:
+            await self._storage.source_watches.hurry(self._access.changed.pop(), SOON)
         while claimed := await self._storage.source_watches.claim(_LEASE):
             for source_id in claimed:
                 await self._watched(source_id)

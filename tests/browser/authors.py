@@ -9,7 +9,19 @@ STRANGE = "Say something strange about the weather in Oskvik, please."
 FIVE = ["Oil", "Salt", "Rice", "Tea", "Soap"]
 SHOPPING = f"Put {', '.join(FIVE)} on my to-do list, each for itself and due on 2026-07-23."
 AMBIGUOUS = "How many inhabitants does the place have that I mean?"
+BERTH = "Please book a berth of the port for the ship Aurora from 2026-12-01 for 2 nights; the contact is Ines."
+LIES = "At which berth of the harbour master does the ship Argonaut lie?"
 _PROGRAMS = {
+    LIES: [
+        """found = await berth_of(ship="Argonaut")
+{"answered": "yes", "answer": f"The Argonaut lies at berth {found['number']}."}"""
+    ],
+    BERTH: [
+        """ship = await find_ship(name="Aurora")
+free = await list_berths(min_length_m=ship["length_m"])
+made = await book_berth(imo=ship["imo"], berth=free[0]["number"], stay={"arrival": "2026-12-01", "nights": 2}, contact={"name": "Ines"})
+{"answered": "yes", "answer": f"The Aurora lies at berth {free[0]['number']}, booking {made['reference']}."}"""
+    ],
     AMBIGUOUS: [
         """city = await ask("Which place do you mean?", choices=["Meghalpet", "Velmora", "Oskvik"])
 found = (await search_places(city=city))["results"][0]

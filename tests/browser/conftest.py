@@ -28,11 +28,13 @@ def browser_program(request: pytest.FixtureRequest) -> Iterator[Browser]:
 
 @pytest.fixture(scope="package")
 def up(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    """Playground, server and page, with a scripted model for who chooses it."""
+    """Playground, server and page, with a scripted model for who chooses it. APIs on loopback may be added."""
     chromium(request)
     folder = tmp_path_factory.mktemp("everything")
     with (
         model_server_in_thread(author) as model,
-        everything(folder, FOOTPATH_MODEL_URL=model.url, FOOTPATH_MODEL_NAME=model.model) as running,
+        everything(
+            folder, FOOTPATH_MODEL_URL=model.url, FOOTPATH_MODEL_NAME=model.model, FOOTPATH_ALLOW_HOSTS="127.0.0.1"
+        ) as running,
     ):
         yield running

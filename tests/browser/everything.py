@@ -15,10 +15,20 @@ PASSWORD = "correct horse battery"
 
 @dataclass(frozen=True)
 class Up:
-    """The running program and the addresses that it printed, by name."""
+    """The running program and the addresses that it printed, by name. ``folder``: where its files are."""
 
     process: subprocess.Popen[str]
     addresses: dict[str, str]
+    folder: Path
+
+    def account(self, name: str, role: str) -> str:
+        """Make one, as whoever runs the server does. Gives its name."""
+        command = [sys.executable, str(ROOT / "scripts" / "create_user.py"), name, "--role", role]
+        environment = _environment(self.folder)
+        subprocess.run(
+            command, input=f"{PASSWORD}\n", text=True, check=True, cwd=self.folder, env=environment, capture_output=True
+        )
+        return name
 
 
 @contextmanager
@@ -39,24 +49,24 @@ def without_a_store(folder: Path) -> Generator[Up]:
 
 @contextmanager
 def _running(command: list[str], folder: Path, lines: int, **variables: str) -> Generator[Up]:
-    environment = (
-        os.environ
-        | variables
-        | {
-            "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "scripts")]),
-            "FOOTPATH_SERVER_HOME": str(folder / "server"),
-            "HOME": str(folder),
-        }
-    )
+    environment = _environment(folder) | variables
     command = [sys.executable, *command]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=folder, env=environment) as process:
         assert process.stdout
         try:
             told = [process.stdout.readline() for _ in range(lines)]
-            yield Up(process, dict(line.strip().split(": ", 1) for line in told))
+            yield Up(process, dict(line.strip().split(": ", 1) for line in told), folder)
         finally:
             process.terminate()
             process.wait(timeout=30)
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    return os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "scripts")]),
+        "FOOTPATH_SERVER_HOME": str(folder / "server"),
+        "HOME": str(folder),
+    }
 
 
 def children_of(process: subprocess.Popen[str]) -> list[int]:

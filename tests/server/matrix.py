@@ -267,6 +267,7 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ),
     ("DELETE", "/api/v1/me/tool-keys/{name}"): own(204, a_tool_key),
     ("POST", "/api/v1/me/tool-keys/{name}/oauth"): Access(401, 200, 200, 200, 200, A_GRANT, a_tool_key),
+    ("GET", "/api/v1/me/needed-keys"): for_oneself(200),
     # Nobody may be asked from here: the guard keeps the address.
     ("POST", "/api/v1/me/oauth-discovery"): for_oneself(422, {"address": "https://10.0.0.7/"}),
     # It is for browsers, and says whose by its state, which this is none of.

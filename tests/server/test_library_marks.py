@@ -100,10 +100,15 @@ async def test_a_tool_that_is_muted_mutes_the_edges_into_it_and_no_others_come_b
     assert (told["tool"], into) == ("", {GEOCODE.id: None, BOOKS.id: "mute"})
 
 
-async def test_a_banned_tool_is_tried_by_nobody_and_its_reason_is_told(shelf: World) -> None:
+async def test_a_banned_tool_is_offered_to_no_run_and_its_reason_is_told(shelf: World) -> None:
     told = (await says(shelf, BOOKS.id, kind="tool", mark="ban")).json()
     assert (told["tool"], told["reason"]) == ("ban", REASON)
     assert await shelf.services.storage.tool_marks.banned() == {BOOKS.id}
+    for_runs = await shelf.services.agents.seen_by(shelf.people["admin"].id)
+    assert await for_runs.graph.get_tools([BOOKS.id]) == {}
+    found = await (await for_runs.search()).start_tools("Find books by their title", 9)
+    assert BOOKS.id not in [one.id for one in found]
+    assert (await asks(shelf, place(BOOKS.id, "about"))).status_code == 200
     refused = await asks(shelf, place(BOOKS.id, "try"), "user", "POST", json={"arguments": {"title": "Dune"}})
     assert (refused.status_code, REASON in refused.json()["detail"]) == (403, True)
     await says(shelf, BOOKS.id, kind="tool", mark="clear")

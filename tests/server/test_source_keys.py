@@ -1,13 +1,16 @@
 """Keys that are kept with a source: by who keeps it, given or obtained, and sent by its own tools' calls only."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 from agent.execution.executor import CallResult
+from domain.errors import SecretError
 from domain.source import source_mark
 from domain.tool import Credential, ToolDoc, tool_id
 from tests.server.fake_authorization_server import FakeAuthorizationServer, fake_authorization_server
@@ -115,3 +118,77 @@ async def test_keys_go_with_their_source(world: World) -> None:
     assert await world.services.storage.source_keys.value(source, "harbour") == "plain"
     await author("DELETE", f"/sources/{source}")
     assert await world.services.storage.source_keys.all(source) == []
+
+
+FLOW = {"authorizationUrl": "https://id.example.com/a", "tokenUrl": "https://id.example.com/t", "scopes": {}}
+DOCUMENT: dict[str, Any] = {
+    "openapi": "3.1.0",
+    "info": {"title": "Harbour", "description": "Ships and berths."},
+    "servers": [{"url": "https://harbour.example"}],
+    "components": {"securitySchemes": {"flow": {"type": "oauth2", "flows": {"authorizationCode": FLOW}}}},
+    "paths": {
+        path: {"get": {"operationId": path[1:], "summary": f"The {path[1:]}.", "security": [{"flow": [path[1:]]}]}}
+        for path in ("/ships", "/berths")
+    },
+}
+WANTED = "harbour_flow"
+
+
+async def admitted(world: World, **values: object) -> str:
+    """A source whose tools want a key and are offered."""
+    given = {"kind": "openapi", "document": json.dumps(DOCUMENT), "tools": []} | values
+    source = (await source_of("author", world, tested=True, **given))["source_id"]
+    await (await asking(world, "author"))("POST", f"/sources/{source}/admit", {})
+    return source
+
+
+async def needed(world: World, who: str) -> list[dict[str, Any]]:
+    return await (await asking(world, who))("GET", "/me/needed-keys")
+
+
+async def test_who_lacks_a_key_is_told_which_and_how_it_is_obtained(world: World) -> None:
+    await with_store(world)
+    await admitted(world)
+    (found,) = await needed(world, "user")
+    assert (found["name"], found["source_id"], found["hosts"]) == (WANTED, None, ["harbour.example"])
+    assert (len(found["tools"]), found["required"], found["lapsed"]) == (2, True, "")
+    (flow,) = found["flows"]
+    assert (flow["grant"], sorted(flow["scopes"])) == ("authorization_code", ["berths", "ships"])
+    user = await asking(world, "user")
+    await user("PUT", f"/me/tool-keys/{WANTED}", {"value": "k", "hosts": ["harbour.example"]})
+    assert await needed(world, "user") == []
+    assert len(await needed(world, "other")) == 1
+
+
+async def test_a_key_that_lapsed_is_needed_again(world: World, fake: FakeAuthorizationServer) -> None:
+    await with_store(world)
+    await admitted(world)
+    user = await asking(world, "user")
+    fake.lifetime, fake.refreshes = 1, False
+    begun = await user("POST", f"/me/tool-keys/{WANTED}/oauth", by_consent(fake, hosts=["harbour.example"]))
+    await back(world, await consented(begun["authorize"]))
+    assert await needed(world, "user") == []
+    await asyncio.sleep(1)
+    secrets = await world.services.agents.secrets_of(world.people["user"].id)
+    with pytest.raises(SecretError, match="needs consent again"):
+        await secrets.value(WANTED, "harbour.example", 443, encrypted=True)
+    (found,) = await needed(world, "user")
+    assert "without a refresh token" in found["lapsed"]
+
+
+async def test_keys_of_a_source_are_its_authors_to_keep(world: World) -> None:
+    await with_store(world)
+    source = await admitted(world, keys_of="source")
+    assert await needed(world, "user") == []
+    (found,) = await needed(world, "author")
+    assert (found["name"], found["source_id"]) == (WANTED, source)
+    author = await asking(world, "author")
+    await author("PUT", f"/sources/{source}/keys/{WANTED}", {"value": "k", "hosts": ["harbour.example"]})
+    assert await needed(world, "author") == []
+
+
+async def test_who_may_not_see_a_source_is_not_told_of_its_keys(world: World) -> None:
+    await with_store(world)
+    await admitted(world, visibility="users", users=[world.people["user"].id])
+    assert len(await needed(world, "user")) == 1
+    assert await needed(world, "other") == []

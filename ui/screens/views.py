@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ui.client import Client
 from ui.screens.history import history
 from ui.screens.keys import keys
+from ui.screens.library import library
 from ui.screens.solutions import choosing_solution
 from ui.screens.sources import sources
 from ui.screens.templates import choosing_template
@@ -36,6 +37,7 @@ VIEWS = {
     "history": View("History of its runs", "history", history, talk=True),
     "templates": View("Templates", "bookmarks", choosing_template, "/templates"),
     "solutions": View("Solutions", "lightbulb", choosing_solution, "/solutions"),
+    "tools": View("Tools", "construction", library, "/tools"),
     "sources": View("Sources", "hub", lambda client, _: sources(client), "/sources", authors=True),
     "keys": View("Keys", "key", lambda client, _: keys(client), "/me/tool-keys"),
 }

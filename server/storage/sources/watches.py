@@ -5,6 +5,7 @@ from datetime import timedelta
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
+from domain.tool import STDIO
 from server.storage.clock import Clock
 from server.storage.database import Database
 from server.storage.rows.sources import SourceRow
@@ -42,6 +43,15 @@ class SourceWatches:
                 row.watch_at = self._clock() + minutes if row.watch_minutes and row.removed_at is None else None
 
         await self._database.write(put)
+
+    async def hurry(self, url: str, pause: timedelta) -> None:
+        """The sources of the MCP server at this address, or of this command, are due after ``pause``, if they are not before."""
+        at = self._clock() + pause
+        command = url.removeprefix(STDIO) if url.startswith(STDIO) else ""
+        same = (SourceRow.command == command) if command else (SourceRow.address == url)
+        later = SourceRow.watch_at.is_(None) | (SourceRow.watch_at > at)
+        due = update(SourceRow).where(same & later & (SourceRow.kind == "mcp") & SourceRow.removed_at.is_(None))
+        await self._database.write(lambda session: session.execute(due.values(watch_at=at)))
 
     async def read(self, source_id: str, trouble: str) -> None:
         """It was read again and says the same, or could not be read: why."""

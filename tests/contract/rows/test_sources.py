@@ -195,6 +195,24 @@ async def test_of_several_servers_one_watches(storage: Storage, clock: ManualClo
     assert await watches.claim(LEASE, 5) == [watched.id]
 
 
+async def test_a_server_that_says_its_tools_are_others_is_due_soon(storage: Storage, clock: ManualClock) -> None:
+    ada = await user(storage)
+    started = await added(storage, ada, kind="mcp", command="notes")
+    reached = await added(storage, ada, kind="mcp", address="https://harbour.example/mcp", watch_minutes=10)
+    await added(storage, ada, kind="openapi", address="https://harbour.example/mcp")
+    watches, minute = storage.source_watches, timedelta(minutes=1)
+    for url in ("stdio:notes", "https://harbour.example/mcp", "stdio:other", "stdio:"):
+        await watches.hurry(url, minute)
+    clock.on(seconds=59)
+    await watches.hurry("stdio:notes", minute)  # saying it again puts nothing off
+    assert await watches.claim(LEASE, 5) == []
+    clock.on(seconds=1)
+    assert sorted(await watches.claim(LEASE, 5)) == sorted([started.id, reached.id])
+    await watches.done(started.id, 1)
+    clock.on(days=1)
+    assert await watches.claim(LEASE, 5) == [reached.id]
+
+
 async def test_templates_that_name_a_tool(storage: Storage) -> None:
     ada, bob = await user(storage), await user(storage, "bob", "author")
     odd = ToolId("a%20b/c_d/e")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agent.execution.secrets import variable
-from domain.tool import Credential, ToolDoc
+from domain.tool import Credential, OAuthFlow, ToolDoc
 from graph.importers.openapi import read_openapi
 from graph.importers.openapi_security import secret_name
 
@@ -61,6 +61,43 @@ WAYS: list[tuple[list[dict[str, list[str]]], list[Credential]]] = [
 @pytest.mark.parametrize(("security", "expected"), WAYS)
 def test_the_first_way_that_can_be_sent(tmp_path: Path, security: Any, expected: list[Credential]) -> None:
     assert list(only(tmp_path, {"security": security}).credentials) == expected
+
+
+URL = "https://id.example.com/"
+CODE = {"authorizationUrl": URL + "a", "tokenUrl": URL + "t", "scopes": {"read": "", "write": ""}}
+BY_CODE = OAuthFlow(grant="authorization_code", token_url=URL + "t", authorize_url=URL + "a", scopes=("read", "write"))
+BY_CLIENT = OAuthFlow(grant="client_credentials", token_url=URL + "t", scopes=("read",))
+
+
+@pytest.mark.parametrize(
+    ("flows", "scopes", "expected"),
+    [
+        ({"authorizationCode": CODE}, [], (BY_CODE,)),
+        ({"authorizationCode": CODE}, ["write", "two words", 3], (BY_CODE.model_copy(update={"scopes": ("write",)}),)),
+        ({"clientCredentials": {"tokenUrl": URL + "t"}, "implicit": CODE}, ["read"], (BY_CLIENT,)),
+        ({"authorizationCode": {**CODE, "tokenUrl": "/t"}}, [], ()),
+        ({"authorizationCode": {"tokenUrl": URL}}, [], ()),
+        ({"authorizationCode": 7}, [], ()),
+    ],
+)
+def test_ways_to_obtain_a_token(tmp_path: Path, flows: Any, scopes: Any, expected: Any) -> None:
+    schemes = {"flow": {"type": "oauth2", "flows": flows}}
+    doc = only(tmp_path, {"security": [{"flow": scopes}]}, components={"securitySchemes": schemes})
+    assert doc.credentials[0].flows == expected
+
+
+def test_ways_to_obtain_a_token_as_swagger_writes_them(tmp_path: Path) -> None:
+    path = tmp_path / "api.json"
+    scheme = {"type": "oauth2", "flow": "accessCode", **CODE}
+    told = {
+        "swagger": "2.0",
+        "info": {"title": "Rates"},
+        "host": "api.example.com",
+        "securityDefinitions": {"flow": scheme},
+    }
+    path.write_text(json.dumps({**told, "paths": {"/x": {"get": {"security": [{"flow": []}]}}}}))
+    (doc,) = read_openapi(path)
+    assert doc.credentials[0].flows == (BY_CODE,)
 
 
 def test_the_documents_security_holds_where_the_operation_has_none(tmp_path: Path) -> None:

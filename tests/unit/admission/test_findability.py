@@ -1,0 +1,65 @@
+"""Whether requests find a tool, and whom it would push out, over a search that answers from a table."""
+
+from collections.abc import Mapping, Sequence
+
+from admission.findability import Served, WhatIf, findable
+from admission.made_requests import made_requests
+from domain.tool import Parameter, ToolDoc, ToolId, tool_id
+from retriever.search import ToolHit
+
+NEW, OLD = tool_id("Ports", "Harbour", "list_ships"), tool_id("Ports", "Fleet", "ships")
+
+
+class Table:
+    """A search whose answers are written down."""
+
+    def __init__(self, hits: Mapping[str, Sequence[ToolId]]) -> None:
+        self._hits = hits
+
+    async def start_tools_of(self, requests: Sequence[str], limit: int) -> list[list[ToolHit]]:
+        return [[ToolHit(tool, 1.0, 1.0, 1.0) for tool in self._hits.get(request, ())][:limit] for request in requests]
+
+
+def what_if(before: Mapping[str, Sequence[ToolId]], after: Mapping[str, Sequence[ToolId]], *served: Served) -> WhatIf:
+    async def like(_request: str) -> Sequence[Served]:
+        return served
+
+    return WhatIf(Table(before), Table(after), like)
+
+
+async def test_a_tool_that_few_requests_find_is_told_with_those_that_miss_it() -> None:
+    requests = {NEW: ("ships?", "vessels?", "boats?")}
+    found = await findable(requests, frozenset(requests), what_if({}, {"ships?": [NEW], "vessels?": [OLD]}))
+    finding = found[NEW]
+    assert finding.verdict == "failed"
+    assert finding.evidence["ranks"] == {"ships?": 1, "vessels?": None, "boats?": None}
+    assert "vessels?" in finding.advice
+
+
+async def test_whom_it_pushes_out_is_named_and_a_users_own_words_are_not() -> None:
+    before, after = {"my fleet?": [OLD]}, {"ships?": [NEW], "my fleet?": [NEW]}
+    served = Served("my fleet?", (OLD,), told=False)
+    found = await findable({NEW: ("ships?",)}, frozenset(), what_if(before, after, served))
+    assert found[NEW].verdict == "warned"
+    assert found[NEW].evidence["pushed_out"] == [{"tool": OLD, "request": ""}]
+
+
+async def test_who_stays_among_the_first_is_not_pushed_out() -> None:
+    before, after = {"fleet?": [OLD]}, {"ships?": [NEW], "fleet?": [NEW, OLD]}
+    found = await findable({NEW: ("ships?",)}, frozenset(), what_if(before, after, Served("fleet?", (OLD,))))
+    assert found[NEW].verdict == "passed"
+
+
+def test_requests_are_made_from_a_document_with_its_own_values() -> None:
+    tool = ToolDoc(
+        id=NEW, category="Ports", toolset="Harbour", api="get_tide", function="get_tide",
+        url="https://harbour.example/tide", description="Height of the tide on a day. More follows.",
+        parameters=(Parameter(name="day", required=True, example="3 May"),),
+        response_schema='{"type": "object", "properties": {"height": {"type": "number"}, "state": {"type": "string"}}}',
+    )  # fmt: skip
+    made = made_requests(tool)
+    assert len(made) == len(set(made)) == 3
+    assert any("3 May" in one for one in made)
+    assert not any("{" in one for one in made)
+    bare = tool.model_copy(update={"response_schema": None, "method": "POST"})
+    assert made_requests(bare) == ("Height of the tide on a day", "get tide")

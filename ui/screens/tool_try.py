@@ -1,0 +1,66 @@
+"""A tool is tried: a field for each parameter, one call, what it came to, and what one tried before."""
+
+import streamlit as st
+
+from domain.model import JsonObject
+from ui.client import Client
+from ui.library import Tool, Try, attempt, tries
+from ui.problems import ServerError
+from ui.screens.fields import field
+from ui.texts import clipped, readable, response_text, unmarked
+from ui.tool_words import try_told
+
+
+def trying(client: Client, found: Tool) -> None:
+    """One call, in one's own name and with one's own keys."""
+    st.caption("One call, in your name and with your keys. Only you see what you tried.")
+    arguments: JsonObject = {}
+    with st.form(f"try-{found.id}"):
+        for one in found.parameters:
+            value = field(one.name, one.field, f"try-{found.id}-{one.name}", one.default, required=one.required)
+            if value is not None:
+                arguments[one.name] = value
+        leave = found.changes and st.checkbox(f"It may change something ({found.why}): I want that", key="try-leave")
+        called = st.form_submit_button("Call it", type="primary", icon=":material/play_arrow:")
+    if called:
+        _call(client, found, arguments, leave=leave)
+    _before(client, found)
+
+
+def _call(client: Client, found: Tool, arguments: JsonObject, *, leave: bool) -> None:
+    if missing := [one.name for one in found.parameters if one.required and one.name not in arguments]:
+        st.error(unmarked(f"Still needed: {', '.join(missing)}."))
+        return
+    try:
+        with st.spinner("It is called …"):
+            made = attempt(client, found.id, arguments, leave=leave)
+    except ServerError as error:
+        if error.logged_out:
+            raise
+        st.error(unmarked(str(error)))
+        return
+    st.text(try_told(made))
+    _shown(made)
+
+
+def _shown(one: Try) -> None:
+    if one.note:
+        st.text(clipped(one.note))
+    if one.response:
+        st.code(response_text(one.response), language="json", wrap_lines=True)
+    if one.whole > len(one.response):
+        st.caption(f"The first {len(one.response):,} of {one.whole:,} characters.")
+    if one.short:
+        st.text("As a model would be shown it")
+        st.code(clipped(one.short), language=None, wrap_lines=True)
+
+
+def _before(client: Client, found: Tool) -> None:
+    before = tries(client, found.id)
+    if not before:
+        return
+    st.subheader("What you tried")
+    for one in before:
+        with st.expander(unmarked(f"{one.started_at:%Y-%m-%d %H:%M:%S}: {try_told(one)}")):
+            st.code(readable(one.arguments), language="json", wrap_lines=True)
+            _shown(one)
