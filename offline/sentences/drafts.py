@@ -16,9 +16,7 @@ from offline.sentences.scene import Scene
 MOST_TOOLS = 3
 MOST_CALLS = 4
 _COUPLED = 0.6
-_BY_NAME = 0.8
 _NAMED_KINDS = frozenset({"query", "entity", "person", "place", "organization", "symbol", "country", "text"})
-_FILTERS = 0.5
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,6 @@ MOST_DRAFTS = 300
 _TOLD = 0.75
 _ENOUGH = 0.5
 _SURE = 0.8
-_HEARD = 0.45
 _PAIRED = 40
 _WHICH = re.compile(r"\b(?:which|who)\b", re.I)
 
