@@ -13,7 +13,6 @@ from domain.errors import ConflictError, NotFoundError, StoreUnreachableError, U
 from domain.program import ProgramPlan
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
-from server.routes.library_access import hidden_from
 from server.routes.read_versions import read_version
 from server.routes.texts import RowId
 from server.routes.tools import tools
@@ -104,14 +103,14 @@ async def version_to_run(about: Template, named: int | None, user: User, storage
 async def seen(template_id: str, user: User, services: Services, version: int = 0) -> tuple[Template, TemplateVersion]:
     """A template that this user may see, at a version (0: the latest). ``NotFoundError`` where there is none, or another's has a tool that is hidden from them."""
     found = await services.storage.templates.get(template_id, user.id, version, admin=user.role == "admin")
-    if found is None or (found[0].user_id != user.id and await _names_hidden(found[1], user, services)):
+    if found is None or (found[0].user_id != user.id and await _names_hidden(found[1], services)):
         raise NotFoundError("there is no such template, or no such version of it")
     return found
 
 
-async def _names_hidden(version: TemplateVersion, user: User, services: Services) -> bool:
+async def _names_hidden(version: TemplateVersion, services: Services) -> bool:
     try:
-        named, hidden = tools_of_kept(version.plan), await hidden_from(user, services)
+        named, hidden = tools_of_kept(version.plan), (await services.agents.container()).hidden
     except StoreUnreachableError:
         raise
     except (ConflictError, UnavailableError):  # what cannot be read, or is served by no store, tells of no tool
