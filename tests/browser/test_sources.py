@@ -7,10 +7,12 @@ from itertools import count
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.authors import BERTH
+from tests.browser.authors import BERTH, HOSTILE, LIES
 from tests.browser.everything import Up
 from tests.browser.harbour import KEY, Harbour, harbour_in_thread
+from tests.browser.loopback import serving
 from tests.browser.visits import PATIENCE, asks, chooses, drawn, ended, logs_in, presses, registers, sidebar, visit
+from tests.unit.agent.execution.mcp.everything import everything
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 _NUMBERS = count(1)
@@ -62,6 +64,14 @@ def adds(page: Page, name: str, address: str) -> None:
     expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
 
 
+def looks_at(page: Page, tool: str, place: str) -> None:
+    """Choose a tool of the source; what is typed before it is drawn would be said of the one before. ``place``: the end of its address."""
+    drawn(page)
+    chooses(page, "Tool", re.compile(f"^{tool} "))
+    expect(page.get_by_test_id("stText").get_by_text(re.compile(f"^[A-Z]+ http://.*{place}$"))).to_be_visible()
+    drawn(page)
+
+
 def keeps(page: Page, value: str) -> None:
     """A key under the name and for the hosts that stand there."""
     fills(page, "Its value", value)
@@ -91,7 +101,7 @@ def test_an_api_is_added_gated_and_used_by_another_user(browser_program: Browser
         says(page, "find_ship", "Live call", "not done")
         says(page, "cancel_booking", "Live call", "not done")
         says(page, "berth_occupancy", "Live call", "passed with a warning")
-        chooses(page, "Tool", re.compile("^find_ship"))
+        looks_at(page, "find_ship", "/ships")
         page.get_by_text("Check it with values of your own").click()
         fills(page, "name (required)", "Aurora")
         presses(page, "Check it")
@@ -110,3 +120,62 @@ def test_an_api_is_added_gated_and_used_by_another_user(browser_program: Browser
         ended(page, "Answered")
         expect(page.get_by_text("The Aurora lies at berth 2, booking KB-0001.")).to_be_visible()
         assert [(one.imo, one.berth, one.stay.nights) for one in harbour.bookings.values()] == [(9074729, 2, 2)]
+
+
+def test_changes_corrections_undo_and_who_may_see_it(browser_program: Browser, up: Up, harbour: Harbour) -> None:
+    with visit(browser_program, up.addresses["page"]) as page:
+        enters(page, up, "doris")
+        adds(page, "Pier", f"{harbour.address}/openapi.json")
+        looks_at(page, "find_ship", "/ships")
+        page.get_by_text("Correct what its document says").click()
+        page.get_by_label("What it answers, and for which requests", exact=True).fill(HOSTILE)
+        page.get_by_label("Example of name", exact=True).fill("Aurora")
+        presses(page, "Keep these corrections")
+        expect(page.get_by_test_id("stText").get_by_text("<img src=x onerror=alert(1)> **loud**")).to_be_visible()
+        expect(page.locator("img[src='x'], a[href*='evil']")).to_have_count(0)
+        part(page, "History")
+        expect(page.get_by_text(re.compile("corrected: find_ship$")).last).to_be_visible()
+        presses(page, "Undo the last step")
+        expect(page.get_by_text(re.compile("corrected: find_ship, undone since$")).last).to_be_visible()
+        harbour.wants_flag = True
+        part(page, "Changes")
+        presses(page, "Read it again")
+        expect(page.get_by_text(re.compile("since it was read before"))).to_be_visible()
+        expect(page.get_by_text(re.compile("^Its values: .*flag"))).to_be_visible()
+        presses(page, "I have looked at these")
+        expect(page.get_by_text("Nothing has changed that was not looked at.")).to_be_visible()
+    with visit(browser_program, up.addresses["page"]) as page:
+        enters(page, up, "edgar")
+        goes(page, "Sources")
+        expect(page.get_by_text("Nothing was added yet.")).to_be_visible()
+    with visit(browser_program, up.addresses["page"]) as page:
+        registers(page, "fiona")
+        expect(sidebar(page).get_by_role("button", name="Keys", exact=True)).to_be_visible()
+        expect(sidebar(page).get_by_role("button", name="Sources", exact=True)).to_have_count(0)
+
+
+def test_an_mcp_server_is_added_and_used(browser_program: Browser, up: Up) -> None:
+    with serving(everything().streamable_http_app()) as address, visit(browser_program, up.addresses["page"]) as page:
+        enters(page, up, "gerda")
+        goes(page, "Sources")
+        presses(page, "Add an API")
+        page.get_by_text("An MCP server", exact=True).click()
+        fills(page, "Name", "Harbour master")
+        fills(page, "Address of the MCP server", f"{address}/mcp")
+        presses(page, "Add it")
+        expect(page.get_by_role("heading", name="Harbour master", exact=True)).to_be_visible()
+        looks_at(page, "berth_of", "/mcp")
+        page.get_by_text("Check it with values of your own").click()
+        fills(page, "ship (required)", "Petrel")
+        presses(page, "Check it")
+        says(page, "berth_of", "Address", "passed")
+        expect(page.get_by_text("The gate is at work")).to_have_count(0)
+        presses(page, "Admit it")
+        expect(page.get_by_text("1 admitted").first).to_be_visible()
+        presses(page, "Conversation")
+        chooses(page, "Decided by", "A language model")
+        asks(page, LIES)
+        expect(page.get_by_text("needs your leave")).to_be_visible(timeout=3 * PATIENCE)
+        presses(page, "Allow once")
+        ended(page, "Answered")
+        expect(page.get_by_text("The Argonaut lies at berth 8.")).to_be_visible()

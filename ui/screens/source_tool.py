@@ -66,7 +66,7 @@ def _finding(tool: SourceTool, one: Finding) -> None:
             st.warning(line)
         case _:
             st.markdown(line)
-    if one.evidence and st.toggle(f"What {labelled(name)} saw", key=f"saw-{tool.tool}-{one.check}"):
+    if one.evidence and st.toggle(f"What was seen: {labelled(name)}", key=f"saw-{tool.tool}-{one.check}"):
         st.code(readable(one.evidence), language="json", wrap_lines=True)
 
 

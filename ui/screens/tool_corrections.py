@@ -40,7 +40,7 @@ def correcting(client: Client, source: Source, tool: SourceTool) -> None:
                 if (value := _example(tool, one, key)) is not None:
                     examples[one.name] = value
             kind = right.text_input(
-                f"What {labelled(one.name)} names", said.entities.get(one.name, ""), key=f"entity-{key}-{one.name}",
+                f"What kind of thing {labelled(one.name)} names", said.entities.get(one.name, ""), key=f"entity-{key}-{one.name}",
                 placeholder="ship, city, …", max_chars=100,
             )  # fmt: skip
             if kind.strip():
@@ -78,7 +78,7 @@ def _fields(tool: SourceTool, key: str) -> dict[str, str]:
     inputs = {one.name for one in tool.document.parameters}
     before = "\n".join(f"{path} = {kind}" for path, kind in tool.corrections.entities.items() if path not in inputs)
     text = st.text_area(
-        unmarked("What fields of its answer name, one on each line"), before, key=f"fields-{key}", placeholder="ships[].name = ship", height=80
+        unmarked("What kinds of things fields of its answer name, one on each line"), before, key=f"fields-{key}", placeholder="ships[].name = ship", height=80
     )  # fmt: skip
     pairs = (line.partition("=") for line in text.splitlines() if "=" in line)
     return {path.strip(): kind.strip() for path, _, kind in pairs if path.strip() and kind.strip()}
