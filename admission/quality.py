@@ -1,15 +1,14 @@
 """The sixth check: whether a tool's document says enough for somebody to choose it and call it; judged in batches, kept or dropped."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
-from admission.findings import failed, passed, skipped
+from admission.findings import failed, passed
 from domain.errors import FootpathError
 from domain.model import JsonObject
 from domain.source import Finding
-from domain.tool import ToolDoc, ToolId, tool_id_parts
+from domain.tool import ToolDoc, ToolId
 
 BATCH = 8
 """Documents that are judged together: a model says so much for the words of one prompt, and sees which are alike."""
@@ -66,36 +65,3 @@ def _finding(tool: ToolDoc, judgement: Judgement, by: str, note: str, probe: Fin
         "correct its description and its parameters' examples, or have the document corrected",
         **evidence,
     )
-
-
-def not_judged(why: str) -> Finding:
-    """Where nobody was asked."""
-    return skipped("quality", why)
-
-
-@dataclass(slots=True)
-class QualityRow:
-    """One category of a source, or of several. ``reasons``: of what was dropped, the most frequent first, each with its count."""
-
-    category: str
-    kept: int = 0
-    dropped: int = 0
-    reasons: Counter[str] = field(default_factory=Counter[str])
-
-
-def quality_table(found: Iterable[tuple[ToolId, Sequence[Finding]]]) -> list[QualityRow]:
-    """Kept and dropped by category, in the order of their names. What was not judged counts nowhere."""
-    rows: dict[str, QualityRow] = {}
-    for tool, findings in found:
-        finding = next((one for one in findings if one.check == "quality" and one.verdict != "skipped"), None)
-        if finding is None:
-            continue
-        category, _, _ = tool_id_parts(tool)
-        row = rows.setdefault(category, QualityRow(category))
-        if finding.verdict == "failed":
-            row.dropped += 1
-            reasons = finding.evidence.get("reasons")
-            row.reasons.update(str(one) for one in (reasons if isinstance(reasons, list) else []))
-        else:
-            row.kept += 1
-    return [rows[name] for name in sorted(rows)]

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -163,8 +163,3 @@ def _ending(code: int, reading: _Reading) -> str:
     if code == -signal.SIGXCPU or reading.overdue:
         return f"takes longer to read than the {bounds.cpu} s that it may; {cure}"
     return f"needs more to be read than it may have ({bounds.memory // MIB} MiB of memory); {cure}"
-
-
-def tight(limits: ReadLimits, **bounds: int) -> ReadLimits:
-    """The same limits but for those that are named."""
-    return replace(limits, **bounds)

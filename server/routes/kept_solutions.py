@@ -62,7 +62,7 @@ async def made(source: SolutionBody, user: User, services: Services) -> Solution
         plan = await written_plan(source.program, services)
         return solution_of(plan, source.patterns, user.id, "person")
     if source.template_id is not None:
-        _, version = await seen(source.template_id, user, services.storage)
+        _, version = await seen(source.template_id, user, services)
         return await of_content(version, user.id, services, source.patterns)
     run = await own_run(source.run_id or "", user.id, services)
     found = await content(run, source.parameters or await _all_that_may_differ(run, services), "", services)

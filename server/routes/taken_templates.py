@@ -7,8 +7,9 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from agent.plans.differences import Difference
+from agent.plans.kept import tools_of_kept
 from agent.plans.program_differences import plan_differences
-from domain.errors import ConflictError, NotFoundError
+from domain.errors import ConflictError, NotFoundError, StoreUnreachableError, UnavailableError
 from domain.program import ProgramPlan
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
@@ -47,10 +48,10 @@ async def template_differences(
     after: Annotated[Number | None, Query(description="By default the latest.")] = None,
 ) -> Differences:
     storage = services.storage
-    about, _ = await seen(template_id, user, storage)
+    about, _ = await seen(template_id, user, services)
     first = before or await storage.takes.get(user.id, template_id) or max(1, about.version - 1)
-    _, older = await seen(template_id, user, storage, first)
-    _, newer = await seen(template_id, user, storage, after or about.version)
+    _, older = await seen(template_id, user, services, first)
+    _, newer = await seen(template_id, user, services, after or about.version)
     changes = await _changes(older, newer, services)
     return Differences(before=older.version, after=newer.version, changes=changes)
 
@@ -73,7 +74,7 @@ async def version_differences(
     responses=problems(409),
 )
 async def take_template(template_id: RowId, body: TakeBody, user: CurrentUser, services: CurrentServices) -> None:
-    about, version = await seen(template_id, user, services.storage, body.version)
+    about, version = await seen(template_id, user, services, body.version)
     if about.user_id == user.id:
         raise ConflictError(
             "your own template needs no taking: it is run at its latest version, or at one that you name"
@@ -99,12 +100,22 @@ async def version_to_run(about: Template, named: int | None, user: User, storage
     return taken or named or about.version
 
 
-async def seen(template_id: str, user: User, storage: Storage, version: int = 0) -> tuple[Template, TemplateVersion]:
-    """A template that this user may see, at a version (0: the latest). ``NotFoundError`` where there is none."""
-    found = await storage.templates.get(template_id, user.id, version, admin=user.role == "admin")
-    if found is None:
+async def seen(template_id: str, user: User, services: Services, version: int = 0) -> tuple[Template, TemplateVersion]:
+    """A template that this user may see, at a version (0: the latest). ``NotFoundError`` where there is none, or another's has a tool that is hidden from them."""
+    found = await services.storage.templates.get(template_id, user.id, version, admin=user.role == "admin")
+    if found is None or (found[0].user_id != user.id and await _names_hidden(found[1], services)):
         raise NotFoundError("there is no such template, or no such version of it")
     return found
+
+
+async def _names_hidden(version: TemplateVersion, services: Services) -> bool:
+    try:
+        named, hidden = tools_of_kept(version.plan), (await services.agents.container()).hidden
+    except StoreUnreachableError:
+        raise
+    except (ConflictError, UnavailableError):  # what cannot be read, or is served by no store, tells of no tool
+        return False
+    return not named.isdisjoint(hidden)
 
 
 async def _changes(older: TemplateVersion, newer: TemplateVersion, services: Services) -> tuple[Difference, ...]:

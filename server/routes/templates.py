@@ -205,9 +205,9 @@ async def run_template(
 ) -> ShownRun:
     """Another's is run at the version that was taken; the first run names one, and takes it."""
     user, storage = caller.user, services.storage
-    about, _ = await seen(template_id, user, storage)
+    about, _ = await seen(template_id, user, services)
     wanted = await version_to_run(about, body.version, user, storage)
-    _, version = await seen(template_id, user, storage, wanted)
+    _, version = await seen(template_id, user, services, wanted)
     read = await read_version(version, services)
     if read.plan is None:
         raise ConflictError(f"version {version.version} of {about.name} cannot be run: {read.problem}")
@@ -238,7 +238,7 @@ async def _content(body: VersionBody, user_id: str, services: Services) -> Templ
 
 async def _whole(template_id: str, user: User, services: Services, version: int = 0) -> WholeTemplate:
     taken = await services.storage.takes.get(user.id, template_id)
-    about, found = await seen(template_id, user, services.storage, version or taken or 0)
+    about, found = await seen(template_id, user, services, version or taken or 0)
     return WholeTemplate(**_shown(about, user.id, taken), content=await _version(found, services))
 
 

@@ -166,6 +166,19 @@ async def test_a_solution_is_there_for_whom_its_tools_are(world: tuple[World, st
     assert await user("GET", "/solutions") == []
 
 
+async def test_a_shared_template_is_there_for_whom_its_tools_are(world: tuple[World, str, list[str]]) -> None:
+    opened, host, _ = world
+    author, user, _ = await people(opened)
+    source = await author.has_source(host)
+    run = await author.asks()
+    made = (await author("POST", "/templates", {"name": "Inhabitants", "run_id": run["id"], "parameters": {}}))["id"]
+    await author("PATCH", f"/templates/{made}", {"shared": True})
+    assert await user.status("GET", f"/templates/{made}") == 200
+    await author("PATCH", f"/sources/{source}", {"visibility": "users", "users": []})
+    assert await user.status("GET", f"/templates/{made}") == 404
+    assert await author.status("GET", f"/templates/{made}") == 200
+
+
 async def test_a_plan_whose_tool_is_hidden_meanwhile_is_not_approved(world: tuple[World, str, list[str]]) -> None:
     opened, host, asked = world
     author, user, _ = await people(opened)

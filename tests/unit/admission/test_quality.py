@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from admission.findings import failed
-from admission.quality import Judgement, judged, quality_table
+from admission.quality import Judgement, judged
 from admission.rules_judge import RulesJudge
 from domain.errors import InvalidDecisionError
 from domain.tool import Parameter, ToolDoc, tool_id
@@ -68,12 +68,9 @@ async def test_rules_judge_where_the_judge_gives_no_answer() -> None:
     assert "a model gave no judgement" in finding.told
 
 
-async def test_what_cannot_be_called_is_of_no_quality_and_the_table_says_why() -> None:
+async def test_what_cannot_be_called_is_of_no_quality() -> None:
     tool, other = KEPT[0], doc("map", "Map of the sky with its constellations.", category="Sky")
     down = failed("probe", "no answer", "try again later")
     found = await judged([tool, other], RulesJudge(), RulesJudge(), {tool.id: down})
-    rows = quality_table((id_, [finding]) for id_, finding in found.items())
-    assert [(row.category, row.kept, row.dropped, list(row.reasons)) for row in rows] == [
-        ("Ports", 0, 1, ["it cannot be used: its live call failed"]),
-        ("Sky", 1, 0, []),
-    ]
+    assert [one.verdict for one in found.values()] == ["failed", "passed"]
+    assert found[tool.id].evidence["reasons"] == ["it cannot be used: its live call failed"]
