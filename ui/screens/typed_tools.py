@@ -11,7 +11,7 @@ from ui.tool_drafts import LOCATIONS, METHODS, PLACES, TYPES, TypedInput, TypedT
 
 _KEPT = "typed-tools"
 _EFFECTS = {"": "By its method", "reads": "It only reads", "changes": "It changes something"}
-_WIDTHS = [3, 2, 2, 3, 2, 2, 1]
+_WIDTHS = [4, 3, 3, 3]
 
 
 @dataclass
@@ -104,7 +104,8 @@ def _inputs(rows: _Rows, tool: int, number: int) -> list[TypedInput]:
 def _input(listed: list[int], row: int, at: int, number: int) -> TypedInput:
     """A row; each field says what it is, for who hears the page."""
     key, of = f"typed-row-{row}", f"{at} of call {number}"
-    name, kind, location, about, example, choices, last = st.columns(_WIDTHS, vertical_alignment="bottom")
+    name, kind, location, needed = st.columns(_WIDTHS, vertical_alignment="bottom")
+    about, example, choices, last = st.columns(_WIDTHS, vertical_alignment="bottom")
     return TypedInput(
         name=name.text_input(f"Parameter {of}", max_chars=100, key=f"{key}-name"),
         type=kind.selectbox(f"Type {of}", TYPES, key=f"{key}-type"),
@@ -112,12 +113,11 @@ def _input(listed: list[int], row: int, at: int, number: int) -> TypedInput:
         description=about.text_input(f"Meaning {of}", max_chars=1000, key=f"{key}-about"),
         example=example.text_input(f"Example {of}", max_chars=4000, key=f"{key}-example"),
         choices=choices.text_input(f"Choices {of}", max_chars=4000, key=f"{key}-choices"),
-        required=_last(last, listed, row, key, of),
+        required=_last(needed, last, listed, row, key, of),
     )
 
 
-def _last(column: Any, listed: list[int], row: int, key: str, of: str) -> bool:
+def _last(needed: Any, last: Any, listed: list[int], row: int, key: str, of: str) -> bool:
     """Whether it must be given; and the button that removes the row."""
-    required = column.checkbox(f"Needed {of}", key=f"{key}-needed")
-    column.button(f"Remove {of}", key=f"{key}-remove", type="tertiary", on_click=listed.remove, args=(row,))
-    return bool(required)
+    last.button(f"Remove {of}", key=f"{key}-remove", type="tertiary", on_click=listed.remove, args=(row,))
+    return bool(needed.checkbox(f"Needed {of}", key=f"{key}-needed"))
