@@ -64,6 +64,6 @@ class Served:
         if key not in self._answers:
             return httpx.Response(404, json={"code": "not_found", "detail": f"nothing is at {key}"})
         answer: Any = self._answers[key]
-        if isinstance(answer, Callable):
+        if callable(answer):
             answer = answer(sent)
         return answer if isinstance(answer, httpx.Response) else httpx.Response(200, json=answer)
