@@ -1,7 +1,7 @@
 """A stand-in for the server's routes about sources and keys: answers what it was given, and remembers what it was asked."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
