@@ -64,7 +64,6 @@ _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bcome out\b|\bcame out\b", "release released date year published"),
         (r"\bhow (?:warm|hot|cold)\b", "temperature"),
         (r"\bhow (?:expensive|cheap)\b|\bhow much (?:is|are|does|do) (?:the|an?|one)\b", "price cost"),
-        (r"\bwhere did\b.*\b(?:study|graduate)\b", "education degree"),
         (r"\bwho (?:runs|leads|heads)\b", "ceo executive director chief"),
         (r"\bwhat (?:do|does|did|would|will) (?:they|he|she|it|the \w+) (?:want|ask|charge) for\b", "price cost"),
     )

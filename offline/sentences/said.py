@@ -242,7 +242,7 @@ def said_in(
 
 def _wanted(rest: str, kinds: frozenset[str]) -> Iterator[str]:
     for asked in _KIND_ASKED.finditer(rest):
-        yield from [word for word in asked[1].split() if goes_by(word, kinds)][:1]
+        yield from [word for word in reversed(asked[1].split()) if goes_by(word, kinds)][:1]  # the last is its noun
 
 
 def _without(spoken: list[str], word: str, times: int) -> list[str]:

@@ -31,7 +31,7 @@ def page(browser_program: Browser, up: Up) -> Generator[Page]:
 
 
 def test_register_ask_see_the_walk_reload_and_ask_again(page: Page) -> None:
-    registers(page, "ada")
+    name = registers(page, "ada")
     asks(page, QUESTION)
     ended(page, "Answered")
     expect(page.get_by_text(ANSWERED)).to_be_visible()
@@ -40,7 +40,7 @@ def test_register_ask_see_the_walk_reload_and_ask_again(page: Page) -> None:
 
     page.reload()
     expect(page.get_by_text(ANSWERED)).to_be_visible()
-    expect(page.get_by_text("Logged in as ada")).to_be_visible()
+    expect(page.get_by_text(f"Logged in as {name}")).to_be_visible()
 
     asks(page, "Which public holidays does Norvania have in 2025?")
     ended(page, "Answered", times=2)

@@ -23,10 +23,9 @@ def choosing(client: Client) -> None:
 
 
 def _usual_first(planners: list[Choice], policy: str) -> list[Choice]:
-    """A model writes programs; rules have no use for that choice."""
-    if policy == "llm":
-        return sorted(planners, key=lambda one: one.name != "program")
-    return [one for one in planners if one.name not in ("program", "solution")]
+    """Programs come first; to choose among solutions takes a model."""
+    usual = sorted(planners, key=lambda one: one.name != "program")
+    return usual if policy == "llm" else [one for one in usual if one.name != "solution"]
 
 
 def _one(label: str, choices: list[Choice], names: dict[str, str], key: str = "") -> str:
