@@ -19,8 +19,9 @@ from schemathesis.core.failures import FailureGroup
 from schemathesis.specs.openapi import checks as openapi_checks
 
 from server.app import create_app
+from server.auth.passwords import Passwords
 from tests.server.matrix import EXPECTED
-from tests.server.world import World, copied, serving, with_store
+from tests.server.world import CHEAP, PASSWORD, PEOPLE, World, copied, serving, with_store
 
 PLAIN: Any = plain_checks
 OPENAPI: Any = openapi_checks
@@ -51,6 +52,7 @@ class Asked:
         return self._runner.run(self._answer(case, who, known))
 
     async def _answer(self, case: Any, who: str, known: bool) -> httpx.Response:
+        await self._there(who)
         if known:
             case.path_parameters = dict(await EXPECTED[case.method.upper(), case.operation.path].things(self._world))
         case.headers.update(await self._world.headers_of(who))
@@ -59,6 +61,13 @@ class Asked:
         if "data" in sent:
             sent["content"] = sent.pop("data")
         return await self._world.client.request(**sent)
+
+
+    async def _there(self, who: str) -> None:
+        """Whoever asks has an account: a request made up before may have removed it, with the right password."""
+        users, people = self._world.services.storage.users, self._world.people
+        if await users.get(people[who].id) is None:
+            people[who] = await users.add(who, await Passwords(CHEAP).hash(PASSWORD), PEOPLE[who])
 
 
 @contextmanager
