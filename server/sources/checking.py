@@ -82,11 +82,14 @@ class SourceChecker:
             await asyncio.wait(list(self._tasks.values()))
 
     async def close(self) -> None:
-        """What is under way stops, and says so."""
+        """What is under way stops, and says so; where the rows cannot be reached, another process says it when the lease has ended."""
         for task in list(self._tasks.values()):
             task.cancel()
         await self.settled()
-        await self._storage.source_checks.break_off([self.name])
+        try:
+            await self._storage.source_checks.break_off([self.name])
+        except FootpathError as error:
+            _log.warning("checks of sources: %s", error)
 
     async def _run(self, source: Source, kept: Sequence[KeptTool], user: User, wanted: Wanted) -> None:
         trouble = ""
