@@ -19,7 +19,7 @@ _TOLD = frozenset({"type", "format", "enum", "items", "description", "minimum", 
 _SCHEMA = 200
 _PATTERN = 400
 _REASON = 200
-MOST_WORDINGS = 3
+MOST_WORDINGS = 5
 
 
 class GivenInput(BaseModel):
