@@ -62,7 +62,6 @@ class Asked:
             sent["content"] = sent.pop("data")
         return await self._world.client.request(**sent)
 
-
     async def _there(self, who: str) -> None:
         """Whoever asks has an account: a request made up before may have removed it, with the right password."""
         users, people = self._world.services.storage.users, self._world.people

@@ -120,7 +120,11 @@ async def test_keys_go_with_their_source(world: World) -> None:
     assert await world.services.storage.source_keys.all(source) == []
 
 
-FLOW: dict[str, Any] = {"authorizationUrl": "https://id.example.com/a", "tokenUrl": "https://id.example.com/t", "scopes": {}}
+FLOW: dict[str, Any] = {
+    "authorizationUrl": "https://id.example.com/a",
+    "tokenUrl": "https://id.example.com/t",
+    "scopes": {},
+}
 DOCUMENT: dict[str, Any] = {
     "openapi": "3.1.0",
     "info": {"title": "Harbour", "description": "Ships and berths."},
@@ -136,7 +140,7 @@ WANTED = "harbour_flow"
 
 async def admitted(world: World, **values: object) -> str:
     """A source whose tools want a key and are offered."""
-    given: dict[str, Any] = {"kind": "openapi", "document": json.dumps(DOCUMENT), "tools": []} | values
+    given: dict[str, Any] = {"kind": "openapi", "document": json.dumps(DOCUMENT), "tools": list[str](), **values}
     source = (await source_of("author", world, tested=True, **given))["source_id"]
     await (await asking(world, "author"))("POST", f"/sources/{source}/admit", {})
     return source
