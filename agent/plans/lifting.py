@@ -32,7 +32,7 @@ class Liftable:
     """A constant of a text, or a list of them, that the request says. ``said``: its words there. ``schema``: what it may be.
 
     ``spans``: where it stands, in UTF-8 bytes; ``left_out``: statements that do nothing but give it its name. ``told``: where texts say it;
-    ``formatted``: where those of them begin that have to become f-strings.
+    ``formatted``: where those of them begin that have to become f-strings. ``lowered``: where it stands in lower case.
     """
 
     name: str
@@ -43,6 +43,7 @@ class Liftable:
     left_out: tuple[Span, ...] = ()
     told: tuple[Span, ...] = ()
     formatted: tuple[int, ...] = ()
+    lowered: tuple[Span, ...] = ()
 
 
 def liftable(plan: ProgramPlan, request: str, docs: Mapping[ToolId, ToolDoc] | None = None) -> list[Liftable]:
@@ -62,6 +63,7 @@ def lifted(plan: ProgramPlan, chosen: Sequence[Liftable]) -> ProgramPlan:
     text = plan.program.text.encode()
     edits = [(span, one.name) for one in chosen for span in one.spans]
     edits += [(span, "") for one in chosen for span in one.left_out]
+    edits += [(span, f"{one.name}.lower()") for one in chosen for span in one.lowered]
     edits += [(span, f"{{{one.name}}}") for one in chosen for span in one.told]
     edits += [((at, at), "f") for at in {at for one in chosen for at in one.formatted}]
     for (start, end), name in sorted(edits, reverse=True):
@@ -191,7 +193,7 @@ class _Reading:
         if value in _COUNTING and not isinstance(self._above.get(node), ast.keyword | ast.Slice):
             return None
         said = words_of(value, self._request)
-        return (value, said) if said else None
+        return (value, said) if any(one.isalnum() for one in said) else None
 
     def _use(self, node: ast.expr, value: JsonValue, said: str) -> _Use:
         use = _Use(self._span(node), value, said)

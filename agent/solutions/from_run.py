@@ -3,7 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from agent.execution.error_bodies import is_empty
@@ -150,6 +150,8 @@ def learnt(
             continue
         answers = [result.response for result in one.steps.values()]
         plan, pattern = _with_inputs(program, request, docs)
+        if plan is None:
+            continue
         of_one_run = own_values(plan.program, request, docs, seen, answers if program.tainted else ())
         if not of_one_run and not words_of_answers(plan.program, request, answers):
             yield Solution(
@@ -198,18 +200,35 @@ def _program(subtask: SubtaskTranscript) -> Program | None:
     return None if of_its_run else stands
 
 
-def _with_inputs(program: Program, request: str, docs: Mapping[ToolId, ToolDoc]) -> tuple[ProgramPlan, str]:
-    """A program with inputs for what its request says once, and the request as their pattern."""
+def _with_inputs(program: Program, request: str, docs: Mapping[ToolId, ToolDoc]) -> tuple[ProgramPlan | None, str]:
+    """A program with inputs for what its request says once, and the request as their pattern. No plan where words that become an input stand for
+    something else in the text, too: that would stay as it is, whatever the next request says.
+    """
     whole = ProgramPlan(program=program)
-    chosen = [one for one in liftable(whole, request, docs) if _times(one.said, request) == 1]
+    chosen = _lowered([one for one in liftable(whole, request, docs) if _times(one.said, request) == 1])
     pattern = _pattern(chosen, request)
     told = inputs_of(pattern)
-    if lost := [one for one in chosen if told.count(one.name) != 1]:
-        chosen = [one for one in chosen if one not in lost]
-        pattern = _pattern(chosen, request)
+    if any(told.count(one.name) != 1 for one in chosen):
+        return None, pattern
     plan = lifted(whole, chosen)
     schemas = {one.name: _schema(one, request) for one in chosen}
     return plan.model_copy(update={"inputs": schemas}), pattern
+
+
+def _lowered(found: Sequence[Liftable]) -> list[Liftable]:
+    """A text that is compared in lower case is the value of the same words, put in lower case."""
+    mains = {one.said: one for one in found if one.value == one.said}
+    small = [one for one in found if one.said in mains and one is not mains[one.said] and _is_lowered(one)]
+    spans = {said: tuple(span for one in small if one.said == said for span in one.spans) for said in mains}
+    return [
+        replace(one, lowered=spans[one.said]) if mains.get(one.said) is one else one
+        for one in found
+        if one not in small
+    ]
+
+
+def _is_lowered(one: Liftable) -> bool:
+    return one.value == one.said.lower() and bool(one.spans) and not (one.left_out or one.told)
 
 
 def _pattern(chosen: Sequence[Liftable], request: str) -> str:

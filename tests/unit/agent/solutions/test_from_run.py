@@ -44,6 +44,33 @@ def test_one_that_is_long_or_holds_what_nobody_said_is_of_its_run_alone(text: st
     assert kept(text) == []
 
 
+LOWER = """people = await search(name="Henrik Grimaldo")
+same = [one for one in people if one["name"].lower() == "henrik grimaldo"]
+{"answered": "yes", "answer": f"{same}"}
+"""
+
+
+def kept_of_a_search(text: str) -> list[Solution]:
+    records = run_of([program(text), *call(1, "search", {}, text=text), ended()])
+    return list(learnt(records, Transcript.of(records), {}, "anna"))
+
+
+def test_a_value_compared_in_lower_case_is_the_same_input() -> None:
+    (one,) = kept_of_a_search(LOWER)
+    assert 'one["name"].lower() == name.lower()' in one.plan.program.text
+    assert list(one.plan.inputs) == ["name"]
+
+
+def test_words_that_are_an_input_and_something_else_are_kept_for_no_other_request() -> None:
+    assert kept_of_a_search(LOWER.replace("henrik grimaldo", "Grimaldo")) == []
+
+
+def test_a_mark_is_no_value() -> None:
+    assert "?" in kept(TEXT)[0].patterns[0]
+    (one,) = kept(TEXT.replace('"answer": ', '"missing": "?", "answer": '))
+    assert list(one.plan.inputs) == ["name"]
+
+
 NAMED = 'name="Henrik Grimaldo"'
 SAYS = '{"answered": "yes", "answer": f"{people}"}'
 
