@@ -10,7 +10,7 @@ from playwright.sync_api import TimeoutError as TooLate
 
 from tests.browser.everything import Up
 from tests.browser.test_leave import made, task
-from tests.browser.visits import PATIENCE, asks, ended, only, picks, presses, registers, story, unfolds, visit
+from tests.browser.visits import PATIENCE, asks, chooses, ended, only, picks, presses, registers, story, unfolds, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 WEATHER = "What is the weather in Meghalpet today?"
@@ -32,7 +32,8 @@ def page(browser_program: Browser, up: Up) -> Generator[Page]:
 
 
 def planned(page: Page, request: str) -> None:
-    """Ask, and wait for the plan."""
+    """Ask, and wait for the plan of the walk, whose steps are one after the other."""
+    chooses(page, "Planner", "Weighted walk")
     page.get_by_text("Stop at the plan").click()
     asks(page, request)
     expect(page.get_by_text("This is the plan.")).to_be_visible()
