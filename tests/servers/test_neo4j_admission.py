@@ -5,13 +5,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from random import Random
 from uuid import uuid4
 
 import pytest
 
+from domain.tool import ToolId
 from graph.backends.neo4j import Neo4jGraph
 from retriever.indexing import index_tools
 from retriever.verification import compare
@@ -82,8 +83,8 @@ def killed(where: Mapping[str, str], chance: Random) -> None:
     child.stdout.close()
 
 
-async def links_of(container: Container, tools: Mapping[str, object]) -> list[object]:
-    return [(await container.graph.around([tool]))[tool].feeds for tool in sorted(tools)]  # pyright: ignore[reportArgumentType]
+async def links_of(container: Container, tools: Iterable[ToolId]) -> list[object]:
+    return [(await container.graph.around([tool]))[tool].feeds for tool in sorted(tools)]
 
 
 async def test_killed_in_between_the_store_comes_to_what_the_rows_say(where: dict[str, str]) -> None:
