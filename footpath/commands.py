@@ -32,6 +32,7 @@ COMMANDS: dict[str, Command] = {
     "reset-tool": Command("reset_tool", "Forget what calls of a tool have taught.", _STORE),
     "up": Command("up", "Start the server and its page, over a store of yours or the playground.", _SERVE),
     "serve": Command("serve", "Start the server.", _SERVE),
+    "mcp": Command("mcp_server", "Serve a store to agents that speak MCP, on standard input and output.", _SERVE),
     "create-user": Command("create_user", "Make an account.", _SERVE),
     "migrate": Command("migrate", "Bring the server's tables up to date.", _SERVE),
     "rotate-keys": Command("rotate_keys", "Make a new key for the server's vault.", _SERVE),
