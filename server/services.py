@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from server.auth.accounts import Accounts
 from server.auth.passwords import Passwords
 from server.backup import interrupted
 from server.cleanup import tidying
+from server.library.catalogue import Catalogue
 from server.limits import Limits, limits_of
 from server.local_checks import local_checks
 from server.oauth.client import OAuth, open_oauth
@@ -60,6 +61,7 @@ class Services:
     metrics: Metrics
     traces: Tracing
     proxies: Proxies
+    catalogue: Catalogue = field(default_factory=Catalogue)
 
 
 @asynccontextmanager
