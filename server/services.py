@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -81,6 +81,7 @@ async def open_services(
         open_storage(settings) as storage,
         open_oauth(settings, storage) as oauth,
         open_agents(settings, storage, limits.quotas, oauth) as agents,
+        AsyncExitStack() as stopping,
     ):
 
         def stored(run: Run, record: EventRecord) -> None:
@@ -93,6 +94,7 @@ async def open_services(
         )
         await asyncio.to_thread(interrupted.check, settings.server_home)
         await _take_up(storage, settings.server_home)
+        stopping.push_async_callback(agents.follower.links.close)
         await agents.follower.at_start()
         checks = {"database": storage.check, "graph": agents.servers.graph, "vectors": agents.servers.vectors}
         async with (
