@@ -22,7 +22,8 @@ from domain.errors import BrokenInputError
 from domain.source import Finding
 from domain.tool import ToolDoc, tool_id
 
-_ROOT = Path(__file__).parents[1]
+_ROOT = Path(__file__).parents[__name__.count(".")]
+"""What our packages are imported from."""
 _READERS = ThreadPoolExecutor(2, thread_name_prefix="reading")
 """How many documents are read at the same time: each may take as much memory as ``ReadLimits`` says."""
 _SLICE = 200
@@ -94,7 +95,7 @@ class _Reading:
 
     def run(self) -> tuple[bytes, int]:
         """Its answer and how it ended."""
-        command = [sys.executable, "-P", "-B", "-m", "admission.reading_process"]
+        command = [sys.executable, "-P", "-B", "-m", f"{__package__}.reading_process"]
         # Nothing of the server's environment goes along: no keys, no settings.
         known = {"PYTHONPATH": str(_ROOT), "PATH": os.defpath, "LC_ALL": "C.UTF-8"}
         with subprocess.Popen(  # noqa: S603 the command is ours
