@@ -53,6 +53,9 @@ _IRREGULAR = {"best": "good", "better": "good", "worst": "bad", "worse": "bad"} 
     ("farthest", "furthest", "farther", "further"), "far"
 )
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)?")
+_CLAUSE_END = re.compile(r"[.?!;:,](?=\s|$)")
+_LASTING = re.compile(r"\b(?:has|have|had)\s+(?:\w+\s+)?(?:been|existed|lived|worked|served|stood)\b[^.?!;:,]*$")
+"""What has been so longer began earlier."""
 _COUNTED = word_set("more most fewest fewer less least")
 _FEW = word_set("fewest fewer less least lowest lower")
 _HIGH = word_set(
@@ -100,18 +103,30 @@ def measured(word: str) -> bool:
     return word.endswith("ed") and _measured(word) is not None
 
 
+def compares(word: str) -> bool:
+    """Whether a word is the comparative or the superlative of an adjective that measures something: *older*, *best*."""
+    return _compared(word) is not None
+
+
 @lru_cache(maxsize=256)
 def ranks(request: str) -> tuple[Rank, ...]:
     """The superlatives and comparatives of a request: of an adjective what it measures, of *highest* and *more* the words after it."""
-    tokens = [token.lower() for token in _WORD.findall(_QUOTED.sub(" ", request))]
+    request = _QUOTED.sub(" ", request)
+    marks = list(_WORD.finditer(request))
+    tokens = [mark[0].lower() for mark in marks]
     found: list[Rank] = []
     for at, token in enumerate(tokens):
-        following = [word for word in tokens[at + 1 : at + 4] if word not in _STOP]
+        clause = _CLAUSE_END.search(request, marks[at].end())
+        end = clause.start() if clause else len(request)
+        following = [mark[0].lower() for mark in marks[at + 1 : at + 4] if mark.end() <= end]
+        following = [word for word in following if word not in _STOP]
         head, _, tail = token.partition("-")
         if tail in ("rated", "ranked"):
             found.append(Rank(frozenset({"rating", "score"}), head not in _LOW))
         elif token in _COUNTED and at and tokens[at - 1] == "at":
             continue
+        elif token in ("longer", "longest") and _LASTING.search(request, 0, marks[at].start()) and not following:
+            found.append(Rank(*_MOST["old"]))
         elif token in _COUNTED:
             if at and (behind := _measured(tokens[at - 1])):
                 found.append(Rank(behind[0], behind[1] == (token not in _FEW)))
