@@ -128,7 +128,7 @@ def ranks(request: str) -> tuple[Rank, ...]:
         elif token in ("longer", "longest") and _LASTING.search(request, 0, marks[at].start()) and not following:
             found.append(Rank(*_MOST["old"]))
         elif token in _COUNTED:
-            if at and (behind := _measured(tokens[at - 1])):
+            if at and (behind := _measured(tokens[at - 1 - (tokens[at - 1] == "the")])):
                 found.append(Rank(behind[0], behind[1] == (token not in _FEW)))
             elif following:
                 fields, most = _measured(following[0]) or (

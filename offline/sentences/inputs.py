@@ -238,11 +238,7 @@ def _listed(parameters: Mapping[str, Parameter], given: Mapping[str, Given], sai
 def _side_by_side(readings: Sequence[Reading], about: Span, request: str) -> tuple[Reading, ...]:
     """The values of one enumeration that ``about`` is one of, or that stand within it: however little a place says for one, it is as good as its neighbours."""
     single = [one for one in readings if one.span.kind == about.kind]
-    within = [
-        one for one in single if one.span is not about and about.start <= one.span.start < one.span.end <= about.end
-    ]
-    if len(within) > 1 and _together(sorted(within, key=lambda one: one.span.start), request):
-        single = [one for one in single if one.span != about]
+    single = [one for one in single if not (one.span.overlaps(about) and _several(one.span, single, request))]
     found: list[Reading] = []
     for one in sorted(single, key=lambda one: (one.span.start, -one.span.end)):
         if found and one.span.overlaps(found[-1].span):
@@ -253,6 +249,12 @@ def _side_by_side(readings: Sequence[Reading], about: Span, request: str) -> tup
             found = []
         found.append(one)
     return tuple(found) if any(own.span.overlaps(about) for own in found) else ()
+
+
+def _several(wide: Span, readings: Sequence[Reading], request: str) -> bool:
+    """Whether a span is an enumeration of others rather than one thing."""
+    within = [one for one in readings if one.span != wide and wide.start <= one.span.start < one.span.end <= wide.end]
+    return len(within) > 1 and _together(sorted(within, key=lambda one: one.span.start), request)
 
 
 def _together(found: Sequence[Reading], request: str) -> bool:

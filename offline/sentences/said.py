@@ -56,7 +56,7 @@ _TIMES = re.compile(r"\bhow many times\b", re.I)
 _MANY = re.compile(
     r"\b(?:list|all|every|each|everything|everyone|everybody|names of)\b|\b(?:who|what|which) (?:are|were)\b", re.I
 )
-_VAGUE = word_set("code number value level amount")
+VAGUE = word_set("code number value level amount")
 """What a request says too little by, alone."""
 _OBJECTS = word_set(
     "the a an me us my our whichever which what it them this that these those one all each every of with at in on to for"
@@ -102,7 +102,9 @@ _VALUES = frozenset(
     }
 )
 _OPENED = re.compile(r"(?:^\W*|[.?!:;,]\s*|\band\s+|\bknow\s+|\bme\s+)(where|when)\b", re.I)
-_KIND_ASKED = re.compile(r"\bwhich\s+((?:(?!(?:is|are|was|were|do|does|did|has|have|of|by)\b)[^\W\d_]+\s*){1,3})", re.I)
+_KIND_ASKED = re.compile(
+    r"\bwhich\s+((?:(?!(?:is|are|was|were|do|does|did|has|have|of|by)\b)[^\W\d_]+(?:-[^\W\d_]+)?\s*){1,3})", re.I
+)
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _TELLING = re.compile(r"\b(?:[^\W\d_a-z][^\W_]*|\d[^\W_]*)")
 _QUESTION = re.compile(
@@ -147,8 +149,8 @@ class Unit:
     def strength(self, own: frozenset[str], told: frozenset[str], sort: frozenset[str] = frozenset()) -> float:
         """How well names of something and its description, which says first what ``sort`` of thing it is, say the same."""
         if any(match(word, self.own) for word in own):
-            return 0.7 if self.own <= _VAGUE else 1.0
-        if any(match(word, self.meant) for word in own) or any(match(word, self.own - _VAGUE) for word in sort):
+            return 0.7 if self.own <= VAGUE else 1.0
+        if any(match(word, self.meant) for word in own) or any(match(word, self.own - VAGUE) for word in sort):
             return 0.8
         if any(match(word, self.own) for word in told):
             return 0.7

@@ -14,7 +14,7 @@ from offline.sentences.drafts import Draft, Seen, begun, called_next
 from offline.sentences.ends import End, ends
 from offline.sentences.fields import Field
 from offline.sentences.kinds import EMPTY, goes_by
-from offline.sentences.said import COUNTED, Said, Unit, Value
+from offline.sentences.said import COUNTED, VAGUE, Said, Unit, Value
 from offline.sentences.scene import Scene
 
 MOST_DRAFTS = 300
@@ -240,7 +240,7 @@ def _told(end: End, scene: Scene) -> float:
     if end.figure == "count":
         return _said_by(scene.of_function(end.draft.functions[-1]), scene)
     said = (_said_by(scene.of_field(one.field), scene) * (one.field not in end.draft.echoed) for one in end.answers)
-    named = _names_the_best(end, scene) or any(_names_kind(end, one) for one in scene.said.wanted)
+    named = _names_the_best(end, scene) or any(_names_kind(end, one) for one in scene.said.wanted if one not in VAGUE)
     named = named or bool(_names_class(end, scene))
     return max((*said, _SURE * named), default=0.0)
 
