@@ -63,6 +63,11 @@ _HIGH = word_set(
 )
 _LOW = word_set("lowest lower minimum smallest smaller shortest shorter")
 _STOP = word_set("the a an of in on or and than one is are right now today likely recently")
+_BESIDE = word_set("of in at for than on there between among")
+_FUNCTION = word_set(
+    "was were be been its their whose which what who it they that this these those much even far still no any some with has have had get gets "
+    "going do does did not how two both"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +143,8 @@ def ranks(request: str) -> tuple[Rank, ...]:
                 found.append(Rank(fields, most == (token not in _FEW)))
         elif token in _HIGH and at and not following and (behind := _verb(tokens[at - 1])):
             found.append(Rank(behind[0], token not in _LOW))
+        elif token in _HIGH and _measure_before(tokens, at, following):
+            found.append(Rank(frozenset(words(tokens[at - 1])), token not in _LOW))
         elif token in _HIGH and following:
             nouns = frozenset(base for word in following[:2] for base in words(word))
             fields, _ = _measured(following[0]) or _compared(token) or (frozenset[str](), True)
@@ -145,6 +152,13 @@ def ranks(request: str) -> tuple[Rank, ...]:
         elif known := _compared(token):
             found.append(Rank(*known))
     return tuple(found)
+
+
+def _measure_before(tokens: Sequence[str], at: int, following: Sequence[str]) -> bool:
+    """Whether what is compared stands before the adjective: the fare is lower, the draught greater of the two."""
+    joined = not following or tokens[at + 1] in _BESIDE
+    plain = at > 0 and tokens[at - 1] not in _STOP | _FUNCTION and not tokens[at - 1].endswith("ly")
+    return joined and plain and _compared(tokens[at - 1]) is None
 
 
 def _measured(word: str) -> tuple[frozenset[str], bool] | None:

@@ -316,8 +316,10 @@ def _surplus(end: End, scene: Scene) -> float:
     cost = sum(0.3 for one in strengths if one < 0.5) + 0.1 * max(0, len(strengths) - 1) - 0.9 * bool(end.figure)
     if not end.figure and "count" in said.figures and not any(one.field.numeric for one in end.answers):
         cost += 0.8
-    if _numbers_unasked(end, scene) or (draft.many and any(one.field.output.type == "boolean" for one in end.answers)):
+    if _numbers_unasked(end, scene):
         cost += 0.6
+    if draft.many and any(one.field.output.type == "boolean" for one in end.answers):
+        cost += 1  # what is so is asked for, and not of each whether it is
     if said.many and not draft.many and not any(one.field.listed for one in end.answers):
         cost += 0.5
     idle = end.figure != "count" and not any(one.call == draft.last for one in end.answers)
