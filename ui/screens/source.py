@@ -9,6 +9,7 @@ from ui.client import Client
 from ui.gate_view import gate_html
 from ui.problems import ServerError
 from ui.screens.key_fields import keeping
+from ui.screens.source_calls import calls
 from ui.screens.source_changes import changes, history
 from ui.screens.source_quality import quality
 from ui.screens.source_settings import settings
@@ -20,14 +21,16 @@ from ui.texts import labelled, unmarked
 from ui.tool_keys import Vault, source_vault
 
 _TICK = 0.5
+_TOOLS = "Tools"
+_CALLS = "Calls"
 _PARTS: dict[str, Callable[[Client, Source], None]] = {
+    _CALLS: calls,
     "Changes": changes,
     "Keys": lambda client, one: _keys(client, one),
     "Quality": quality,
     "History": history,
     "Settings": settings,
 }
-_TOOLS = "Tools"
 
 
 def looking(client: Client, chosen: str) -> None:
@@ -46,9 +49,8 @@ def looking(client: Client, chosen: str) -> None:
     if one.checking:
         st.fragment(lambda: _live(client, chosen), run_every=_TICK, key=f"gate-{chosen}")()
         return
-    part = st.segmented_control(
-        "Part", [_TOOLS, *_PARTS], default=_TOOLS, key=f"part-{chosen}", label_visibility="collapsed"
-    )
+    parts = [_TOOLS, *(name for name in _PARTS if name != _CALLS or one.kind == "form")]
+    part = st.segmented_control("Part", parts, default=_TOOLS, key=f"part-{chosen}", label_visibility="collapsed")
     if part in _PARTS:
         _PARTS[part](client, one)
     else:

@@ -67,7 +67,7 @@ def _change(tool: str, found: Sequence[Change], resting: Touched | None) -> None
 def _refresh(client: Client, one: Source) -> None:
     text = ""
     if one.kind == "form":
-        st.caption("It was written by hand: correct its tools, or add another source.")
+        st.caption("It was written by hand: change its calls under *Calls*.")
         return
     if one.kind == "openapi" and not one.address:
         text = st.text_area("Its document as it is now", key=f"again-{one.id}", height=160)

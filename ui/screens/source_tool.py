@@ -1,7 +1,5 @@
 """A tool of a source: what each check found out, what to try it with, whether it is offered, what is said in place of its document."""
 
-import json
-
 import streamlit as st
 from pydantic import JsonValue
 
@@ -12,7 +10,7 @@ from ui.screens.tool_corrections import correcting
 from ui.source_words import CHECKS, EFFECTS, STATES, VERDICTS
 from ui.sources import Finding, Input, Source, SourceTool, admit_tools, check_source, quarantine_tools
 from ui.texts import clipped, labelled, readable, unmarked, visible
-from ui.tool_drafts import lines_of, value_of
+from ui.tool_drafts import lines_of, text_of, value_of
 
 
 def tool_detail(client: Client, source: Source, tool: SourceTool) -> None:
@@ -144,13 +142,14 @@ def _try(client: Client, source: Source, tool: SourceTool) -> None:
 def _argument(tool: SourceTool, one: Input) -> JsonValue:
     label = labelled(one.name) + (" (required)" if one.required else "")
     known = tool.corrections.examples.get(one.name, one.example)
-    before = "" if known is None else known if isinstance(known, str) else json.dumps(known, ensure_ascii=False)
     hint = (
         "" if one.type == "string" else "as JSON" if one.type in ("object", "array") else f"a value of type {one.type}"
     )
     about = unmarked(one.description[:400]) or None
     key = f"try-{tool.tool}-{tool.version}-{one.name}"
-    return value_of(st.text_input(label, before, key=key, placeholder=hint, help=about, max_chars=4000), one.type)
+    return value_of(
+        st.text_input(label, text_of(known), key=key, placeholder=hint, help=about, max_chars=4000), one.type
+    )
 
 
 def _document(tool: SourceTool) -> None:
