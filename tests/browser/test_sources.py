@@ -151,7 +151,9 @@ def test_changes_corrections_undo_and_who_may_see_it(browser_program: Browser, u
     with visit(browser_program, up.addresses["page"]) as page:
         registers(page, "fiona")
         expect(sidebar(page).get_by_role("button", name="Keys", exact=True)).to_be_visible()
-        expect(sidebar(page).get_by_role("button", name="Sources", exact=True)).to_have_count(0)
+        goes(page, "Sources")
+        expect(page.get_by_text("Ask an administrator of this server to make you an author")).to_be_visible()
+        expect(page.get_by_role("button", name="Add an API")).to_have_count(0)
 
 
 def test_an_mcp_server_is_added_and_used(browser_program: Browser, up: Up) -> None:

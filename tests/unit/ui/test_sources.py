@@ -66,11 +66,18 @@ def texts(test: AppTest) -> str:
     return "\n".join(one.value for one in parts).replace("\\", "").replace("\u2060", "")
 
 
-def test_a_user_is_told_who_adds_apis() -> None:
-    test, served = shown({}, role="user")
-    assert "added by authors" in texts(test)
-    assert not test.button
+def test_a_user_is_told_who_adds_apis_and_whom_to_ask() -> None:
+    test, served = shown({"GET /me": {"id": "u", "name": "ada", "role": "user"}}, role="user")
+    assert "under *Accounts*, where you are called ada." in texts(test).replace("**", "")
     assert not served.asked
+
+
+def test_who_was_made_an_author_meanwhile_need_not_log_in_again() -> None:
+    me = {"id": "u", "name": "ada", "role": "user"}
+    test, _ = shown({"GET /me": me, "GET /sources": []}, role="user")
+    me["role"] = "author"
+    press(test, "Look again")
+    assert "Nothing was added yet." in texts(test)
 
 
 def test_nothing_was_added_yet() -> None:
