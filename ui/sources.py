@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field, JsonValue
 from domain.model import JsonObject
 from domain.side_effect import Said, SideEffect, side_effect
 from ui.client import Client, read, read_all
+from ui.tool_keys import Flow
 
 AUTHORS = frozenset({"author", "admin"})
 """Roles that may add tools."""
@@ -95,6 +96,7 @@ class Credential(BaseModel):
     place: str = "header"
     name: str = "Authorization"
     prefix: str = ""
+    flows: list[Flow] = Field(default_factory=list[Flow])
 
 
 class Document(BaseModel):

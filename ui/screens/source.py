@@ -63,11 +63,9 @@ def _head(one: Source) -> None:
         st.warning(unmarked(f"It could not be read last: {one.trouble}"))
     if one.check_trouble:
         st.warning(unmarked(f"The gate stopped early: {one.check_trouble}"))
-    breaking = [change for change in one.changes if change.breaks]
     if one.changes:
-        kept_out = (
-            f", {counted(len(breaking), 'of them keeps a tool out', 'of them keep tools out')}" if breaking else ""
-        )
+        breaking = sum(change.breaks for change in one.changes)
+        kept_out = f"; {counted(breaking, 'change keeps', 'changes keep')} a tool out" if breaking else ""
         st.warning(f"{counted(len(one.changes), 'change')} since it was read before{kept_out}: see *Changes*.")
 
 
@@ -122,7 +120,8 @@ def _for_all(client: Client, one: Source, tools: list[SourceTool]) -> None:
     unchecked = [tool for tool in tools if tool.state == "draft"]
     ready = admissible(tools)
     with st.container(horizontal=True, gap="small"):
-        if st.button(f"Check all {counted(len(tools), 'tool')}", type="primary" if unchecked else "secondary", key="check-all") and told(
+        check = f"Check all {len(tools):,} tools" if len(tools) > 1 else "Check its one tool"
+        if st.button(check, type="primary" if unchecked else "secondary", key="check-all") and told(
             lambda: check_source(client, one.id, {})
         ):  # fmt: skip
             st.rerun()
@@ -136,7 +135,7 @@ def _for_all(client: Client, one: Source, tools: list[SourceTool]) -> None:
 
 def _missing_keys(client: Client, one: Source, tools: list[SourceTool]) -> None:
     """Said before the gate is asked: without them there is no live call."""
-    wanted = names_of(tools)
+    wanted = sorted({key.secret for tool in tools for key in tool.document.credentials})
     if not wanted:
         return
     vaults = [Vault(client), *([source_vault(client, one.id)] if one.keys_of == "source" else [])]
@@ -148,14 +147,9 @@ def _missing_keys(client: Client, one: Source, tools: list[SourceTool]) -> None:
         )
 
 
-def names_of(tools: list[SourceTool]) -> list[str]:
-    """The keys that its calls send."""
-    return sorted({key.secret for tool in tools for key in tool.document.credentials})
-
-
 def _keys(client: Client, one: Source) -> None:
     tools = source_tools(client, one.id)
-    names = names_of(tools)
+    names = {key.secret: key.flows for tool in tools for key in tool.document.credentials}
     if not names:
         st.caption("Its calls send no keys.")
     hosts = sorted({tool.document.host for tool in tools if tool.document.host})
