@@ -244,6 +244,7 @@ def test_calls_are_described_by_hand_changed_and_used(browser_program: Browser, 
         part(page, "Keys")
         keeps(page, KEY)
         part(page, "Calls")
+        presses(page, "Add a parameter to call 1")
         fills(page, "Parameter 1 of call 1", "min_length_m")
         chooses(page, "Type 1 of call 1", "integer")
         presses(page, "Keep these calls")
