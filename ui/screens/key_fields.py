@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
+from zlib import crc32
 
 import streamlit as st
 
@@ -106,7 +107,7 @@ def _by_oauth(vault: Vault, key: str, name: str, hosts: Sequence[str], named: En
 
 def _terms(found: Endpoints, key: str, hosts: Sequence[str]) -> JsonObject:
     """What is asked for, as the server takes it; what was found out stands in the fields at first."""
-    of = f"{key}-{found.token_url}"
+    of = f"{key}-{crc32(found.model_dump_json().encode())}"
     by_client = bool(found.token_url) and not found.authorize_url
     grant = st.selectbox("How", list(_GRANTS), int(by_client), format_func=_GRANTS.__getitem__, key=f"grant-{of}")
     authorize = st.text_input(
