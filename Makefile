@@ -53,7 +53,7 @@ types:
 	@$(run) -m pyright --warnings
 
 duplicates:
-	@$(run) -m pylint --jobs=2 --score=n domain graph retriever agent offline synthesis evaluation admission wiring server ui playground scripts
+	@$(run) -m pylint --jobs=2 --score=n domain graph retriever agent offline synthesis evaluation admission wiring server ui playground footpath scripts
 
 layers:
 	@.venv/bin/lint-imports --no-cache

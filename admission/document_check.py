@@ -89,7 +89,7 @@ def _grave(where: str, sign: Sign) -> bool:
 def _others(tool: ToolDoc, known: KnownNames) -> Iterator[Finding]:
     """Other sources' tools that its texts name: what describes one tool has nothing to say of another."""
     texts = [tool.description, *(one.description for one in tool.parameters)]
-    named = known.named_in(" ".join(texts))
+    named = [known.told(one) for one in known.named_in(" ".join(texts))]
     if named:
         yield failed(
             "document",

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from admission.findings import failed, passed, skipped, warned
+from admission.findings import UNNAMED, failed, passed, skipped, warned
 from domain.model import JsonObject
 from domain.source import Finding
 from domain.tool import ToolDoc, ToolId
@@ -35,11 +35,19 @@ class Served:
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """A store's search as it is, and as it would be with some more tools. ``served``: the requests most like one that were served before."""
+    """A store's search as it is, and as it would be with some more tools. ``served``: the requests most like one that were served before.
+
+    ``hidden``: tools that are not named.
+    """
 
     before: Finds
     after: Finds
     served: Callable[[str], Awaitable[Sequence[Served]]]
+    hidden: frozenset[ToolId] = frozenset()
+
+    def named(self, tool: ToolId) -> str:
+        """What a tool is called in a finding."""
+        return UNNAMED if tool in self.hidden else tool
 
 
 WithTools = Callable[[Sequence[ToolDoc]], Awaitable[WhatIf]]
@@ -60,7 +68,8 @@ async def findable(
             )
             continue
         ranks = {request: _rank(tool, hits[request]) for request in some}
-        found[tool] = _finding(ranks, pushed.get(tool, []), given=tool in given)
+        named = [(one, what_if.named(other)) for one, other in pushed.get(tool, [])]
+        found[tool] = _finding(ranks, named, given=tool in given)
     return found
 
 
@@ -69,7 +78,7 @@ def _rank(tool: ToolId, hits: Sequence[ToolHit]) -> int | None:
     return next((place for place, hit in enumerate(hits, start=1) if tool == hit.id or tool in hit.alike), None)
 
 
-def _finding(ranks: Mapping[str, int | None], pushed: Sequence[tuple[Served, ToolId]], *, given: bool) -> Finding:
+def _finding(ranks: Mapping[str, int | None], pushed: Sequence[tuple[Served, str]], *, given: bool) -> Finding:
     good = sum(rank is not None for rank in ranks.values())
     by = "given" if given else "made from its document"
     told = f"{good} of {len(ranks)} requests ({by}) find it among the first {FIRST}"

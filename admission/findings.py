@@ -4,6 +4,9 @@ from pydantic.types import JsonValue
 
 from domain.source import CheckName, Finding
 
+UNNAMED = "a tool that is for others"
+"""What a tool is called to whom it is hidden from."""
+
 
 def passed(check: CheckName, told: str, **evidence: JsonValue) -> Finding:
     """What is as it should be."""

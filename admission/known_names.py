@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from admission.findings import UNNAMED
 from domain.tool import ToolDoc, ToolId, tool_id_parts
 
 _LOOKS = {
@@ -50,30 +51,36 @@ def _telling(word: str) -> bool:
 
 @dataclass(slots=True)
 class KnownNames:
-    """The tools that there are besides those of one source, by how they are called."""
+    """The tools that there are besides those of one source, by how they are called. ``hidden``: those that are not named."""
+
+    hidden: frozenset[ToolId] = frozenset()
 
     ids: set[ToolId] = field(default_factory=set[ToolId])
     functions: dict[str, ToolId] = field(default_factory=dict[str, ToolId])
     named: dict[ToolId, str] = field(default_factory=dict[ToolId, str])
     words: dict[str, ToolId] = field(default_factory=dict[str, ToolId])
-    toolsets: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
+    toolsets: dict[str, ToolId] = field(default_factory=dict[str, ToolId])
     alike: dict[str, ToolId] = field(default_factory=dict[str, ToolId])
 
     def add(self, tool: ToolId, function: str) -> None:
         """Enter one."""
-        category, toolset, api = tool_id_parts(tool)
+        _, toolset, api = tool_id_parts(tool)
         self.ids.add(tool)
         self.named[tool] = function
         for word in (api, function):
             if _telling(word):
                 self.words.setdefault(word, tool)
         self.functions.setdefault(function, tool)
-        self.toolsets.setdefault(skeleton(toolset), (category, toolset))
+        self.toolsets.setdefault(skeleton(toolset), tool)
         self.alike.setdefault(skeleton(function), tool)
 
     def function_of(self, tool: ToolId) -> str:
         """Its name in trajectories; empty where it is not known."""
         return self.named.get(tool, "")
+
+    def told(self, tool: ToolId) -> str:
+        """What a tool is called in a finding."""
+        return UNNAMED if tool in self.hidden else tool
 
     def named_in(self, text: str) -> list[ToolId]:
         """The tools that a text names, as only a tool is named: by an identifier of several parts."""

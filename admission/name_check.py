@@ -6,7 +6,7 @@ from admission.findings import failed, passed, warned
 from admission.known_names import KnownNames, mixed_scripts, skeleton
 from admission.signs import visible
 from domain.source import Finding
-from domain.tool import ToolDoc
+from domain.tool import ToolDoc, tool_id_parts
 
 
 def check_name(tool: ToolDoc, known: KnownNames, own: KnownNames) -> list[Finding]:
@@ -23,7 +23,8 @@ def _taken(tool: ToolDoc, known: KnownNames) -> Iterator[Finding]:
             f"another source has a tool {tool.api} in {tool.category} / {tool.toolset}",
             "give this source another tool set or category",
         )
-    elif (other := known.functions.get(tool.function)) is not None:
+    elif (found := known.functions.get(tool.function)) is not None:
+        other = known.told(found)
         yield warned(
             "name",
             f"{other} is called {tool.function}, too: past calls of that name may count for either",
@@ -42,9 +43,13 @@ def _alike(tool: ToolDoc, known: KnownNames) -> Iterator[Finding]:
             )
             return
     looks = skeleton(tool.toolset)
-    category, toolset = known.toolsets.get(looks, ("", ""))
+    like = known.toolsets.get(looks)
+    category, toolset, _ = tool_id_parts(like) if like is not None else ("", "", "")
     if toolset and toolset != tool.toolset:
-        told = f"its tool set “{visible(tool.toolset)[:80]}” looks like “{visible(toolset)[:80]}” of {category}"
+        other = (
+            "that of a tool that is for others" if like in known.hidden else f"“{visible(toolset)[:80]}” of {category}"
+        )
+        told = f"its tool set “{visible(tool.toolset)[:80]}” looks like {other}"
         advice = "give this source's tool set a name that nobody takes for the other"
         if skeleton(toolset, letters=False) == skeleton(
             tool.toolset, letters=False
@@ -56,9 +61,9 @@ def _alike(tool: ToolDoc, known: KnownNames) -> Iterator[Finding]:
     if other is not None and known.function_of(other) != tool.function:
         yield warned(
             "name",
-            f"its function {visible(tool.function)} looks like that of {other}",
+            f"its function {visible(tool.function)} looks like that of {known.told(other)}",
             "give it another name",
-            other=other,
+            other=known.told(other),
         )
 
 

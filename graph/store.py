@@ -81,6 +81,10 @@ class GraphStore(Protocol):
         """
         ...
 
+    async def mark_into(self, tool: ToolId, sources: Iterable[ToolId], mark: Mark | None) -> None:
+        """The same of the edges from these into a tool, all of them or none; between which there is no edge, there is none afterwards."""
+        ...
+
     async def lessons(self, tool: ToolId) -> list[Lesson]:
         """What runs taught about a tool, the newest first (of one moment: by key, the last first), at most ``LESSONS``."""
         ...

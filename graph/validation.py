@@ -81,14 +81,19 @@ def check_state(state: GraphState) -> None:
 
 def check_mark(source: ToolId, target: ToolId, mark: Mark | None, nodes: Collection[ToolId]) -> None:
     """Raise ``UsageError`` for a mark that there is not, an end that is not among ``nodes``, or an edge out of Finish."""
-    if mark is not None and mark not in get_args(Mark):
-        raise UsageError(f"{mark!r} is no mark: an edge can be marked {', '.join(get_args(Mark))}")
+    check_word(mark)
     for end in (source, target):
         if end not in nodes:
             raise UsageError(
                 f"{end!r} is no node of this graph: give the ids of two tools as scripts/show_tool.py shows them"
             )
     _check_transition(source, target, 0)
+
+
+def check_word(mark: Mark | None) -> None:
+    """Raise ``UsageError`` for a mark that there is not."""
+    if mark is not None and mark not in get_args(Mark):
+        raise UsageError(f"{mark!r} is no mark: an edge can be marked {', '.join(get_args(Mark))}")
 
 
 def _check_moment(at: datetime) -> None:

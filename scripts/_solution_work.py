@@ -1,25 +1,22 @@
 """What is done with the library of a store from the command line."""
 
-import ast
 import asyncio
-import builtins
 from collections.abc import Sequence
 from pathlib import Path
 
 from orjson import JSONDecodeError, loads
 
-from agent.plans.checked_plan import CheckedPlan, checked
-from agent.programs.names import FOUND, tool_names
-from agent.programs.reading import bound_names, calls
+from agent.plans.checked_plan import checked
 from agent.solutions.alignment import inputs_of
 from agent.solutions.drift import drifted
 from agent.solutions.for_people import solution_of
 from domain.errors import UsageError
 from domain.model import JsonObject
 from domain.solution import Solution
-from domain.tool import ToolDoc, ToolId
+from domain.tool import ToolId
 from graph.description import find
 from wiring.container import Container
+from wiring.own_programs import own_program, refuse
 
 
 async def listed(container: Container, request: str, tool: str, limit: int) -> list[tuple[Solution, float | None]]:
@@ -63,7 +60,7 @@ async def taken_up(container: Container, begins: str) -> str:
     one = await found(container, begins)
     program = one.plan.program
     docs = await container.graph.get_tools(program.tools.values())
-    _refuse(await checked(program.text, one.plan.inputs, program.tools, docs, container.sandbox(), values={}))
+    refuse(await checked(program.text, one.plan.inputs, program.tools, docs, container.sandbox(), values={}))
     await (await container.solutions(one.owner)).take_up(one.id)
     return one.id
 
@@ -74,11 +71,8 @@ async def added(container: Container, file: Path, patterns: Sequence[str], told_
     if left := sorted({name for one in patterns for name in inputs_of(one)} - inputs.keys()):
         raise UsageError(f"the pattern names {left[0]}, which is no input: add --input {left[0]}=string, or its type")
     text = await asyncio.to_thread(file.read_text, encoding="utf-8")
-    docs = await _tools_in(text, inputs, container)
-    names = {name: doc.id for name, doc in tool_names(docs)}
-    plan = await checked(text, inputs, names, {doc.id: doc for doc in docs}, container.sandbox(), values={})
-    _refuse(plan)
-    one = solution_of(plan.plan, patterns, container.settings.owner, "person")
+    plan = await own_program(container, text, inputs)
+    one = solution_of(plan, patterns, container.settings.owner, "person")
     return (await (await container.solutions()).add([one]))[0]
 
 
@@ -93,18 +87,6 @@ async def found(container: Container, begins: str) -> Solution:
     return alike[0]
 
 
-async def _tools_in(text: str, inputs: dict[str, JsonObject], container: Container) -> list[ToolDoc]:
-    """Those that a text calls by their names."""
-    try:
-        tree = ast.parse(text)
-    except SyntaxError as error:
-        raise UsageError(f"line {error.lineno}: this is no Python: {error.msg}") from error
-    own = {*FOUND, *inputs, *bound_names(tree), *dir(builtins)}
-    named = {one.func.id for one in calls(tree) if isinstance(one.func, ast.Name)} - own
-    ids = [await find(container.graph, name) for name in sorted(named)]
-    return list((await container.graph.get_tools(ids)).values())
-
-
 def _input(told: str) -> tuple[str, JsonObject]:
     name, _, schema = told.partition("=")
     if not schema.startswith("{"):
@@ -113,10 +95,3 @@ def _input(told: str) -> tuple[str, JsonObject]:
         return name, loads(schema)
     except JSONDecodeError as error:
         raise UsageError(f"the JSON Schema of {name} cannot be read: {error}") from error
-
-
-def _refuse(found: CheckedPlan) -> None:
-    """``UsageError`` with what is wrong with a program."""
-    wrong = [f"line {one.line}: {one.message}" if one.line else one.message for one in found.complaints]
-    if wrong:
-        raise UsageError("\n".join(wrong))

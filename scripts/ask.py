@@ -4,7 +4,6 @@ import asyncio
 import shlex
 import sys
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -112,31 +111,24 @@ async def _ask(
     from _terminal_user import approver, asker
 
     from agent.transcript import Transcript
-    from domain.event import EventRecord
-    from wiring.asked_runs import keep_run, wrong_answers
+    from wiring.asking import Asked
+    from wiring.asking import ask as asked_of
     from wiring.container import open_container
     from wiring.executors import replay_of
-    from wiring.links import link_news
-    from wiring.runs import budget_of, run_and_learn, run_deps
 
     async with AsyncExitStack() as stack:
         container = await stack.enter_async_context(open_container(store=store))
-        caller = await stack.enter_async_context(replay_of(container, calls)) if calls else None
-        turn = asyncio.Lock()
+        caller = await stack.enter_async_context(replay_of(container, calls)) if calls else executor
+        turn, transcript, run = asyncio.Lock(), Transcript(), ""
         approves = approver(changes, executor, turn)
-        deps = await run_deps(container, policy, caller or executor, planner, approver=approves)
-        deps = replace(deps, asker=asker(turn), wrong_answers=await wrong_answers(container, request))
-        transcript, records = Transcript(), list[EventRecord]()
-        learns = learn and container.settings.learn
-        async for record in run_and_learn(request, deps, budget_of(container), learn=learns):
+        asked = Asked(request, policy, planner, caller, learn=learn, approver=approves, asker=asker(turn))
+        async for record in asked_of(container, asked):
             transcript.add(record)
-            records.append(record)
+            run = record.run
             if show:
                 async with turn:  # nothing is written below an open question
                     show(record.event)
-        if learns:
-            await link_news(container)
-        return transcript, await keep_run(container, records)
+        return transcript, run
 
 
 if __name__ == "__main__":

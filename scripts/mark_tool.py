@@ -10,6 +10,7 @@ import typer
 from orjson import dumps
 
 from domain.errors import UnavailableError, UsageError
+from domain.source import source_id_of
 from domain.tool import ToolDoc
 from graph.description import find
 from wiring.container import open_container
@@ -45,6 +46,11 @@ async def _mark(name: str, word: Word, store: Path | None) -> ToolDoc:
         document = (await container.graph.get_tools([tool])).get(tool)
         if document is None:
             raise UsageError(f"{tool!r} has no document, so it is never called: import one first")
+        if source := source_id_of(document.source):
+            raise UsageError(
+                f"{tool} is a tool of a source, which says what its calls do: correct its side effect there, on the source's page or by "
+                f"PATCH /api/v1/sources/{source}/tools/{tool}, with the other corrections that stand (here it would be overwritten)"
+            )
         marked = document.model_copy(update={"marked": "" if word == "clear" else word})
         await container.graph.put_tools([marked])
         return marked

@@ -119,7 +119,7 @@ LIBRARY: dict[str, Example] = {
     },
     "RecordedAnswer": _RECORDED,
     "RecordedAnswers": {"calls": [_RECORDED], "total": 40},
-    "TryBody": {"arguments": {"country_code": "XC"}, "leave": False},
+    "TryBody": {"arguments": {"country_code": "XC"}, "leave": False, "key": "3f0c9a52-try-1"},
     "ToolTry": _TRY,
     "ToolTryAnswer": _TRY | {"short": ""},
     "MarkBody": {"kind": "edge", "target": _OTHER, "mark": "ban", "reason": "It answers for the wrong year."},

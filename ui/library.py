@@ -243,9 +243,10 @@ def recorded(client: Client, tool: str) -> RecordedCalls:
     return read(RecordedCalls, client.send("GET", _of(tool, "recorded")))
 
 
-def attempt(client: Client, tool: str, arguments: JsonObject, *, leave: bool) -> Try:
-    """Call it once. Raises ServerError: the arguments do not fit, or it needs leave; nothing was called."""
-    return read(Try, client.send("POST", _of(tool, "try"), json={"arguments": arguments, "leave": leave}))
+def attempt(client: Client, tool: str, arguments: JsonObject, key: str, *, leave: bool) -> Try:
+    """Call it once, however often it is sent with this ``key``. Raises ServerError: the arguments do not fit, or it needs leave; nothing was called."""
+    body = {"arguments": arguments, "leave": leave, "key": key}
+    return read(Try, client.send("POST", _of(tool, "try"), json=body))
 
 
 def tries(client: Client, tool: str) -> list[Try]:

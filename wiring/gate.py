@@ -35,14 +35,12 @@ async def gate_deps(
     keys_of: KeysOf = "caller",
     allow_changes: bool = False,
     account_note: str = "",
+    hidden: Collection[ToolId] = (),
 ) -> AsyncGenerator[GateDeps]:
     """What the gate works with, for one source. ``secrets``: those that its calls may send. ``own``: the ids of its tools that are
-    admitted already. ``declared``: the address at which it was said to be.
+    admitted already. ``declared``: the address at which it was said to be. ``hidden``: tools that whoever reads the findings may not know of.
     """
-    known = KnownNames()
-    async for tool in container.graph.documents():
-        if tool.id not in own:
-            known.add(tool.id, tool.function)
+    known = await _known(container, own, frozenset(hidden))
     executor = live_executor(container, secrets, "gate")
     try:
         yield GateDeps(
@@ -55,10 +53,24 @@ async def gate_deps(
             allow_changes=allow_changes,
             account_note=account_note,
             judge=judge_of(container),
-            search=search_of(container),
+            search=search_of(container, known.hidden),
         )
     finally:
         await executor.close()
+
+
+async def _known(container: Container, own: Collection[ToolId], hidden: frozenset[ToolId]) -> KnownNames:
+    """The tools that there are; of two that are called the same, one that may be named."""
+    known, unseen = KnownNames(hidden=hidden), list[ToolDoc]()
+    async for tool in container.graph.documents():
+        if tool.id in hidden:
+            unseen.append(tool)
+        elif tool.id not in own:
+            known.add(tool.id, tool.function)
+    for tool in unseen:
+        if tool.id not in own:
+            known.add(tool.id, tool.function)
+    return known
 
 
 def reach_of(settings: Settings) -> Reach:
@@ -82,7 +94,7 @@ def judge_of(container: Container) -> Judge | None:
     return ModelJudge(container.chat_model()) if container.settings.model_url else None
 
 
-def search_of(container: Container) -> WithTools:
+def search_of(container: Container, hidden: frozenset[ToolId] = frozenset()) -> WithTools:
     """The store's search as it would be with some tools more, over what walks and shared memories tell."""
 
     async def searched(tools: Sequence[ToolDoc]) -> WhatIf:
@@ -97,8 +109,9 @@ def search_of(container: Container) -> WithTools:
         async def served(request: str) -> Sequence[Served]:
             (vector,) = await embedder.embed([request], "query")
             near = await memories.near(vector.tolist(), embedder.identity, "", _SERVED)
-            return [Served(one.memory.request, one.memory.path) for one in near]
+            memories_of = (one.memory for one in near)
+            return [Served(one.request, one.path, told=hidden.isdisjoint(one.path)) for one in memories_of]
 
-        return WhatIf(before, after, served)
+        return WhatIf(before, after, served, hidden)
 
     return searched

@@ -119,6 +119,14 @@ WITH r WHERE r.mark IS NULL AND r.imported = 0 AND r.live = 0
 DELETE r
 """
 
+MARK_EDGES: Final = """
+UNWIND $rows AS source
+MATCH (:Tool {id: source})-[r:NEXT]->(:Tool {id: $target})
+SET r.mark = $mark
+WITH r WHERE r.mark IS NULL AND r.imported = 0 AND r.live = 0
+DELETE r
+"""
+
 # A tool was locked before its lessons are touched, and a lesson is one tool's: no two writers meet here.
 KEEP_LESSONS: Final = """
 UNWIND $rows AS row

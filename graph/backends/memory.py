@@ -21,7 +21,7 @@ from graph.facts import (
     ToolFacts,
 )
 from graph.links import Neighbourhood
-from graph.validation import check_batch, check_documents, check_live, check_mark, check_state
+from graph.validation import check_batch, check_documents, check_live, check_mark, check_state, check_word
 
 
 class MemoryGraph(MemoryAnswers, MemoryRemoval):
@@ -108,6 +108,11 @@ class MemoryGraph(MemoryAnswers, MemoryRemoval):
             self._in.get(target, set()).discard(source)
         else:
             self._put_edge(edge)
+
+    async def mark_into(self, tool: ToolId, sources: Iterable[ToolId], mark: Mark | None) -> None:
+        check_word(mark)
+        for source in set(sources) & self._in.get(tool, set()):
+            await self.mark(source, tool, mark)
 
     def _claim(self, key: str) -> bool:
         if key in self._keys:

@@ -10,7 +10,7 @@ from graph.backends.bolt import Transaction
 from graph.backends.neo4j_work import Neo4jWork, send
 from graph.evidence import seconds
 from graph.facts import LESSONS, Lesson, LiveBatch, Mark
-from graph.validation import check_mark
+from graph.validation import check_mark, check_word
 
 
 class Neo4jEvidence(Neo4jWork):
@@ -24,6 +24,16 @@ class Neo4jEvidence(Neo4jWork):
             check_mark(source, target, mark, {tool for (tool,) in found})
             edge = {"source": source, "target": target, "mark": mark}
             await (await transaction.run(cypher.MARK_EDGE, edge)).consume()
+
+        await self._connection.write(work)
+
+    async def mark_into(self, tool: ToolId, sources: Iterable[ToolId], mark: Mark | None) -> None:
+        check_word(mark)
+        rows = sorted(set(sources))
+
+        async def work(transaction: Transaction) -> None:
+            await send(transaction, cypher.LOCK_TOOLS, sorted({tool, *rows}))
+            await send(transaction, cypher.MARK_EDGES, rows, target=tool, mark=mark)
 
         await self._connection.write(work)
 

@@ -15,7 +15,7 @@ from graph.backends.sqlite_database import SqliteReading, json_list
 from graph.backends.sqlite_links_schema import NUMBERS
 from graph.evidence import calls_of, seconds, walks_of
 from graph.facts import LESSONS, Edge, Lesson, LiveBatch, LiveOutcome, Mark
-from graph.validation import check_mark
+from graph.validation import check_mark, check_word
 
 
 class SqliteEvidence(SqliteReading):
@@ -31,6 +31,20 @@ class SqliteEvidence(SqliteReading):
             else:
                 connection.execute(sql.CLEAR_MARK, (source, target))
                 connection.execute(sql.END_EDGE, (source, target))
+
+        await self._database.write(write)
+
+    async def mark_into(self, tool: ToolId, sources: Iterable[ToolId], mark: Mark | None) -> None:
+        check_word(mark)
+        asked = json_list(sources)
+
+        def write(connection: sqlite3.Connection) -> None:
+            there = [(source, tool) for (source,) in connection.execute(sql.SOURCES_AMONG, (tool, asked))]
+            if mark:
+                connection.executemany(sql.SET_MARK, [(*edge, mark) for edge in there])
+            else:
+                connection.executemany(sql.CLEAR_MARK, there)
+                connection.executemany(sql.END_EDGE, there)
 
         await self._database.write(write)
 

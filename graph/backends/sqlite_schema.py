@@ -123,6 +123,10 @@ SET_MARK = """
     INSERT INTO mark (source, target, mark) SELECT s.num, t.num, ?3 FROM node s, node t WHERE s.id = ?1 AND t.id = ?2
     ON CONFLICT (source, target) DO UPDATE SET mark = excluded.mark
 """
+SOURCES_AMONG = """
+    SELECT s.id FROM edge e JOIN node s ON s.num = e.source WHERE e.target = (SELECT num FROM node WHERE id = ?1)
+    AND s.id IN (SELECT value FROM json_each(?2))
+"""
 ANY_MARK = "SELECT EXISTS (SELECT 1 FROM mark)"
 _ENDS = "(SELECT s.num, t.num FROM node s, node t WHERE s.id = ?1 AND t.id = ?2)"
 CLEAR_MARK = f"DELETE FROM mark WHERE (source, target) = {_ENDS}"  # noqa: S608

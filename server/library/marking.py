@@ -15,8 +15,6 @@ WORDS: Mapping[MarkKind, tuple[MarkWord, ...]] = {
     "tool": ("mute", "ban", "clear"),
     "effect": ("reads", "changes", "clear"),
 }
-MUTED = 200
-"""Edges into a tool that are muted with it, those that were walked most."""
 _EDGE: Mapping[MarkWord, Mark] = {"pin": "pin", "mute": "mute", "ban": "ban"}
 
 
@@ -47,16 +45,13 @@ async def mark(said: NewToolMark, doc: ToolDoc, graph: LinkedGraph, marks: ToolM
 
 
 async def _whole(said: NewToolMark, graph: LinkedGraph, before: Sequence[ToolMark]) -> NewToolMark:
-    """Of a tool that is muted, the edges into it are; of one that is not any more, those that were with it, and are still."""
+    """Of a tool that is muted, all edges into it are; of one that is not any more, those that were with it, and are still."""
     into = await graph.in_edges(said.tool)
-    last = next((one.sources for one in before if one.kind == "tool"), ())
-    for edge in into:
-        if edge.source in last and edge.mark == "mute":
-            await graph.mark(edge.source, said.tool, None)
+    last = frozenset(next((one.sources for one in before if one.kind == "tool"), ()))
+    muted = {edge.source for edge in into if edge.source in last and edge.mark == "mute"}
     if said.mark != "mute":
+        await graph.mark_into(said.tool, muted, None)
         return said
-    free = [edge for edge in into if edge.mark is None or edge.source in last]
-    most = sorted(free, key=lambda one: (-(one.imported + one.live), one.source))[:MUTED]
-    for edge in most:
-        await graph.mark(edge.source, said.tool, "mute")
-    return said.model_copy(update={"sources": tuple(edge.source for edge in most)})
+    free = {edge.source for edge in into if edge.mark is None} | muted
+    await graph.mark_into(said.tool, free, "mute")
+    return said.model_copy(update={"sources": tuple(sorted(free))})

@@ -38,9 +38,16 @@ async def sound(doc: ToolDoc, arguments: JsonObject, *, leave: bool) -> JsonObje
     return values
 
 
-async def tried(doc: ToolDoc, values: JsonObject, user_id: str, agents: Agents, tries: ToolTries) -> str:
-    """Make the call in the name of a user; the id that it is kept under. What the call itself comes to is kept, not raised."""
-    kept = await shielded(tries.begin(user_id, doc.id, values, changes=not doc.safe))
+async def tried(
+    doc: ToolDoc, values: JsonObject, user_id: str, agents: Agents, tries: ToolTries, key: str | None = None
+) -> str:
+    """Make the call in the name of a user; the id that it is kept under. What the call itself comes to is kept, not raised.
+
+    What was begun under this ``key`` is not made again.
+    """
+    kept, to_make = await shielded(tries.begin(user_id, doc.id, values, changes=not doc.safe, key=key))
+    if not to_make:
+        return kept
     given = Arguments(values, tuple(Binding(parameter=name, origin="user") for name in values))
     try:
         async with agents.executor_of(user_id) as executor:

@@ -20,6 +20,7 @@ from server.storage.tool_marks import MarkKind, MarkWord, NewToolMark, ToolMark
 
 router = operations("/tools", tag="tools", responses=problems(401, 403, 404))
 
+_SOURCES = 200
 Reason = Annotated[
     str,
     StringConstraints(min_length=3, max_length=400, strip_whitespace=True),
@@ -50,7 +51,9 @@ class EdgeMark(BaseModel):
 
 
 class ToolMarksShown(BaseModel):
-    """``tool``: the mark of the tool itself, empty without one, with its reason. ``history``: all that was said, the newest first."""
+    """``tool``: the mark of the tool itself, empty without one, with its reason. ``history``: what was said last, the newest first; with a tool that
+    was muted the first 200 of those whose edges to it were.
+    """
 
     tool: str
     reason: str
@@ -89,7 +92,7 @@ async def _shown(tool: ToolId, services: Services) -> ToolMarksShown:
             for one in edges
             if one.edge.mark is not None
         ],
-        history=history,
+        history=[one.model_copy(update={"sources": one.sources[:_SOURCES]}) for one in history],
     )
 
 

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from fastapi import Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StringConstraints
 
 from domain.errors import ForbiddenError
 from domain.model import JsonObject
@@ -21,10 +21,13 @@ router = operations("/tools", tag="tools", responses=problems(401, 404))
 
 
 class TryBody(BaseModel):
-    """``leave``: it may change something."""
+    """``leave``: it may change something. ``key``: names this call; sent again with the same one it is not made again, and what became of it is told."""
 
     arguments: JsonObject = Field(default_factory=JsonObject)
     leave: bool = False
+    key: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{8,100}$")] | None = Field(
+        default=None, description="Made up by the caller, anew for each call; a UUID, say."
+    )
 
 
 class ToolTryAnswer(ToolTry):
@@ -33,15 +36,15 @@ class ToolTryAnswer(ToolTry):
     short: str
 
 
-@router.post("/{tool:path}/try", summary="Call a tool once, with your own keys", responses=problems(400, 403))
+@router.post("/{tool:path}/try", summary="Call a tool once, with your own keys", responses=problems(400, 403, 409))
 async def try_tool(tool: ToolPath, body: TryBody, user: CurrentUser, services: CurrentServices) -> ToolTryAnswer:
     """Arguments are checked, the address is guarded, and the call is written down before it is made, as those of runs are. One that may change something is made
-    with ``leave`` alone, and once. How it ended is told in ``outcome`` and ``note``.
+    with ``leave`` alone, and once. How it ended is told in ``outcome`` and ``note``. Where ``finished_at`` is null it is under way, or nobody knows how it ended.
     """
     doc = await open_tool(tool, services)
     await _not_banned(doc.id, services)
     values = await sound(doc, body.arguments, leave=body.leave)
-    kept = await tried(doc, values, user.id, services.agents, services.storage.tool_tries)
+    kept = await tried(doc, values, user.id, services.agents, services.storage.tool_tries, body.key)
     found = await services.storage.tool_tries.get(user.id, kept)
     if found is None:
         raise ForbiddenError("your account was removed meanwhile")

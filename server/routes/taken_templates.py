@@ -1,6 +1,7 @@
 """Others' templates are run at the version that was taken: a newer one is offered with what it does otherwise."""
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 from fastapi import Query
@@ -9,8 +10,10 @@ from pydantic import BaseModel, Field
 from agent.plans.differences import Difference
 from agent.plans.kept import tools_of_kept
 from agent.plans.program_differences import plan_differences
-from domain.errors import ConflictError, NotFoundError, StoreUnreachableError, UnavailableError
+from domain.errors import ConflictError, NotFoundError
+from domain.model import JsonObject
 from domain.program import ProgramPlan
+from domain.tool import ToolId
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.read_versions import read_version
@@ -109,14 +112,36 @@ async def seen(template_id: str, user: User, services: Services, version: int = 
     return found
 
 
+async def listed(found: Sequence[Template], taken: Mapping[str, int], user: User, services: Services) -> list[Template]:
+    """Those of which :func:`seen` shows the version that this user runs, or, where none is taken, the latest."""
+    hidden = await services.agents.hidden()
+    others = {one.id: taken.get(one.id, one.version) for one in found if one.user_id != user.id}
+    if not hidden or not others:
+        return list(found)
+    plans = await services.storage.templates.plans(others)
+    out = await asyncio.to_thread(lambda: {one for one, plan in plans.items() if _named(plan, hidden)})
+    return [one for one in found if one.id not in out]
+
+
+async def shown(
+    versions: Sequence[TemplateVersion], about: Template, user: User, services: Services
+) -> list[TemplateVersion]:
+    """Of another's template those versions that name no tool that is hidden from this user."""
+    if about.user_id == user.id:
+        return list(versions)
+    hidden = await services.agents.hidden()
+    return [one for one in versions if not _named(one.plan, hidden)]
+
+
 async def _names_hidden(version: TemplateVersion, services: Services) -> bool:
+    return _named(version.plan, await services.agents.hidden())
+
+
+def _named(plan: JsonObject, hidden: frozenset[ToolId]) -> bool:
     try:
-        named, hidden = tools_of_kept(version.plan), (await services.agents.container()).hidden
-    except StoreUnreachableError:
-        raise
-    except (ConflictError, UnavailableError):  # what cannot be read, or is served by no store, tells of no tool
+        return not tools_of_kept(plan).isdisjoint(hidden)
+    except ConflictError:  # what cannot be read is shown as that alone
         return False
-    return not named.isdisjoint(hidden)
 
 
 async def _changes(older: TemplateVersion, newer: TemplateVersion, services: Services) -> tuple[Difference, ...]:

@@ -23,7 +23,7 @@ from server.routes.kept_solutions import offered
 from server.routes.read_versions import read_version
 from server.routes.router import operations
 from server.routes.runs import ModelName, Policy, ShownRun, begun
-from server.routes.taken_templates import seen, version_to_run
+from server.routes.taken_templates import listed, seen, shown, version_to_run
 from server.routes.template_content import Place, content, put_in
 from server.routes.texts import Plain, RowId, ShortText
 from server.routes.written_programs import written_plan
@@ -127,7 +127,8 @@ async def add_template(body: TemplateBody, user: CurrentUser, services: CurrentS
 async def templates(user: CurrentUser, services: CurrentServices) -> list[ShownTemplate]:
     found = await services.storage.templates.all(user.id, admin=_admin(user))
     taken = await services.storage.takes.all(user.id)
-    return [ShownTemplate(**_shown(one, user.id, taken.get(one.id))) for one in found]
+    seen_ones = await listed(found, taken, user, services)
+    return [ShownTemplate(**_shown(one, user.id, taken.get(one.id))) for one in seen_ones]
 
 
 @router.get("/{template_id}", summary="A template at the version taken, its latest or another", responses=problems(404))
@@ -148,12 +149,11 @@ async def versions(
     after: Annotated[int, Query(ge=0, le=2**31 - 1, description="Only those after this one.")] = 0,
     limit: Annotated[int, Query(ge=1, le=_VERSIONS)] = _VERSIONS,
 ) -> list[ShownVersion]:
+    about, _ = await seen(template_id, user, services, await services.storage.takes.get(user.id, template_id) or 0)
     found = await services.storage.templates.versions(
         template_id, user.id, after=after, limit=limit, admin=_admin(user)
     )
-    if not found and not after:
-        raise _none()
-    return [await _version(one, services) for one in found]
+    return [await _version(one, services) for one in await shown(found, about, user, services)]
 
 
 @router.post("/{template_id}/versions", status_code=201, summary="Add a version", responses=problems(400, 404, 409))

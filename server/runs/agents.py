@@ -15,7 +15,7 @@ from agent.offer.tool_facts import Evidence
 from agent.policy.protocol import Policy
 from agent.request_reader import PlainReader
 from agent.scheduler import closing
-from domain.errors import UnavailableError
+from domain.errors import StoreUnreachableError, UnavailableError
 from domain.event import EventRecord, InputNeeded
 from domain.tool import ToolId
 from server.oauth.client import OAuth
@@ -121,6 +121,24 @@ class Agents:
         if user is None:
             return whole
         return visible(whole, await self.visibility.hidden_tools(user, whole.graph.get_tools))
+
+    async def hidden(self) -> frozenset[ToolId]:
+        """The tools of sources that the user whose request this is may not see; where there is no store, by the rows alone. Raises ``StoreUnreachableError``."""
+        user = viewer()
+        if user is None:
+            return frozenset()
+        try:
+            return await self.visibility.hidden_tools(user, (await self.whole()).graph.get_tools)
+        except StoreUnreachableError:
+            raise
+        except UnavailableError:
+            return await self.visibility.hidden_tools(user, None)
+
+    async def hidden_from_author(self, user_id: str | None) -> frozenset[ToolId]:
+        """The tools that whoever reads what is found out about this author's sources may not see; without an author only administrators do. Raises as :meth:`container`."""
+        if user_id is None:
+            return frozenset()
+        return await self.visibility.hidden_from(user_id, (await self.whole()).graph.get_tools)
 
     async def whole(self) -> Container:
         """With every tool, whoever may see it. Raises as :meth:`container`."""

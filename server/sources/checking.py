@@ -117,6 +117,7 @@ class SourceChecker:
         deps = gate_deps(
             container, secrets, own=offered, declared=source.base_url or source.address, keys_of=source.keys_of,
             allow_changes=wanted.allow_changes, account_note=wanted.account_note,
+            hidden=await self._access.hidden(source.author_id),
         )  # fmt: skip
         async with deps as gate:
             async for one in examine(drafts, gate):

@@ -4,12 +4,16 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from agent.execution.secrets import Secrets
+from domain.tool import ToolId
 from server.storage.sources.models import Source
 from wiring.container import Container
 from wiring.settings import Settings
 
 SecretsOf = Callable[[Source, str | None], Awaitable[Secrets]]
 """The keys that a source's calls send, asked for by this user; None: by the server itself, for its author."""
+
+HiddenFrom = Callable[[str | None], Awaitable[frozenset[ToolId]]]
+"""The tools that an author may not see, who reads what the gate says; None: administrators alone read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,4 +25,5 @@ class StoreAccess:
     settings: Settings
     container: Callable[[], Awaitable[Container]]
     secrets: SecretsOf
+    hidden: HiddenFrom
     changed: set[str] = field(default_factory=set[str])

@@ -49,8 +49,11 @@ class Visibility:
         self._users = storage.users
         self._known: _Known | None = None
 
-    async def hidden_tools(self, user: User | None, documents: Documents) -> frozenset[ToolId]:
-        """The tools that this user may neither see nor use; an account that is gone sees none of a source."""
+    async def hidden_tools(self, user: User | None, documents: Documents | None) -> frozenset[ToolId]:
+        """The tools that this user may neither see nor use; an account that is gone sees none of a source.
+
+        ``documents`` None: there is no graph to ask which of them an import gave, and none counts as given.
+        """
         known = await self._read(documents)
         allowed = {one for one, use in known.uses.items() if user is not None and may_use(use, user)}
         seen = {tool for tool, source in known.offered.items() if source in allowed}
@@ -66,15 +69,17 @@ class Visibility:
         source = known.offered.get(tool.id, "")
         return known.uses.get(source) if source_id_of(tool.source) == source else None
 
-    async def _read(self, documents: Documents) -> _Known:
+    async def _read(self, documents: Documents | None) -> _Known:
         revision = await shielded(self._rows.revision())
         known = self._known
-        if known is None or known.revision != revision:
+        if known is None or known.revision != revision or documents is None:
             tools = await shielded(self._rows.known())
-            there = await documents(tools) if tools else {}
+            there = await documents(tools) if tools and documents is not None else {}
             imported = frozenset(tool for tool, doc in there.items() if source_id_of(doc.source) is None)
             offered, uses = await shielded(self._rows.ids()), await shielded(self._rows.uses())
-            known = self._known = _Known(revision, tools, offered, uses, imported)
+            known = _Known(revision, tools, offered, uses, imported)
+            if documents is not None:
+                self._known = known
         return known
 
 

@@ -1,9 +1,9 @@
 """Workflow templates and their versions. A version, once written, stays as it is."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, delete, or_, select, update
+from sqlalchemy import ColumnElement, delete, or_, select, tuple_, update
 
 from domain.errors import ConflictError, NotFoundError
 from domain.model import JsonObject, Model
@@ -105,6 +105,13 @@ class Templates:
         chosen = statement.where(TemplateRow.id == template_id, TemplateVersionRow.version > after, seen)
         paged = chosen.order_by(TemplateVersionRow.version).limit(limit)
         return await self._database.read(lambda session: [_version(row) for row in session.scalars(paged)])
+
+    async def plans(self, versions: Mapping[str, int]) -> dict[str, JsonObject]:
+        """By template the plan of its version that is named, whoever may see it."""
+        wanted = tuple_(TemplateVersionRow.template_id, TemplateVersionRow.version).in_(list(versions.items()))
+        kept = select(TemplateVersionRow.template_id, TemplateVersionRow.plan).where(wanted)
+        async with self._database.reading() as session:
+            return {row.template_id: row.plan for row in await session.execute(kept)}
 
     async def all(self, user_id: str, *, admin: bool = False) -> list[Template]:
         """A user's own and those that are shared, by name."""

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from sqlalchemy import delete, select, update
 
+from domain.errors import ConflictError
 from domain.model import JsonObject, Model
 from domain.plan import CallOutcome
 from server.storage.clock import Clock
@@ -44,19 +45,45 @@ class ToolTries:
         self._database = database
         self._clock = clock
 
-    async def begin(self, user_id: str, tool: str, arguments: JsonObject, *, changes: bool) -> str:
-        """Write it down, on the disk when this returns; its id. Of the user's older ones those go that are too many."""
+    async def begin(
+        self, user_id: str, tool: str, arguments: JsonObject, *, changes: bool, key: str | None = None
+    ) -> tuple[str, bool]:
+        """Write it down, on the disk when this returns: its id, and whether it is to be made. Of the user's older ones those go that are too many.
+
+        One that this user has begun under this ``key`` is not: its id is told. ``ConflictError``: that was another call.
+        """
         row = ToolTryRow(
             id=new_id(), user_id=user_id, tool=tool, arguments=arguments, changes=changes, started_at=self._clock(),
-            finished_at=None, **TryEnd().model_dump(),
+            finished_at=None, key=key, **TryEnd().model_dump(),
         )  # fmt: skip
-        own = ToolTryRow.user_id == user_id
+        try:
+            there = await self._put(row)
+        except ConflictError:  # another one of this key was written at this very moment, unless the account is gone
+            if key is None or (there := await self._named(user_id, key)) is None:
+                raise
+        if there is None:
+            return row.id, True
+        if (there.tool, there.arguments) != (tool, arguments):
+            raise ConflictError("this key stands for another call that you have tried: give each call a key of its own")
+        return there.id, False
+
+    async def _put(self, row: ToolTryRow) -> ToolTryRow | None:
+        """The one that is there already under its key."""
+        own = ToolTryRow.user_id == row.user_id
         newest = select(ToolTryRow.id).where(own).order_by(ToolTryRow.id.desc()).limit(KEPT - 1)
         old = own & ToolTryRow.finished_at.is_not(None) & ToolTryRow.id.not_in(newest)
         async with self._database.writing(durable=True) as session:
+            if row.key is not None:
+                there = await session.scalar(select(ToolTryRow).where(own, ToolTryRow.key == row.key))
+                if there is not None:
+                    return there
             await session.execute(delete(ToolTryRow).where(old), execution_options={"synchronize_session": False})
             session.add(row)
-        return row.id
+        return None
+
+    async def _named(self, user_id: str, key: str) -> ToolTryRow | None:
+        async with self._database.reading() as session:
+            return await session.scalar(select(ToolTryRow).where(ToolTryRow.user_id == user_id, ToolTryRow.key == key))
 
     async def finish(self, try_id: str, end: TryEnd) -> None:
         """Write down how it ended, once."""

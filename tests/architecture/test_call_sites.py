@@ -94,6 +94,13 @@ CONFIGURED: dict[tuple[str, str], str] = {
     ("playground.record", "httpx.Client"): "the playground that the same command has started, on loopback",
     ("playground.serve", "socket.socket"): "listens; connects to nothing",
     ("server.serve", "socket.socket"): "listens; connects to nothing",
+    (
+        "server.gateway.serving",
+        "mcp.server.lowlevel.Server",
+    ): "answers over streams that it is given; connects to nothing",
+    ("server.gateway.following", "anyio.CancelScope"): "a scope of cancellation; connects to nothing",
+    ("server.gateway.stdio", "anyio.wrap_file"): "standard output; connects to nothing",
+    ("server.gateway.stdio", "mcp.server.stdio.stdio_server"): "standard input and output; connects to nothing",
     ("ui.client", "httpx.Client"): "FOOTPATH_SERVER_ADDRESS: the operator's own server",
     ("scripts._processes", "httpx.Client"): "the page that the same command has started, on loopback",
     ("scripts._evaluate_answers", "httpx.AsyncClient"): "the playground that the same command has started, on loopback",
@@ -105,6 +112,12 @@ CONFIGURED: dict[tuple[str, str], str] = {
 """Places whose address the operator gives, by a setting or an option, and nothing else can."""
 
 NAMED_ONLY = {
+    "server.gateway.answers": "types of answers",
+    "server.gateway.finding": "types of answers",
+    "server.gateway.person": "types; the session is given",
+    "server.gateway.running": "types of answers",
+    "server.gateway.solutions": "types of answers",
+    "server.gateway.tools": "types of what is listed",
     "agent.execution.http.executor": "types and errors; the client is given",
     "admission.address_check": "errors of name servers",
     "agent.execution.http.attempt": "types and errors of answers",

@@ -57,6 +57,18 @@ class GraphEvidence:
             await graph.mark(source, target, mark)  # pyright: ignore[reportArgumentType]
         assert await edges(graph) == before
 
+    async def test_edges_into_a_tool_are_marked_together(self, graph: GraphStore) -> None:
+        """Where there is none, none begins; one that was there for its mark alone ends with it."""
+        await graph.apply(batch("k", {(A, C): 2, (B, A): 1, (C, C): 3}))
+        await graph.mark(B, C, "pin")
+        await graph.mark_into(C, [A, B, C, LOST], "mute")
+        assert await graph.in_edges(C) == [Edge(A, C, 2, 0, "mute"), Edge(B, C, 0, 0, "mute"), Edge(C, C, 3, 0, "mute")]
+        await graph.mark_into(A, [A, C], "ban")
+        await graph.mark_into(C, [B, C], None)
+        assert await edges(graph) == [Edge(A, C, 2, 0, "mute"), Edge(B, A, 1), Edge(C, C, 3)]
+        with pytest.raises(UsageError):
+            await graph.mark_into(C, [A], "hide")  # pyright: ignore[reportArgumentType]
+
     async def test_marks_are_restored(self, graph: GraphStore) -> None:
         moved = [Edge(A, LOST, 0, 0, "pin"), Edge(A, B, 1, 0, "ban"), Edge(A, C, 2)]
         for _ in range(2):

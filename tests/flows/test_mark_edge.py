@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from domain.tool import FeedMark, Parameter
+from domain.source import source_mark
+from domain.tool import FeedMark, Parameter, ToolDoc
 from graph.backends.sqlite import SqliteGraph
 from graph.links import Feed
 from tests.contract.graph_samples import A, B, C, batch, document
@@ -85,6 +86,25 @@ def test_a_tool_that_cannot_be_marked_is_told(store: Path, tmp_path: Path) -> No
     unknown = run("mark_tool", "nobody", "reads", "--store", store)
     assert (unknown.returncode, "no tool is called" in unknown.stderr) == (2, True)
     assert run("mark_tool", A, "reads", "--store", tmp_path / "none").returncode == 3
+
+
+def test_what_a_sources_tool_does_is_said_with_its_source(store: Path) -> None:
+    """The rows of the server would overwrite it."""
+    source = "01980f6e-5f43-7c11-9d4e-2f1f6a1b0c01"
+
+    async def put() -> ToolDoc:
+        graph = SqliteGraph(StoreFolder(store).graph)
+        await graph.setup()
+        (doc,) = (await graph.get_tools([A])).values()
+        if not doc.source:
+            await graph.put_tools([doc.model_copy(update={"source": source_mark(source)})])
+        await graph.close()
+        return doc
+
+    asyncio.run(put())
+    refused = run("mark_tool", A, "changes", "--store", store)
+    assert (refused.returncode, f"/sources/{source}/tools/{A}" in refused.stderr) == (2, True)
+    assert asyncio.run(put()).marked == ""
 
 
 def test_a_mark_moves_with_its_store(store: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+from collections import Counter
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,9 @@ from typing import Any
 import pytest
 
 from domain.source import source_mark
-from domain.tool import FINISH
+from domain.tool import FINISH, ToolId
 from domain.trajectory import Outcome, RecordedCall
+from graph.facts import GraphBatch
 from graph.links import Feed, Substitute, ToolLinks
 from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER
 from tests.server.shelves import asks, library, place, stocked
@@ -98,6 +100,17 @@ async def test_a_tool_that_is_muted_mutes_the_edges_into_it_and_no_others_come_b
     told = (await says(shelf, OLD_WEATHER.id, kind="tool", mark="clear")).json()
     into = {one.source: one.mark for one in await graph.in_edges(OLD_WEATHER.id)}
     assert (told["tool"], into) == ("", {GEOCODE.id: None, BOOKS.id: "mute"})
+
+
+async def test_all_edges_into_a_tool_are_muted_with_it(shelf: World) -> None:
+    graph = (await shelf.services.agents.container()).graph
+    many = [ToolId(f"many/Many/tool_{number:03}") for number in range(450)]
+    await graph.apply(GraphBatch(key="many", transitions=Counter(dict.fromkeys([(one, BOOKS.id) for one in many], 1))))
+    told = (await says(shelf, BOOKS.id, kind="tool", mark="mute")).json()
+    assert {one.mark for one in await graph.in_edges(BOOKS.id)} == {"mute"}
+    assert len(told["history"][0]["sources"]) == 200
+    await says(shelf, BOOKS.id, kind="tool", mark="clear")
+    assert {one.mark for one in await graph.in_edges(BOOKS.id)} == {None}
 
 
 async def test_a_banned_tool_is_offered_to_no_run_and_its_reason_is_told(shelf: World) -> None:

@@ -79,6 +79,18 @@ async def test_a_change_needs_leave_and_is_written_down_before_it_is_made(shelf:
     assert (before.finished_at, before.arguments) == (None, {"count": 1})
 
 
+async def test_a_change_that_is_sent_again_under_its_key_is_not_made_again(shelf: World) -> None:
+    async with serving(reply(body=b'{"gone": true}'), reply(body=b"{}")) as served:
+        tool = await holds(shelf, served, "DELETE")
+        body: Any = {"arguments": {"count": 1}, "leave": True, "key": "of-this-very-call"}
+        first, again = [(await tries(shelf, tool, **body)).json() for _ in range(2)]
+        assert (again, len(served.requests)) == (first, 1)
+        other = await tries(shelf, tool, **body | {"arguments": {"count": 2}})
+        assert (other.status_code, other.json()["code"], len(served.requests)) == (409, "conflict", 1)
+        await tries(shelf, tool, **body | {"key": "of-the-next-one"})
+        assert len(served.requests) == 2
+
+
 async def test_of_a_change_that_is_cut_off_nobody_knows_how_it_ended(shelf: World) -> None:
     async with serving(silence) as served:
         tool = await holds(shelf, served, "DELETE")

@@ -1,5 +1,7 @@
 """A tool is tried: a field for each parameter, one call, what it came to, and what one tried before."""
 
+from uuid import uuid4
+
 import streamlit as st
 
 from domain.model import JsonObject
@@ -9,6 +11,8 @@ from ui.problems import ServerError
 from ui.screens.fields import field
 from ui.texts import clipped, readable, response_text, unmarked
 from ui.tool_words import try_told
+
+_SENT = "try-sent"
 
 
 def trying(client: Client, found: Tool) -> None:
@@ -33,14 +37,27 @@ def _call(client: Client, found: Tool, arguments: JsonObject, *, leave: bool) ->
         return
     try:
         with st.spinner("It is called …"):
-            made = attempt(client, found.id, arguments, leave=leave)
+            made = attempt(client, found.id, arguments, _key(found, arguments), leave=leave)
     except ServerError as error:
         if error.logged_out:
             raise
         st.error(unmarked(str(error)))
         return
+    st.session_state.pop(_SENT, None)
+    if made.finished_at is None:
+        st.warning("It was sent before, and nobody knows yet how it ended: look there before you send it anew.")
+        return
     st.text(try_told(made))
     _shown(made)
+
+
+def _key(found: Tool, arguments: JsonObject) -> str:
+    """By which the server knows this call again, where its answer did not come and it is sent once more."""
+    tool, sent, key = st.session_state.get(_SENT, ("", {}, ""))
+    if (tool, sent) != (found.id, arguments):
+        key = uuid4().hex
+        st.session_state[_SENT] = (found.id, arguments, key)
+    return key
 
 
 def _shown(one: Try) -> None:

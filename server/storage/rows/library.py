@@ -10,10 +10,13 @@ from server.storage.columns import Json, Row
 
 
 class ToolTryRow(Row):
-    """A call that a user tries, written before it is made; ``finished_at`` and ``outcome`` after. Without them nobody knows how it ended."""
+    """A call that a user tries, written before it is made; ``finished_at`` and ``outcome`` after. Without them nobody knows how it ended.
+
+    ``key``: what its caller named it by; no two of one user have the same.
+    """
 
     __tablename__ = "tool_tries"
-    __table_args__ = (Index(None, "user_id", "tool"),)
+    __table_args__ = (Index(None, "user_id", "tool"), Index(None, "user_id", "key", unique=True))
 
     id: Mapped[str] = mapped_column(primary_key=True)
     user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
@@ -28,6 +31,7 @@ class ToolTryRow(Row):
     whole: Mapped[int]
     note: Mapped[str]
     milliseconds: Mapped[int]
+    key: Mapped[str | None]
 
 
 class ToolMarkRow(Row):

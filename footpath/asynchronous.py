@@ -1,0 +1,226 @@
+"""The library for programs that have an event loop."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Literal
+
+from pydantic.types import JsonValue
+
+from agent.execution.executor import Executor
+from agent.programs.signatures import signature
+from agent.scheduler import closing
+from domain.errors import UnavailableError, UsageError
+from domain.event import EventRecord
+from domain.model import JsonObject
+from footpath.results import Answer, FoundTool, Offer, Tool, Verdict
+from footpath.user import Changes, Reply, approver_of, asker_of
+from graph.description import category_named, find
+from graph.summary import Summary
+from wiring.asked_runs import judge_run
+from wiring.asking import Asked, ask, usual_policy
+from wiring.build import BuildOptions, build
+from wiring.container import Container, open_container, told_settings
+from wiring.own_programs import own_program, schema_of
+from wiring.settings import Settings, read_settings
+
+Paths = Sequence[Path | str]
+Policy = Literal["offline", "llm", ""]
+"""Who decides: rules, or the model of the settings; empty: the model where one is set."""
+
+
+class AsyncFootpath:
+    """An open store: its tools are found, offered and called. Made by :meth:`open`; runs side by side are fine."""
+
+    def __init__(self, container: Container) -> None:
+        self._container = container
+        self._executors: dict[str, Executor] = {}
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, store: Path | str | None = None, **settings: object) -> AsyncGenerator["AsyncFootpath"]:
+        """Open the store in a folder, or without one that of the settings; closed at the end of the block.
+
+        ``settings``: what the variables ``FOOTPATH_…`` say otherwise, by the names of the fields, as ``allow_hosts={"127.0.0.1:8765"}``.
+
+        Raises:
+            UnavailableError: there is no store, or it cannot be used. UsageError: a setting is wrong.
+        """
+        async with open_container(_settings(settings), _path(store)) as container:
+            yield cls(container)
+
+    @staticmethod
+    async def build(
+        store: Path | str,
+        tools: Paths = (),
+        trajectories: Paths = (),
+        calls: Paths = (),
+        *,
+        server: str = "",
+        **settings: object,
+    ) -> Summary:
+        """Build a store, or add to it, from files as ``build_graph.py`` takes them: OpenAPI documents, ToolBench folders, JSONL and more. What it
+        came to, in figures. ``server``: the address that an OpenAPI document's servers are relative to.
+        """
+        options = BuildOptions(_paths(tools), _paths(trajectories), _paths(calls), Path(store), server)
+        if not (options.tools or options.trajectories or options.calls):
+            raise UsageError("nothing to import: give tools, trajectories or calls")
+        _, summary = await build(options, _quietly, _settings(settings))
+        return summary
+
+    async def find(self, request: str, limit: int = 10, *, category: str = "") -> list[FoundTool]:
+        """The tools that a request finds, best first: search alone."""
+        search = await self._container.search()
+        within = {"category": await category_named(self._container.graph, category)} if category else None
+        hits = await search.start_tools(request, limit, within)
+        docs = await self._container.graph.get_tools([hit.id for hit in hits])
+        return [
+            FoundTool(hit.id, docs[hit.id].description if hit.id in docs else "", hit.score, tuple(hit.alike))
+            for hit in hits
+        ]
+
+    async def offer(self, request: str, limit: int = 16) -> Offer:
+        """The tools that a request is to be served with, by search and graph together, each with its reasons."""
+        made = await (await self._container.offers()).offer(request, limit)
+        return Offer.of(made, await self._container.graph.get_tools(made.ids))
+
+    async def tool(self, name: str) -> Tool:
+        """A tool by its id, its function or its API's name. ``UsageError``: nothing is called so, or several things are."""
+        tool = await find(self._container.graph, name)
+        doc = (await self._container.graph.get_tools([tool])).get(tool)
+        if doc is None:
+            raise UnavailableError(f"no document of {tool} is known: import one that describes it")
+        told = signature(doc)
+        changes = not doc.safe
+        return Tool(doc.id, doc.description, doc.method, doc.url, changes, told.text, doc.model_dump(mode="json"))
+
+    async def stream(
+        self,
+        request: str,
+        *,
+        policy: Policy = "",
+        planner: str = "",
+        changes: Changes = "deny",
+        reply: Reply | None = None,
+        learn: bool = True,
+        replay: bool = False,
+        after: Answer | None = None,
+    ) -> AsyncGenerator[EventRecord]:
+        """The events of a run, as they happen; the last is ``run.finished``. :meth:`Answer.of` makes an answer of them. The rest as for :meth:`ask`."""
+        asked = Asked(
+            _said(request),
+            policy=policy or usual_policy(self._container),
+            planner=planner,
+            executor=await self._executor(replay=replay),
+            learn=learn,
+            approver=approver_of(changes),
+            asker=asker_of(reply),
+            earlier=after.earlier if after else (),
+            said=after.said if after else (),
+        )
+        async with closing(ask(self._container, asked)) as events:
+            async for event in events:
+                yield event
+
+    async def ask(
+        self,
+        request: str,
+        *,
+        policy: Policy = "",
+        planner: str = "",
+        changes: Changes = "deny",
+        reply: Reply | None = None,
+        learn: bool = True,
+        replay: bool = False,
+        after: Answer | None = None,
+    ) -> Answer:
+        """Serve a request: tools are chosen and called, an answer is made.
+
+        ``changes``: calls that may change something are not made (deny), made (allow), or a function is asked about each. ``reply``: answers
+        what the run asks; without it nobody can be asked. ``learn``: the store learns from it. ``replay``: answers come from recorded calls.
+        ``after``: the answer that it goes on from. ``planner``: as of ``ask.py``.
+
+        Raises:
+            UsageError: no such policy or planner, or no request. UnavailableError: the store cannot be used. A run that fails raises nothing: its
+            answer's outcome says so.
+        """
+        events = self.stream(
+            request,
+            policy=policy,
+            planner=planner,
+            changes=changes,
+            reply=reply,
+            learn=learn,
+            replay=replay,
+            after=after,
+        )
+        return Answer.of([event async for event in events], after)
+
+    async def run_program(
+        self,
+        program: str,
+        values: Mapping[str, JsonValue] | None = None,
+        *,
+        request: str = "",
+        inputs: Mapping[str, JsonObject] | None = None,
+        changes: Changes = "deny",
+        reply: Reply | None = None,
+        replay: bool = False,
+    ) -> Answer:
+        """Run a program over the store's tools: checked, in the sandbox, each call validated and approved as in any run.
+
+        ``values``: of its inputs; ``inputs``: their JSON Schemas, by default those of the values. ``request``: what it serves; with it the store
+        learns from the run.
+
+        Raises:
+            UsageError: all that is wrong with the text, by line; nothing was called then.
+        """
+        given = dict(values or {})
+        schemas = dict(inputs) if inputs is not None else {name: schema_of(value) for name, value in given.items()}
+        asked = Asked(
+            request or "Run a program",
+            policy=usual_policy(self._container),
+            executor=await self._executor(replay=replay),
+            learn=bool(request),
+            approver=approver_of(changes),
+            asker=asker_of(reply),
+            plan=await own_program(self._container, program, schemas, given),
+        )
+        return Answer.of([event async for event in ask(self._container, asked)])
+
+    async def learn(self, run: Answer | str, verdict: Verdict | None) -> None:
+        """A user's word on an answer: what was wrong is not given again to such a request, what was right is trusted more. None takes it back.
+
+        Raises:
+            UsageError: no such run is known any more.
+        """
+        await judge_run(self._container, run.run if isinstance(run, Answer) else run, verdict)
+
+    async def _executor(self, *, replay: bool) -> Executor:
+        name = "replay" if replay else "http"
+        if name not in self._executors:
+            self._executors[name] = await self._container.executor(name)
+        return self._executors[name]
+
+
+def _settings(given: Mapping[str, object]) -> Settings:
+    return read_settings(**given) if given else told_settings()
+
+
+def _path(store: Path | str | None) -> Path | None:
+    return None if store is None else Path(store)
+
+
+def _paths(paths: Paths) -> tuple[Path, ...]:
+    return tuple(map(Path, paths))
+
+
+def _said(request: str) -> str:
+    if not request.strip():
+        raise UsageError("the request is empty; say in words what to find out or to do")
+    return request
+
+
+def _quietly(stage: str, done: int, total: int | None) -> None:
+    """No progress bar in somebody else's program."""
+    del stage, done, total

@@ -1,0 +1,47 @@
+"""What tools answer: text for a model and the same as JSON, bounded in size, with all that APIs say behind a fence."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from mcp.types import CallToolResult, TextContent
+from pydantic.types import JsonValue
+
+from agent.llm.prompts import Fence
+
+MOST = 16_000
+"""Characters of an answer's text; of its JSON, too."""
+_CALLS = 50
+
+
+def said(text: str, structured: Mapping[str, Any] | None = None, *, error: bool = False) -> CallToolResult:
+    """An answer. What is too large as JSON is left to the text."""
+    told = dict(structured) if structured is not None and len(json.dumps(structured)) <= MOST else None
+    content = [TextContent(type="text", text=text)]
+    return CallToolResult(content=[*content], structuredContent=told, isError=error)
+
+
+def wrong(text: str) -> CallToolResult:
+    """An error, with what to do."""
+    return said(text[:MOST], error=True)
+
+
+def fenced(name: str, text: str, hint: str = "") -> str:
+    """What others wrote, between marks that nobody could have guessed. ``hint``: what to do for what does not fit."""
+    cut = len(text) - MOST
+    more = f"\n({cut} characters more were left out{f': {hint}' if hint else ''})" if cut > 0 else ""
+    return Fence().block(name, text[:MOST]) + more
+
+
+def parsed(text: str) -> JsonValue:
+    """An answer of a tool as the value that it is; the text where it is no JSON."""
+    try:
+        value: JsonValue = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return value
+
+
+def calls_told(calls: list[JsonValue]) -> list[JsonValue]:
+    """The first of a run's calls."""
+    return calls[:_CALLS]

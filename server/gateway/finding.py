@@ -1,0 +1,88 @@
+"""Tools found for a request, and one shown whole, as functions that a client's programs may call."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from mcp.types import CallToolResult
+from pydantic.types import JsonValue
+
+from agent.execution.approval import why_asked
+from agent.offer.offer import OfferedTool
+from agent.programs.signatures import Signature
+from agent.text import clean, estimated_tokens
+from domain.tool import ToolDoc, ToolId
+from graph.description import describe
+from server.gateway.answers import fenced, said
+from server.gateway.backend import Backend
+from server.gateway.functions import SessionFunctions
+from server.gateway.tools import FindTools, ShowTool
+
+_TOKENS = 1500
+"""Of the signatures that are shown whole; those behind them by name and parameters."""
+_REASONS = 3
+_DESCRIPTION = 1500
+
+
+async def find_tools(given: FindTools, backend: Backend, functions: SessionFunctions) -> CallToolResult:
+    """The offer for a request, as a run would have it, with the weightiest reasons of each tool."""
+    offer = await (await backend.container.offers()).offer(given.request, given.limit)
+    known = await backend.container.graph.get_tools(offer.ids)
+    offered = {one.id: one for one in offer.tools if one.id in known}
+    if not offered:
+        return said("No function was found: this store has none that fits. Say otherwise what you need.", {"tools": []})
+    shown = functions.shown([known[tool] for tool in offered])
+    texts = _within(shown)
+    told: list[JsonValue] = [_told(one, texts[one.tool], offered[one.tool], known[one.tool]) for one in shown]
+    lines = [f"{texts[one.tool]}\n  # why: {_why(offered[one.tool])}" for one in shown]
+    head = "Functions, best first. Call them in run_program, all in one program, or one with call_tool."
+    return said(f"{head}\n{fenced('functions', chr(10).join(lines))}", {"tools": told})
+
+
+async def show_tool(given: ShowTool, backend: Backend, functions: SessionFunctions) -> CallToolResult:
+    """All that is known of a tool that somebody needs who calls it."""
+    doc = await functions.tool(given.tool, backend.container)
+    (shown,) = functions.shown([doc])
+    known = await describe(backend.container.graph, doc.id, backend.container.weights)
+    tried = "untested" if known.availability is None else f"{known.availability:.2f}"
+    lines = [
+        f"id: {doc.id}",
+        f"host: {clean(doc.host, 200)}" if doc.host else "",
+        "It only reads." if doc.safe else why_asked(doc),
+        f"chance that a call succeeds: {tried}",
+        clean(doc.description or doc.toolset_description, _DESCRIPTION),
+        *_parameters(shown, doc),
+        shown.stub,
+    ]
+    text = "\n".join(line for line in lines if line)
+    structured: Mapping[str, JsonValue] = {
+        "function": shown.name,
+        "id": doc.id,
+        "changes": not doc.safe,
+        "availability": known.availability,
+        "signature": shown.stub,
+    }
+    return said(fenced("function", text), structured)
+
+
+def _within(shown: Sequence[Signature]) -> dict[ToolId, str]:
+    """As much of each as there is room for; the best come first."""
+    left, found = _TOKENS, dict[ToolId, str]()
+    for one in shown:
+        found[one.tool] = one.text if one.tokens <= left else one.short
+        left -= estimated_tokens(found[one.tool])
+    return found
+
+
+def _told(one: Signature, text: str, offered: OfferedTool, doc: ToolDoc) -> JsonValue:
+    reasons: list[JsonValue] = [reason.told for reason in offered.reasons[:_REASONS]]
+    return {"function": one.name, "id": one.tool, "changes": not doc.safe, "signature": text, "why": reasons}
+
+
+def _why(offered: OfferedTool) -> str:
+    return "; ".join(reason.told for reason in offered.reasons[:_REASONS])
+
+
+def _parameters(shown: Signature, doc: ToolDoc) -> Iterator[str]:
+    described = {one.name: clean(one.description, 300) for one in doc.parameters}
+    for name, given in shown.arguments.items():
+        if words := described.get(given):
+            yield f"{name}: {words}"

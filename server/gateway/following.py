@@ -1,0 +1,83 @@
+"""A run that is followed for a client: its events told as progress, its end awaited, and the run ended where the client takes its request back."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+
+import anyio
+
+from agent.scheduler import closing
+from agent.text import clean
+from agent.transcript import Transcript
+from domain.event import (
+    CallFinished,
+    CallStarted,
+    CandidatesConsidered,
+    Event,
+    EventRecord,
+    InputNeeded,
+    ProgramFailed,
+    ProgramRefused,
+    ProgramStarted,
+    QuestionAnswered,
+    StepChosen,
+    SubtaskStarted,
+)
+from domain.tool import tool_id_parts
+
+Told = Callable[[int, str], Awaitable[None]]
+"""Hears how far a run is: the number of its event, and words."""
+
+
+async def followed(records: AsyncGenerator[EventRecord], told: Told) -> tuple[str, Transcript]:
+    """The run's id, and what it came to. It is read in a task of its own: a cancelled request breaks into each of its awaits, and a run has to end in order."""
+    reading = asyncio.create_task(_read(records, told))
+    try:
+        return await asyncio.shield(reading)
+    except asyncio.CancelledError:
+        with anyio.CancelScope(shield=True):
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+        raise
+
+
+async def _read(records: AsyncGenerator[EventRecord], told: Told) -> tuple[str, Transcript]:
+    transcript, run = Transcript(), ""
+    async with closing(records):
+        async for record in records:
+            run = record.run
+            transcript.add(record)
+            if words := progress(record.event):
+                await told(record.seq, words)
+    return run, transcript
+
+
+def progress(event: Event) -> str:
+    """An event in words, for who waits; empty for those that say nothing to them."""
+    match event:
+        case SubtaskStarted():
+            return f"part {event.subtask}: {clean(event.description, 120)}"
+        case CandidatesConsidered():
+            return f"{len(event.candidates)} tools considered"
+        case StepChosen():
+            return f"chosen: {_name(event.tool)}"
+        case ProgramRefused() | ProgramFailed():
+            return "a program was refused or failed, and may be written anew"
+        case ProgramStarted():
+            return f"program {event.number} runs"
+        case CallStarted():
+            return f"calling {_name(event.tool)}"
+        case CallFinished():
+            return f"{_name(event.result.tool)}: {event.result.status}"
+        case InputNeeded():
+            return "waiting for its user"
+        case QuestionAnswered():
+            return "a question was answered" if not event.unanswered else "a question stays open"
+        case _:
+            return ""
+
+
+def _name(tool: str) -> str:
+    try:
+        return clean(tool_id_parts(tool)[2], 80)
+    except ValueError:
+        return clean(tool, 80)

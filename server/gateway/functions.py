@@ -1,0 +1,62 @@
+"""The names by which a client's programs call tools: each means one thing for as long as the client's session lasts."""
+
+import ast
+from collections.abc import Iterable, Sequence
+
+from agent.programs.names import TAKEN, named, tool_names
+from agent.programs.reading import bound_names, calls
+from agent.programs.signatures import Signature, signatures_of
+from domain.errors import UsageError
+from domain.tool import ToolDoc, ToolId
+from graph.description import find
+from wiring.container import Container
+
+_MOST = 2000
+"""Names that a session knows; the oldest are forgotten for new ones."""
+
+
+class SessionFunctions:
+    """One session's."""
+
+    def __init__(self) -> None:
+        self._tools: dict[str, ToolId] = {}
+        self._names: dict[ToolId, str] = {}
+
+    def shown(self, docs: Sequence[ToolDoc]) -> list[Signature]:
+        """The signatures of tools under the names that the session has for them, which it knows from now on."""
+        new = [doc for doc in docs if doc.id not in self._names]
+        for name, (_, doc) in named(tool_names(new), lambda one: (one[0],), {*TAKEN, *self._tools}):
+            self._tools[name], self._names[doc.id] = doc.id, name
+        made = signatures_of({self._names[doc.id]: doc for doc in docs})
+        while len(self._tools) > _MOST:
+            oldest = next(iter(self._tools))
+            self._names.pop(self._tools.pop(oldest))
+        return list(made.values())
+
+    async def tool(self, name: str, container: Container) -> ToolDoc:
+        """The tool that a name of this session means, or else an id or a name of the store. ``UsageError`` where it is none, or several."""
+        tool = self._tools.get(name) or await find(container.graph, name)
+        found = (await container.graph.get_tools([tool])).get(tool)
+        if found is None:
+            raise UsageError(f"{name[:200]!r} is no tool that can be called; find_tools names some that can")
+        return found
+
+    async def called_in(self, text: str, container: Container) -> dict[str, ToolDoc]:
+        """The tools that a text calls, by their names in it. A name that only the store knows is taken where it is one tool's."""
+        known = {name: self._tools.get(name) for name in _called(text)}
+        for name in [one for one, tool in known.items() if tool is None]:
+            found = await container.graph.find_function(name)
+            known[name] = found[0] if len(found) == 1 else None
+        wanted = {name: tool for name, tool in known.items() if tool is not None}
+        docs = await container.graph.get_tools(wanted.values())
+        return {name: docs[tool] for name, tool in wanted.items() if tool in docs}
+
+
+def _called(text: str) -> Iterable[str]:
+    """Names that a text calls as functions and does not make itself; none where it cannot be read: the check says why."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    names = {call.func.id for call in calls(tree) if isinstance(call.func, ast.Name)}
+    return sorted(names - bound_names(tree) - TAKEN)

@@ -1,0 +1,143 @@
+"""The protocol's server: what each of its methods does, for whoever the request comes from. Errors say what to do, and never where in the code."""
+
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, TypeVar
+
+from mcp.server.lowlevel import Server
+from mcp.shared.context import RequestContext
+from mcp.shared.exceptions import McpError
+from mcp.types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    CallToolResult,
+    ErrorData,
+    GetPromptResult,
+    ListToolsRequest,
+    ListToolsResult,
+    Prompt,
+)
+from pydantic import ValidationError
+
+from agent.text import clean
+from domain.errors import FootpathError
+from domain.model import what_is_wrong
+from server.gateway.answers import wrong
+from server.gateway.backend import Backend
+from server.gateway.finding import find_tools, show_tool
+from server.gateway.following import Told
+from server.gateway.functions import SessionFunctions
+from server.gateway.person import ClientPerson
+from server.gateway.running import Runner
+from server.gateway.solutions import prompt, prompts
+from server.gateway.tools import ALL, INSTRUCTIONS, Ask, CallTool, FindTools, Given, RunProgram, ShowTool, listed
+
+_log = logging.getLogger(__name__)
+T = TypeVar("T")
+_FAILED = "Footpath failed in a way that nobody foresaw; its log has the details. Try again, or ask otherwise."
+
+
+def _version() -> str:
+    try:
+        return version("footpath")
+    except PackageNotFoundError:  # run from its folder, without being installed
+        return "0"
+
+
+_VERSION = _version()
+Context = RequestContext[Any, SessionFunctions, Any]
+BackendOf = Callable[[Any], Awaitable[Backend]]
+"""The backend of whoever a request comes from, which is None where one process serves one person."""
+
+
+@asynccontextmanager
+async def _session(_: Server[SessionFunctions, Any]) -> AsyncGenerator[SessionFunctions]:
+    """What lasts as long as a client's session."""
+    yield SessionFunctions()
+
+
+def gateway_server(backend_of: BackendOf) -> Server[SessionFunctions, Any]:
+    """One process's; each session of a client has its own names of functions."""
+    server: Server[SessionFunctions, Any] = Server(
+        "footpath", version=_VERSION, instructions=INSTRUCTIONS, lifespan=_session
+    )
+
+    async def list_tools(_: ListToolsRequest) -> ListToolsResult:
+        return ListToolsResult(tools=listed())
+
+    async def call_tool(name: str, arguments: dict[str, Any]) -> CallToolResult:
+        context = server.request_context
+        try:
+            return await _called(_given(name, arguments), await backend_of(context.request), context)
+        except FootpathError as error:
+            return wrong(str(error))
+        except ValidationError as error:
+            return wrong(f"{clean(name, 80)} was called wrongly: {what_is_wrong(error)}")
+        except Exception:  # noqa: BLE001  # a defect of ours is told without a trace of it
+            _log.exception("a tool of the protocol failed")
+            return wrong(_FAILED)
+
+    async def list_prompts() -> list[Prompt]:
+        return await _or_error(prompts(await backend_of(server.request_context.request)))
+
+    async def get_prompt(name: str, arguments: dict[str, str] | None) -> GetPromptResult:
+        backend = await backend_of(server.request_context.request)
+        return await _or_error(prompt(name, arguments or {}, backend))
+
+    server.list_tools()(list_tools)
+    server.call_tool(validate_input=False)(call_tool)
+    server.list_prompts()(list_prompts)
+    server.get_prompt()(get_prompt)
+    return server
+
+
+def _given(name: str, arguments: dict[str, Any]) -> Given:
+    """The arguments as the tool reads them. ``ValidationError``, ``FootpathError``."""
+    for one in ALL:
+        if name == one.NAME:
+            return one.model_validate(arguments)
+    raise FootpathError(f"there is no tool {clean(name, 80)}; there are: {', '.join(one.NAME for one in ALL)}")
+
+
+async def _called(given: Given, backend: Backend, context: Context) -> CallToolResult:
+    functions = context.lifespan_context
+    runner = Runner(backend, functions, ClientPerson(context.session, context.request_id), _progress(context))
+    match given:
+        case FindTools():
+            return await find_tools(given, backend, functions)
+        case ShowTool():
+            return await show_tool(given, backend, functions)
+        case CallTool():
+            return await runner.call_tool(given)
+        case RunProgram():
+            return await runner.run_program(given)
+        case Ask():
+            return await runner.ask(given)
+        case _:
+            raise FootpathError("this tool is listed and not served; tell whoever runs this server")
+
+
+def _progress(context: Context) -> Told:
+    """Tells a client how far its request is, where it wants to know."""
+    token = context.meta.progressToken if context.meta else None
+
+    async def told(number: int, words: str) -> None:
+        if token is not None:
+            await context.session.send_progress_notification(
+                token, number, message=words, related_request_id=str(context.request_id)
+            )
+
+    return told
+
+
+async def _or_error(doing: Awaitable[T]) -> T:
+    """What is done, or an error of the protocol in words."""
+    try:
+        return await doing
+    except FootpathError as error:
+        raise McpError(ErrorData(code=INVALID_PARAMS, message=str(error))) from None
+    except Exception:  # noqa: BLE001  # as above
+        _log.exception("a request of the protocol failed")
+        raise McpError(ErrorData(code=INTERNAL_ERROR, message=_FAILED)) from None

@@ -1,0 +1,67 @@
+"""A request asked of an open store, as the command line and the Python API ask it: run, learnt from, and kept so that its answer can be judged."""
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, field, replace
+
+from agent.asking import Asker, NobodyThere
+from agent.conversation import EarlierRun
+from agent.execution.approval import Approver
+from agent.execution.executor import Executor
+from agent.execution.provenance import Voices
+from agent.plans.fixed_values import fixed_values, said_values
+from agent.scheduler import closing
+from domain.event import EventRecord
+from domain.program import ProgramPlan
+from wiring.asked_runs import keep_run, wrong_answers
+from wiring.container import Container
+from wiring.links import link_news
+from wiring.runs import budget_of, run_and_learn, run_deps
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked, and how. ``executor``: a name, or one that the caller closes. ``approver``: asked before a call that may change something;
+    without one, none is made. ``plan``: carried out rather than anything planned. ``earlier``: the runs before it in its conversation, the oldest
+    first; ``said``: what its user said in them.
+    """
+
+    request: str
+    policy: str = "offline"
+    planner: str = ""
+    executor: str | Executor = "http"
+    learn: bool = True
+    approver: Approver | None = None
+    asker: Asker = field(default_factory=NobodyThere)
+    plan: ProgramPlan | None = None
+    earlier: Sequence[EarlierRun] = ()
+    said: Sequence[str] = ()
+
+
+async def ask(container: Container, asked: Asked) -> AsyncGenerator[EventRecord]:
+    """Everything that happens, as it happens. Whoever hears it to its end can have the answer judged by the run's id.
+
+    Raises:
+        UsageError: no such policy, planner or executor. UnavailableError: the tools are not indexed, or the index is in use.
+    """
+    deps = await run_deps(container, asked.policy, asked.executor, asked.planner, approver=asked.approver)
+    deps = replace(
+        deps, asker=asked.asker, plan=asked.plan, wrong_answers=await wrong_answers(container, asked.request)
+    )
+    if asked.said:
+        values = said_values(asked.plan)
+        deps = replace(deps, voices=Voices((*values, *asked.said, asked.request), fixed_values(asked.plan)))
+    learns = asked.learn and container.settings.learn
+    records: list[EventRecord] = []
+    made = run_and_learn(asked.request, deps, budget_of(container), learn=learns, earlier=asked.earlier)
+    async with closing(made) as events:
+        async for record in events:
+            records.append(record)
+            yield record
+    if learns:
+        await link_news(container)
+    await keep_run(container, records)
+
+
+def usual_policy(container: Container) -> str:
+    """``llm`` where the settings name a model, else ``offline``."""
+    return "llm" if container.settings.model_url else "offline"
