@@ -68,7 +68,11 @@ def test_a_wrong_example_is_noticed() -> None:
 def test_another_application_builds_no_operation_anew() -> None:
     """They take longer to build than all else that an application needs; a server, too, builds them once."""
     served, again = (
-        {(route.path, *sorted(route.methods or ())): route for route in create_app().routes if isinstance(route, APIRoute)}
+        {
+            (route.path, *sorted(route.methods or ())): route
+            for route in create_app().routes
+            if isinstance(route, APIRoute)
+        }
         for _ in range(2)
     )
     assert served
