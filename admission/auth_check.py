@@ -46,4 +46,5 @@ def _missing(credential: Credential, advice: str, keys_of: KeysOf) -> Finding:
         f"{told}: who uses it gives their own, and without yours it is not called here",
         advice,
         secret=credential.secret,
+        needed=True,
     )

@@ -92,6 +92,8 @@ def _finding(ranks: Mapping[str, int | None], pushed: Sequence[tuple[Served, str
         advice = "say in its description what people ask it for, in their words: " + "; ".join(
             f"“{one}”" for one in missed
         )
+        if not given:
+            advice += "; where nobody would ask so, check it with requests of your own"
         return failed("findable", told, advice, **evidence)
     if pushed:
         names = ", ".join(dict.fromkeys(tool for _, tool in pushed[:_TOLD]))

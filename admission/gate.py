@@ -111,6 +111,9 @@ class _Looking:
                 "probe", "it was not called: its address or its keys did not pass", "mend what is said of those first"
             )
             return Examined(tool.id, (*findings, probe), tool)
+        if wanted := next((one for one in auth if one.evidence.get("needed")), None):
+            probe = skipped("probe", f"it was not called: {wanted.told}", wanted.advice)
+            return Examined(tool.id, (*findings, probe), tool)
         probed = await self._probe.of(tool, draft.arguments)
         if any(one.check == "auth" for one in probed.findings):  # the service has said otherwise
             findings = [one for one in findings if one.check != "auth"]
@@ -134,7 +137,9 @@ class _Looking:
             }
         requests: dict[ToolId, tuple[str, ...]] = {}
         for draft in drafts:
-            requests[draft.doc.id] = draft.requests or await asyncio.to_thread(made_requests, draft.doc)
+            requests[draft.doc.id] = draft.requests or await asyncio.to_thread(
+                made_requests, draft.doc, draft.arguments or {}
+            )
         given = frozenset(draft.doc.id for draft in drafts if draft.requests)
         try:
             return await findable(requests, given, what_if)

@@ -2,7 +2,10 @@
 
 import re
 
+from pydantic.types import JsonValue
+
 from agent.text import clean
+from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc
 from graph.identifiers import words
 from synthesis.combinations import Combination
@@ -16,10 +19,15 @@ _LOOKED_AT = 40
 _SENTENCE = re.compile(r"[^.!?。！？]+")
 
 
-def made_requests(tool: ToolDoc, most: int = MOST) -> tuple[str, ...]:
-    """Questions about what it answers, worded from its document; else what its description says. Different ones, at most so many."""
+def made_requests(tool: ToolDoc, arguments: JsonObject | None = None, most: int = MOST) -> tuple[str, ...]:
+    """Questions about what it answers, worded from its document; else what its description says. Different ones, at most so many.
+
+    ``arguments``: of its live call, values such as people name; nobody asks for "the weather of city".
+    """
     found: dict[str, None] = {}
-    for combination in mined_set("", [tool.model_copy(update={"credentials": ()})]).combinations[:_LOOKED_AT]:
+    named = tuple(_with_example(one, (arguments or {}).get(one.name)) for one in tool.parameters)
+    asked = tool.model_copy(update={"credentials": (), "parameters": named})
+    for combination in mined_set("", [asked]).combinations[:_LOOKED_AT]:
         if len(combination.walk.tools) == 1 and combination.output is not None and not combination.walk.changes:
             for question in _questions(combination)[:1]:
                 found.setdefault(question)
@@ -39,6 +47,13 @@ def _questions(combination: Combination) -> list[str]:
     values = {one.name: _value(one.parameter) for one in made.inputs}
     asked = questions(intent, made.inputs)
     return [re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], found[1]), one) for one in asked]
+
+
+def _with_example(one: Parameter, given: JsonValue) -> Parameter:
+    """With a value that was given for it; of a list its first item."""
+    value = given[0] if isinstance(given, list) and given else given
+    plain = value is not None and not isinstance(value, dict | list)
+    return one.model_copy(update={"example": value}) if plain else one
 
 
 def _value(one: Parameter) -> str:

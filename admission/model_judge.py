@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from admission.quality import Judgement
+from admission.shown_documents import shown
 from agent.llm.client.chat import ChatModel
 from agent.llm.prompts import Fence, instructions
 from agent.llm.structured_output import Allowance, Asker
@@ -13,9 +14,9 @@ from agent.text import clean
 from domain.errors import InvalidDecisionError
 from domain.tool import ToolDoc
 
-_DESCRIPTION, _PARAMETER, _REASON = 600, 120, 300
-_PARAMETERS = 15
-_ALLOWANCE = Allowance(seconds=120.0, model_calls=2)
+_REASON = 300
+_ASKED = 2
+"""How often for one batch: a complaint is told back once."""
 
 
 class NumberedJudgement(BaseModel):
@@ -35,9 +36,10 @@ class JudgementsAnswer(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ModelJudge:
-    """Asks a model; what it says of one document rests on the documents of one batch."""
+    """Asks a model; what it says of one document rests on the documents of one batch. ``seconds``: that one answer may take."""
 
     model: ChatModel
+    seconds: float = 60.0
 
     @property
     def name(self) -> str:
@@ -51,8 +53,8 @@ class ModelJudge:
             ModelUnavailableError: the model gives no answer. InvalidDecisionError: none that can be used.
         """
         fence = Fence()
-        shown = "\n\n".join(f"{number}. {_shown(tool)}" for number, tool in enumerate(tools, start=1))
-        message = fence.message(fence.block("documents", shown), f"The {len(tools)} judgements?")
+        documents = "\n\n".join(f"{number}. {shown(tool)}" for number, tool in enumerate(tools, start=1))
+        message = fence.message(fence.block("documents", documents), f"The {len(tools)} judgements?")
 
         def complaint(answer: JudgementsAnswer) -> str:
             numbers = sorted(one.number for one in answer.judgements)
@@ -62,7 +64,7 @@ class ModelJudge:
                 else f"a judgement for each of the numbers 1 to {len(tools)} is needed, once."
             )
 
-        asker = Asker(self.model, _ALLOWANCE)
+        asker = Asker(self.model, Allowance(seconds=_ASKED * self.seconds, model_calls=_ASKED))
         answer, _ = await asker.decide("judge", [await instructions("judge"), message], JudgementsAnswer, complaint)
         if answer is None:
             raise InvalidDecisionError("the model gave no judgements that can be used")
@@ -75,13 +77,3 @@ def _judgement(one: NumberedJudgement) -> Judgement:
     if one.speaks_to_model:
         return Judgement(keep=False, reasons=(f"it speaks to the model that reads it: {reason}",))
     return Judgement(one.keep, (reason,) if reason else ())
-
-
-def _shown(tool: ToolDoc) -> str:
-    parameters = [
-        f"  {one.name[:60]} ({one.type}{', required' if one.required else ''}): {clean(one.description, _PARAMETER)}"
-        for one in tool.parameters[:_PARAMETERS]
-    ]
-    known = "yes" if tool.response_schema or tool.example_response or tool.learnt_response else "no"
-    head = f"{tool.api[:120]} of {tool.toolset[:80]} ({tool.method})"
-    return "\n".join([head, f"  {clean(tool.description, _DESCRIPTION)}", *parameters, f"  answer described: {known}"])

@@ -15,7 +15,7 @@ from domain.plan import CallOutcome
 from domain.side_effect import READING_METHODS
 from domain.source import Finding
 from domain.tool import ToolDoc
-from graph.answer_shapes import shape_of_answer, with_answers
+from graph.answer_shapes import arguments_said, contradicts, shape_of_answer, with_answers
 from graph.lenient_json import read_value
 
 MAX_EXAMPLE = 4_000
@@ -129,7 +129,7 @@ def _judged(tool: ToolDoc, chosen: Chosen, result: CallResult) -> Probed:
 
 def _learnt(tool: ToolDoc, chosen: Chosen, result: CallResult, evidence: JsonObject) -> Probed:
     """An answer as it came becomes example and shape; the example of one that a key opened might be somebody's own, and is not kept."""
-    shape = shape_of_answer(result.body, list(chosen.arguments.values()))
+    shape = shape_of_answer(result.body, arguments_said(chosen.arguments.values()))
     signs = [sign for sign in signs_of(result.body[:200_000]) if sign.grave]
     if shape is None:
         told = (
@@ -144,10 +144,13 @@ def _learnt(tool: ToolDoc, chosen: Chosen, result: CallResult, evidence: JsonObj
         told = f"its answer holds {signs[0].kind}: “{signs[0].seen}”"
         advice = "answers are only ever data to a run; still, look whether this service is one to be used"
         return Probed((warned("probe", told, advice, **evidence),), learnt)
+    told = f"it answered in {result.seconds:.1f} s"
     if learnt.learnt_response and learnt.learnt_response != tool.learnt_response and tool.response_schema:
-        told = "it answered, and with other fields than its document says; what it answered counts"
-        return Probed((warned("probe", told, "have the document corrected", **evidence),), learnt)
-    return Probed((passed("probe", f"it answered in {result.seconds:.1f} s", **evidence),), learnt)
+        if contradicts(tool, shape):
+            told = "it answered, and with other fields than its document says; what it answered counts"
+            return Probed((warned("probe", told, "have the document corrected", **evidence),), learnt)
+        told += "; its document names no field of its answers, so these are known from this one"
+    return Probed((passed("probe", told, **evidence),), learnt)
 
 
 def _example(body: str) -> str:

@@ -14,6 +14,9 @@ BATCH = 8
 """Documents that are judged together: a model says so much for the words of one prompt, and sees which are alike."""
 
 
+_DOWN = "it cannot be used: its live call failed"
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """``reasons``: why it is dropped, or what would make it better."""
@@ -53,12 +56,15 @@ def _finding(tool: ToolDoc, judgement: Judgement, by: str, note: str, probe: Fin
     down = probe is not None and probe.verdict == "failed"
     keep = judgement.keep and not down
     wrong = [] if judgement.keep and down else list(judgement.reasons)
-    reasons = [*wrong, *(["it cannot be used: its live call failed"] if down else [])]
+    reasons = [*wrong, *([_DOWN] if down else [])]
     said = "; ".join(reasons)[:400]
     evidence: JsonObject = {"keep": keep, "reasons": list(reasons), "judge": by, "category": tool.category}
     if keep:
         told = f"its document says enough, by {by}{note}" + (f"; better: {said}" if said else "")
         return passed("quality", told, **evidence)
+    if judgement.keep:
+        told = f"its document says enough, by {by}{note}, but {_DOWN}"
+        return failed("quality", told, "see what is said of its live call", **evidence)
     return failed(
         "quality",
         f"not to be kept, by {by}{note}: {said or 'no reason given'}",

@@ -90,6 +90,12 @@ def with_answers(doc: ToolDoc, seen: Sequence[Shape]) -> ToolDoc:
     return doc if written == doc.learnt_response else doc.model_copy(update={"learnt_response": written})
 
 
+def contradicts(doc: ToolDoc, answer: Shape) -> bool:
+    """Whether an answer of which something was learnt shows that the document is wrong, rather than that it leaves the structure open."""
+    documented = documented_shape(doc)
+    return bool(_names(documented)) or (documented.known and documented.kinds.isdisjoint(answer.kinds))
+
+
 def _says_more(answer: Shape, documented: Shape, named: Collection[str]) -> bool:
     """Whether an answer that has no documented field tells of a structure all the same."""
     fields = _names(answer)

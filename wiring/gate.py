@@ -91,7 +91,8 @@ def reach_of(settings: Settings) -> Reach:
 
 def judge_of(container: Container) -> Judge | None:
     """The language model of the settings; None where none is set."""
-    return ModelJudge(container.chat_model()) if container.settings.model_url else None
+    settings = container.settings
+    return ModelJudge(container.chat_model(), settings.model_timeout) if settings.model_url else None
 
 
 def search_of(container: Container, hidden: frozenset[ToolId] = frozenset()) -> WithTools:

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Collection
+from types import MethodDescriptorType
 
 from agent.programs.language import MODULES
 from agent.programs.reading import bound_names, called
@@ -14,6 +15,8 @@ _FROM = {
 _OF_DATETIME = frozenset({"date", "datetime", "time", "timedelta", "timezone", "UTC"})
 """What the module has; anything else is asked of the class of the same name."""
 _TYPES: dict[str, type] = {"dict": dict, "float": float, "int": int, "list": list, "set": set, "str": str}
+_OF_SETS = frozenset({"difference", "intersection", "union"})
+"""Methods that take any number of sets, of which the sandbox takes one."""
 _TAKING = frozenset({"filter", "map"})
 """Builtins whose first argument is a function."""
 
@@ -54,6 +57,34 @@ def call_methods_in_lambdas(tree: ast.Module) -> None:
                 one.value = _in_lambda(one.value)
         if called(node) in _TAKING and node.args:
             node.args[0] = _in_lambda(node.args[0])
+
+
+def call_methods_on_values(tree: ast.Module) -> None:
+    """``str.lower(x)`` as ``x.lower()``, and ``set.intersection(*many)`` or ``a.union(b, c)`` one after the other: the sandbox has neither."""
+    bound = bound_names(tree)
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=[first, *rest]) if (
+                name not in bound and isinstance(getattr(_TYPES.get(name), method, None), MethodDescriptorType)
+            ):
+                if method in _OF_SETS and not node.keywords:
+                    _fold(node, method, [first, *rest])
+                elif not isinstance(first, ast.Starred):
+                    node.func, node.args = ast.Attribute(first, method, ast.Load()), rest
+            case ast.Call(func=ast.Attribute(value=one, attr=method), args=[first, *rest], keywords=[]) if (
+                method in _OF_SETS and (rest or isinstance(first, ast.Starred))
+            ):
+                _fold(node, method, [one, first, *rest])
+            case _:
+                continue
+
+
+def _fold(call: ast.Call, method: str, sets: list[ast.expr]) -> None:
+    names = [ast.arg("one_"), ast.arg("other_")]
+    one, other = (ast.Name(name.arg, ast.Load()) for name in names)
+    step = ast.Call(ast.Attribute(one, method, ast.Load()), [other], [])
+    call.func = ast.Name("reduce", ast.Load())
+    call.args = [ast.Lambda(ast.arguments([], names, None, [], [], None, []), step), ast.List(sets, ast.Load())]
 
 
 def _in_lambda(function: ast.expr) -> ast.expr:

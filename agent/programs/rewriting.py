@@ -4,7 +4,7 @@ import ast
 from collections.abc import Collection, Mapping, Sequence
 
 from agent.programs.awaiting import asynchronous, forgotten, function_of, parents
-from agent.programs.idioms import call_methods_in_lambdas, import_what_is_used
+from agent.programs.idioms import call_methods_in_lambdas, call_methods_on_values, import_what_is_used
 from agent.programs.protocol import ASK
 from agent.programs.reading import bound_names, called
 from agent.programs.signatures import Signature
@@ -21,6 +21,7 @@ def rewritten(
     _unwrap(tree)
     _Calls(tools, bound_names(tree)).visit(tree)
     call_methods_in_lambdas(tree)
+    call_methods_on_values(tree)
     if answers:
         _end_in_value(tree)
     ast.fix_missing_locations(tree)

@@ -15,7 +15,7 @@ from agent.offer.tool_facts import Evidence
 from agent.policy.protocol import Policy
 from agent.request_reader import PlainReader
 from agent.scheduler import closing
-from domain.errors import StoreUnreachableError, UnavailableError
+from domain.errors import FootpathError, StoreUnreachableError, UnavailableError
 from domain.event import EventRecord, InputNeeded
 from domain.tool import ToolId
 from server.oauth.client import OAuth
@@ -30,7 +30,7 @@ from server.runs.questions import Asks, Questions
 from server.runs.round_robin import RoundRobin
 from server.runs.source_keys import SourceKeysExecutor
 from server.runs.stop_check import StopCheckExecutor
-from server.runs.token_usage import TokenUsage, counting, token_usage
+from server.runs.token_usage import TokenUsage, counting, go_on_from, taken_so_far, token_usage
 from server.runs.unknown_outcomes import UnknownOutcomeExecutor
 from server.runs.user_pool import UserPool
 from server.runs.visible_calls import VisibleExecutor
@@ -52,6 +52,8 @@ from wiring.store_servers import StoreServers
 from wiring.visible import visible
 
 _log = logging.getLogger(__name__)
+WORDED = "worded"
+"""Of a run's settings: whether its request is one that somebody may ask again, so that it is remembered."""
 _ANSWERS = ("program.ended", "run.finished")
 """Events that hold what a run answered."""
 
@@ -182,6 +184,7 @@ class Agents:
                 plan=await given_plan(run, container.graph.get_tools),
                 approver=approver,
                 wrong_answers=await self._wrong_answers(run),
+                memory=deps.memory if run.settings.get(WORDED, True) else None,
             )
             deps = replace(
                 deps, voices=voices, used_up=spent.used_up, asker=UserAsker(questions, by_another=by_another)
@@ -198,7 +201,12 @@ class Agents:
                 past=past,
                 earlier=await runs_before(run, self._storage),
             )
-            async with counting(spent), closing(made), closing(self._round_robin.iterate(made)) as records:
+            async with (
+                self._kept(run, deps.policy),
+                counting(spent),
+                closing(made),
+                closing(self._round_robin.iterate(made)) as records,
+            ):
                 async for record in records:
                     await spent.count()
                     yield record
@@ -222,7 +230,23 @@ class Agents:
 
     async def _spending(self, run: Run, policy: Policy) -> TokenUsage:
         takes_tokens = run.policy == "llm"
+        go_on_from(policy.cost, run.usage)
         return await token_usage(self._storage.days, run.user_id, self._quotas, policy.cost, model=takes_tokens)
+
+    @asynccontextmanager
+    async def _kept(self, run: Run, policy: Policy) -> AsyncGenerator[None]:
+        """What a run has taken until it is left is kept: it waits for its user, and is taken up again, as long as it likes."""
+        try:
+            yield
+        finally:
+            if policy.cost.model_calls:
+                await shielded(self._keep_usage(run, policy))
+
+    async def _keep_usage(self, run: Run, policy: Policy) -> None:
+        try:
+            await self._storage.held.keep_usage(run.id, run.worker or "", taken_so_far(policy.cost))
+        except FootpathError as error:
+            _log.warning("what the run has taken could not be kept: %s", error)
 
     @asynccontextmanager
     async def executor_of(self, user_id: str) -> AsyncGenerator[Executor]:

@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager
 
 from agent.policy.protocol import Cost
 from domain.errors import FootpathError, OverLimitError
+from domain.model import JsonObject
+from domain.usage import Usage
 from server.quotas import Quotas, until
 from server.storage.daily_usage import DailyUsage, Used
 from server.storage.shielded import shielded
@@ -23,7 +25,7 @@ class TokenUsage:
         self._cost = cost
         self._used = used
         self._model = model
-        self._counted = (0, 0)
+        self._counted = (cost.prompt_tokens, cost.completion_tokens)
 
     def used_up(self) -> str:
         """Why no more may be taken; empty while more may, or none is. What other runs take is known as of :meth:`count`."""
@@ -33,8 +35,9 @@ class TokenUsage:
         return f"{refusal}; {until(self._used)}" if refusal else ""
 
     def most_tokens(self, most: int) -> int:
-        """What this run may take at most."""
-        return self._quotas.most_tokens(self._used, most)
+        """What this run may take at most, with what it has taken already."""
+        taken = sum(self._counted)
+        return taken + self._quotas.most_tokens(self._used, most - taken)
 
     async def count(self) -> None:
         """Count what was taken since the last time. Where the rows cannot be reached, the next time counts it, too."""
@@ -51,6 +54,30 @@ class TokenUsage:
     @property
     def _uncounted(self) -> tuple[int, int]:
         return self._cost.prompt_tokens - self._counted[0], self._cost.completion_tokens - self._counted[1]
+
+
+def go_on_from(cost: Cost, before: JsonObject | None) -> None:
+    """Add what a run took until it was put down, ``before``, to the cost of who goes on with it."""
+    usage = Usage.model_validate(before or {})
+    cost.model_calls += usage.model_calls
+    cost.prompt_tokens += usage.prompt_tokens
+    cost.completion_tokens += usage.completion_tokens
+    for purpose, calls in usage.by_purpose.items():
+        cost.by_purpose[purpose] = cost.by_purpose.get(purpose, 0) + calls
+    for purpose, tokens in usage.tokens_by_purpose.items():
+        cost.tokens_by_purpose[purpose] = cost.tokens_by_purpose.get(purpose, 0) + tokens
+
+
+def taken_so_far(cost: Cost) -> JsonObject:
+    """What is kept of a run that is put down, for :func:`go_on_from`."""
+    usage = Usage(
+        model_calls=cost.model_calls,
+        prompt_tokens=cost.prompt_tokens,
+        completion_tokens=cost.completion_tokens,
+        by_purpose=dict(cost.by_purpose),
+        tokens_by_purpose=dict(cost.tokens_by_purpose),
+    )
+    return usage.model_dump(mode="json")
 
 
 @asynccontextmanager

@@ -80,6 +80,12 @@ class HeldRuns:
             row.status, row.worker, row.lease_until = "waiting" if waits else "queued", None, None
         return True
 
+    async def keep_usage(self, run_id: str, worker: str, usage: JsonObject) -> None:
+        """What it has taken until now, while this worker holds it: who takes it up goes on from there."""
+        kept = update(RunRow).where(_held(run_id, worker)).values(usage=usage)
+        async with self._database.writing() as session:
+            await session.execute(kept)
+
     async def put_back(self, run_id: str, worker: str, pause: timedelta, trying: timedelta) -> bool:
         """Let go of it, to be taken up after a pause; ``trying``: for how long yet. False: it was not this worker's."""
         at = self._clock()

@@ -135,6 +135,9 @@ def test_what_is_made_is_what_was_corrected_and_what_is_left_out_is_not(house: H
     assert any("(nights 3 instead of 2, as you corrected it)" in line for line in lines), lines
     assert any(line.startswith("Not done: ") and "You left this call out" in line for line in lines), lines
     assert "5 rooms are booked" not in end(records).answer
+    used = end(records).usage
+    assert used.model_calls == sum(used.by_purpose.values()) > 0, "what was taken before its user was asked counts"
+    assert used.prompt_tokens + used.completion_tokens == sum(used.tokens_by_purpose.values()) > 0
 
 
 @pytest.mark.parametrize(

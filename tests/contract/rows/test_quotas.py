@@ -10,7 +10,7 @@ from agent.plans.cost_estimate import Price
 from agent.policy.protocol import Cost
 from domain.errors import OverLimitError, UsageError
 from server.quotas import Quotas, quotas_of
-from server.runs.token_usage import counting, token_usage
+from server.runs.token_usage import counting, go_on_from, taken_so_far, token_usage
 from server.storage.runs import RunChoices
 from server.storage.storage import Storage
 from tests.contract.rows.conftest import ManualClock
@@ -63,6 +63,25 @@ async def test_tokens_are_counted_while_a_run_is_made_and_end_it(storage: Storag
     without = await token_usage(storage.days, ada.id, quotas, Cost(), model=False)
     meter = Meter(Budget(tokens=without.most_tokens(200_000)), Cost(), used_up=without.used_up)
     assert meter.exhausted == "", "a run that takes none goes on"
+
+
+async def test_what_a_run_took_before_it_waited_is_its_own_and_counted_once(storage: Storage) -> None:
+    ada, cost, later = await user(storage), Cost(), Cost()
+    made, _ = await run(storage, ada)
+    (held,) = await storage.held.claim("here", timedelta(seconds=60))
+    async with counting(await token_usage(storage.days, ada.id, Quotas(), cost, model=True)):
+        cost.model_calls, cost.prompt_tokens, cost.by_purpose["program"] = 1, 700, 1
+    await storage.held.keep_usage(made.id, "elsewhere", taken_so_far(Cost(model_calls=9)))
+    await storage.held.keep_usage(made.id, "here", taken_so_far(cost))
+    await storage.held.put_down(held.id, "here", "queued")
+    (held,) = await storage.held.claim("there", timedelta(seconds=60))
+    go_on_from(later, held.usage)
+    assert later == cost
+    async with counting(await token_usage(storage.days, ada.id, quotas := Quotas(tokens=1000), later, model=True)):
+        later.prompt_tokens += 100
+    assert (await storage.days.today(ada.id)).prompt_tokens == 800
+    again = await token_usage(storage.days, ada.id, quotas, later, model=True)
+    assert (again.most_tokens(200_000), again.most_tokens(900)) == (1000, 900), "with the 800 that it has taken"
 
 
 async def test_tokens_of_a_run_that_is_cut_off_or_removed_are_counted(storage: Storage) -> None:

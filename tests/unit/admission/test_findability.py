@@ -61,5 +61,8 @@ def test_requests_are_made_from_a_document_with_its_own_values() -> None:
     assert len(made) == len(set(made)) == 3
     assert any("3 May" in one for one in made)
     assert not any("{" in one for one in made)
+    bare_parameter = tool.parameters[0].model_copy(update={"example": None})
+    given = made_requests(tool.model_copy(update={"parameters": (bare_parameter,)}), {"day": ["9 June", "2 May"]})
+    assert any("9 June" in one for one in given), "what its live call is made with"
     bare = tool.model_copy(update={"response_schema": None, "method": "POST"})
     assert made_requests(bare) == ("Height of the tide on a day", "get tide")

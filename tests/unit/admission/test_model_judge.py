@@ -1,8 +1,11 @@
 """Documents judged by a model: numbers checked, what others wrote behind the fence, who speaks to it dropped."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from admission.model_judge import ModelJudge
+from agent.llm.client.chat import AnswerForm, Message, Reply
 from domain.errors import InvalidDecisionError
 from domain.model import JsonObject
 from tests.unit.admission.test_quality import KEPT
@@ -42,3 +45,22 @@ async def test_judgements_that_are_missing_are_asked_for_again_once() -> None:
 async def test_without_usable_judgements_there_are_none() -> None:
     with pytest.raises(InvalidDecisionError):
         await ModelJudge(ScriptedModel(said(True), said(True))).judge(KEPT[:2])
+
+
+class Timed(ScriptedModel):
+    """Notes how long each answer may take."""
+
+    given: float | None = None
+
+    async def complete(
+        self, messages: Sequence[Message], form: AnswerForm | None = None, *, seconds: float | None = None
+    ) -> Reply:
+        self.given = seconds
+        return await super().complete(messages, form, seconds=seconds)
+
+
+async def test_a_slow_model_has_the_time_that_the_settings_give_it() -> None:
+    model = Timed(said(True))
+    await ModelJudge(model, 600).judge(KEPT[:1])
+    assert model.given is not None
+    assert model.given > 600

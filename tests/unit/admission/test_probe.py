@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import orjson
+import pytest
 
 from admission.limits import ReadLimits
 from admission.probe import Probe, Probed
@@ -99,6 +100,29 @@ async def test_a_long_answer_is_cut_to_an_example_that_is_json() -> None:
     example = found.learnt.example_response or ""
     assert len(example) <= 4_000
     assert {"ship", "flag"} == set(json.loads(example)[0])
+
+
+async def test_a_name_that_was_given_in_a_list_is_learnt_as_no_field() -> None:
+    listed = query("cities", schema={"type": "array", "items": {"type": "string"}})
+    found, _ = await probed(
+        reply(body=b'{"Lisbon": {"high": 20, "sky": "clear"}}'), {"cities": ["Lisbon"]}, parameters=[listed]
+    )
+    assert "Lisbon" not in (found.learnt.learnt_response or "Lisbon")
+
+
+@pytest.mark.parametrize(
+    ("documented", "verdict"),
+    [
+        ({"type": "object"}, "passed"),
+        ({"type": "array", "items": {}}, "warned"),
+        ({"type": "object", "properties": {"boat": {"type": "string"}}}, "warned"),
+    ],
+)
+async def test_only_an_answer_that_a_document_rules_out_speaks_against_it(documented: Any, verdict: str) -> None:
+    answered = {"200": {"description": "ok", "content": {"application/json": {"schema": documented}}}}
+    found, _ = await probed(reply(body=b'{"ship": "Anna", "flag": "VDK", "length": 80}'), responses=answered)
+    assert [one.verdict for one in found.findings] == [verdict], found.findings[0].told
+    assert "flag" in (found.learnt.learnt_response or "")
 
 
 def test_values_come_from_answers_of_the_same_host_only() -> None:

@@ -9,6 +9,7 @@ from admission.quality import Judgement, judged
 from admission.rules_judge import RulesJudge
 from domain.errors import InvalidDecisionError
 from domain.tool import Parameter, ToolDoc, tool_id
+from tests.unit.admission.judged import judged_documents
 
 
 def doc(api: str, description: str, *parameters: Parameter, category: str = "Ports") -> ToolDoc:
@@ -74,3 +75,10 @@ async def test_what_cannot_be_called_is_of_no_quality() -> None:
     found = await judged([tool, other], RulesJudge(), RulesJudge(), {tool.id: down})
     assert [one.verdict for one in found.values()] == ["failed", "passed"]
     assert found[tool.id].evidence["reasons"] == ["it cannot be used: its live call failed"]
+    assert "description" not in found[tool.id].advice, "it is not what is wrong"
+
+
+async def test_rules_keep_what_only_a_reader_sees_through() -> None:
+    """The six bad ones among twenty are plain sentences, which a model has to judge; of the good ones none is dropped."""
+    tools = [one.tool for one in judged_documents()]
+    assert all(one.keep for one in await RulesJudge(tools).judge(tools))
