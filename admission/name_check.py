@@ -38,7 +38,7 @@ def _alike(tool: ToolDoc, known: KnownNames) -> Iterator[Finding]:
         if scripts := mixed_scripts(name):
             yield failed(
                 "name",
-                f"its {what} {visible(name)[:80]} mixes letters of {' and '.join(scripts).title()} that look alike",
+                f"its {what} {visible(name)[:80]} mixes letters of {' and '.join(one.title() for one in scripts)} that look alike",
                 "write it in one script",
             )
             return

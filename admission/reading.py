@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import AsyncGenerator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -72,19 +73,16 @@ async def read_document(
         "own": not base_url,
         "limits": asdict(limits),
     }
-    reading = _Reading(orjson.dumps(wanted), data, limits)
-    try:
-        output, code = await asyncio.get_running_loop().run_in_executor(_READERS, reading.run)
-    except asyncio.CancelledError:
-        reading.end()
-        raise
-    return await _taken(output, code, reading, name, (category, toolset))
+    reading = Reading("admission.reading_process", orjson.dumps(wanted), data, limits)
+    told, last = await reading.lines(name)
+    return await _taken(told, last, name, (category, toolset))
 
 
-class _Reading:
-    """One process that reads one document."""
+class Reading:
+    """One process that reads what one stranger wrote: a ``module`` of ours that binds itself."""
 
-    def __init__(self, wanted: bytes, data: bytes, limits: ReadLimits) -> None:
+    def __init__(self, module: str, wanted: bytes, data: bytes, limits: ReadLimits) -> None:
+        self._module = module
         self._input = len(wanted).to_bytes(4, "big") + wanted + data
         self.limits = limits
         self.overdue = False
@@ -92,9 +90,22 @@ class _Reading:
         self._ended = False
         self._process: subprocess.Popen[bytes] | None = None
 
+    async def lines(self, name: str) -> tuple[list[bytes], dict[str, Any]]:
+        """A tool a line, and what the last line says. ``BrokenInputError``: what is called ``name`` cannot be read, or takes more than it may."""
+        try:
+            output, code = await asyncio.get_running_loop().run_in_executor(_READERS, self.run)
+        except asyncio.CancelledError:
+            self.end()
+            raise
+        found = output.splitlines()
+        last: dict[str, Any] = orjson.loads(found[-1]) if code == 0 and found else {}
+        if code or "skipped" not in last:
+            raise BrokenInputError(str(last.get("error")) if last else _ending(code, self), file=name)
+        return found[:-1], last
+
     def run(self) -> tuple[bytes, int]:
         """Its answer and how it ended."""
-        command = [sys.executable, "-P", "-B", "-m", "admission.reading_process"]
+        command = [sys.executable, "-P", "-B", "-m", self._module]
         # Nothing of the server's environment goes along: no keys, no settings.
         known = {"PYTHONPATH": str(_ROOT), "PATH": os.defpath, "LC_ALL": "C.UTF-8"}
         with subprocess.Popen(  # noqa: S603 the command is ours
@@ -136,25 +147,27 @@ class _Reading:
             self._process.kill()
 
 
-async def _taken(output: bytes, code: int, reading: _Reading, name: str, place: tuple[str, str]) -> Read:
-    lines = output.splitlines()
-    last: dict[str, Any] = orjson.loads(lines[-1]) if code == 0 and lines else {}
-    if code or "skipped" not in last:
-        raise BrokenInputError(str(last.get("error")) if last else _ending(code, reading), file=name)
+async def in_turn(lines: Sequence[bytes]) -> AsyncGenerator[bytes]:
+    """Line by line, so that others have their turn."""
+    for number, line in enumerate(lines, start=1):
+        yield line
+        if number % _SLICE == 0:
+            await asyncio.sleep(0)
+
+
+async def _taken(lines: Sequence[bytes], last: dict[str, Any], name: str, place: tuple[str, str]) -> Read:
     tools: list[ToolDoc] = []
     source = f"openapi:{name}"[:500]
-    for number, line in enumerate(lines[:-1], start=1):
+    async for line in in_turn(lines):
         tool = ToolDoc.model_validate_json(line)
         if tool.id != tool_id(*place, tool.api):
             raise BrokenInputError("could not be read: a tool of it lies outside its source", file=name)
         tools.append(tool.model_copy(update={"source": source}))
-        if number % _SLICE == 0:
-            await asyncio.sleep(0)
     findings = tuple(Finding.model_validate(one) for one in last["findings"])
     return Read(tuple(tools), tuple(str(one) for one in last["skipped"]), findings)
 
 
-def _ending(code: int, reading: _Reading) -> str:
+def _ending(code: int, reading: Reading) -> str:
     """Why a reading ended without an answer, and what to do."""
     bounds = reading.limits
     cure = "take out what refers to itself or repeats, or split it into several sources"

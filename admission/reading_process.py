@@ -6,7 +6,7 @@ Started by :mod:`admission.reading` only.
 import resource
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urljoin
@@ -26,13 +26,18 @@ _CONTROLS = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)),
 
 
 def main() -> int:
-    """Read what stands in the input. 0: the last line says what was found, or why nothing was."""
+    """Read the document that stands in the input."""
+    return bounded(lines)
+
+
+def bounded(read: Callable[[bytes, dict[str, Any], ReadLimits], Iterator[bytes]]) -> int:
+    """Bind oneself, and read what stands in the input. 0: the last line says what was found, or why nothing was."""
     size = int.from_bytes(sys.stdin.buffer.read(4), "big")
     wanted: dict[str, Any] = orjson.loads(sys.stdin.buffer.read(size))
     limits = ReadLimits(**wanted["limits"])
     _bind(limits)
     try:
-        for line in lines(sys.stdin.buffer.read(), wanted, limits):
+        for line in read(sys.stdin.buffer.read(), wanted, limits):
             sys.stdout.buffer.write(line + b"\n")
     except BrokenInputError as error:
         _tell(str(error).removeprefix(f"{error.file}: "))

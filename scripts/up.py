@@ -1,4 +1,4 @@
-"""Starts all of Footpath on this machine: the playground, the server on its graph, the chat page."""
+"""Starts all of Footpath on this machine: the server and the chat page, over a store of yours, or over the playground, which it starts."""
 
 import asyncio
 import os
@@ -22,13 +22,18 @@ _BUILT_FOR = "playground.txt"
 def main(
     page_port: Annotated[int, typer.Option(help="Port of the page; 0 takes any that is free.")] = 8501,
     server_port: Annotated[int, typer.Option(help="Port of the server; 0: any.")] = 8000,
+    store: Annotated[
+        Path | None,
+        typer.Option(help="Folder of a store of yours; without one, the playground is started and its graph built."),
+    ] = None,
     playground_port: Annotated[int, typer.Option(help="Port of the playground; 0: any.")] = 8765,
     home: Annotated[Path, typer.Option(help="Folder of the graph, built where it is missing.")] = Path(".footpath/up"),
 ) -> None:
     """Run until Ctrl-C; a line with the address of each as it answers. Exit codes: 1 one of them ended, 2 a wrong setting, 3 one did not start."""
     try:
         with children() as started:
-            _start(started, page_port, server_port, playground_port, home)
+            over = _own(store) if store is not None else _playground(started, playground_port, home)
+            _start(started, page_port, server_port, over)
             ended = started.watch()
             print(f"the {ended} has ended; the others are stopped, too", file=sys.stderr)
             raise typer.Exit(1)
@@ -39,14 +44,23 @@ def main(
         print("all stopped", file=sys.stderr)
 
 
-def _start(started: Children, page_port: int, server_port: int, playground_port: int, home: Path) -> None:
+def _own(store: Path) -> dict[str, str]:
+    """What the server is told of a store of one's own. ``UnavailableError``: there is none."""
+    StoreFolder(store).open(create=False)
+    return {"FOOTPATH_STORE": str(store.resolve())}
+
+
+def _playground(started: Children, port: int, home: Path) -> dict[str, str]:
+    """What the server is told of the playground, which is started."""
     allowed = read_settings().allow_hosts
     script = str(ROOT / "scripts" / "serve_playground.py")
-    playground = started.announced("playground", [script, "--port", str(playground_port)], {})
+    playground = started.announced("playground", [script, "--port", str(port)], {})
     _say("playground", playground)
-    store = _built(playground, home)
     hosts = ",".join(sorted({*allowed, host_of(playground)}))
-    environment = {"FOOTPATH_STORE": str(store), "FOOTPATH_ALLOW_HOSTS": hosts}
+    return {"FOOTPATH_STORE": str(_built(playground, home)), "FOOTPATH_ALLOW_HOSTS": hosts}
+
+
+def _start(started: Children, page_port: int, server_port: int, environment: dict[str, str]) -> None:
     script = str(ROOT / "scripts" / "serve.py")
     server = started.announced("server", [script, "--port", str(server_port)], environment)
     _say("server", server)

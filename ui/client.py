@@ -9,7 +9,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from domain.model import JsonObject
 from ui.account import Account
 from ui.problems import ServerError, refused, unreached
-from ui.replies import Asked, Choices, Chosen, Conversation, LoggedIn, Registration, Run
+from ui.replies import Asked, Choices, Chosen, Conversation, LoggedIn, Registration, Run, User
 from ui.stream import Told, follow
 
 _API = "/api/v1"
@@ -51,6 +51,10 @@ class Client:
     def log_out(self) -> None:
         """End the session on the server."""
         self.send("POST", "/auth/logout")
+
+    def look_again(self) -> None:
+        """See whether this user has another role meanwhile."""
+        self.account.user = read(User, self.send("GET", "/me"))
 
     def conversations(self, search: str = "") -> list[Conversation]:
         """The latest, first those in which something was said last."""

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field, JsonValue
 from domain.model import JsonObject
 from domain.side_effect import Said, SideEffect, side_effect
 from ui.client import Client, read, read_all
+from ui.tool_keys import Flow
 
 AUTHORS = frozenset({"author", "admin"})
 """Roles that may add tools."""
@@ -52,6 +53,7 @@ class Source(BaseModel):
     users: list[str] = Field(default_factory=list[str])
     keys_of: str = "caller"
     watch_minutes: int = 0
+    version: int = 0
     read_at: datetime | None = None
     checked_at: datetime | None = None
     counts: Counts = Field(default_factory=Counts)
@@ -87,10 +89,14 @@ class Input(BaseModel):
 
 
 class Credential(BaseModel):
-    """A key that its calls send, by name."""
+    """A key that its calls send, by name: where it stands in the call, under which name and after which word."""
 
     secret: str
     required: bool = True
+    place: str = "header"
+    name: str = "Authorization"
+    prefix: str = ""
+    flows: list[Flow] = Field(default_factory=list[Flow])
 
 
 class Document(BaseModel):
@@ -270,6 +276,11 @@ def source_history(client: Client, source: str) -> list[Past]:
 def refresh_source(client: Client, source: str, document: str = "") -> None:
     """Read it again and compare. ``document``: the new text, of one that has no address."""
     client.send("POST", f"/sources/{source}/refresh", json={"document": document} if document else {})
+
+
+def rewrite_source(client: Client, source: str, tools: list[JsonObject]) -> Source:
+    """Other tools in place of those that were written by hand, compared with them."""
+    return read(Source, client.send("POST", f"/sources/{source}/refresh", json={"tools": [*tools]}))
 
 
 def touched(client: Client, source: str) -> list[Touched]:

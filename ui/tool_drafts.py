@@ -1,4 +1,4 @@
-"""Tools that are written by hand: what was typed into fields, as the server takes it."""
+"""Tools that are written by hand: what was typed into fields, as the server takes it, and a tool that is there, as it would be typed."""
 
 import json
 from collections.abc import Sequence
@@ -7,16 +7,17 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from domain.model import JsonObject
+from ui.sources import Document, Input
 
-METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD")
 TYPES = ("string", "integer", "number", "boolean", "array", "object")
-LOCATIONS = ("query", "path", "header", "body")
+LOCATIONS = ("query", "path", "header", "body", "cookie")
 PLACES = ("header", "query", "cookie")
 
 
 @dataclass(frozen=True)
 class TypedInput:
-    """A row of the table of parameters, as it was typed. ``choices``: the only values that it takes, comma-separated."""
+    """A row of the table of parameters, as it was typed. ``choices``: the only values that it takes, comma-separated or as a JSON list."""
 
     name: str
     type: str = "string"
@@ -29,7 +30,7 @@ class TypedInput:
 
 @dataclass(frozen=True)
 class TypedTool:
-    """A tool as it was typed. ``secret``: the name of the key that its calls send; empty: none."""
+    """A tool as it was typed. ``secret``: the name of the key that its calls send; empty: none. ``other_keys``: further ones, which have no fields."""
 
     name: str
     method: str = "GET"
@@ -42,6 +43,43 @@ class TypedTool:
     place: str = "header"
     sent_as: str = "Authorization"
     prefix: str = ""
+    other_keys: Sequence[JsonObject] = field(default_factory=tuple)
+
+
+def typed_as(document: Document) -> TypedTool:
+    """A tool that was written by hand before, as it stands in the fields."""
+    first, *others = document.credentials or [None]
+    key = {"secret": first.secret, "place": first.place, "sent_as": first.name, "prefix": first.prefix} if first else {}
+    return TypedTool(
+        document.api,
+        document.method,
+        document.url,
+        document.description,
+        document.side_effect,
+        document.example_response or "",
+        [_row(one) for one in document.parameters],
+        **key,
+        other_keys=[one.model_dump(include={"secret", "place", "name", "prefix"}) for one in others if one],
+    )
+
+
+def _row(one: Input) -> TypedInput:
+    plain = all(isinstance(choice, str) and choice == choice.strip() and "," not in choice for choice in one.enum)
+    choices = ", ".join(map(str, one.enum)) if plain else text_of([*one.enum])
+    return TypedInput(
+        one.name,
+        one.type,
+        one.location,
+        one.required,
+        one.description,
+        text_of(one.example),
+        choices if one.enum else "",
+    )
+
+
+def text_of(value: JsonValue) -> str:
+    """A value as it would be typed."""
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def value_of(text: str, kind: str) -> JsonValue:
@@ -72,7 +110,7 @@ def tool_body(tool: TypedTool) -> JsonObject:
         "description": tool.description.strip(),
         "side_effect": tool.side_effect,
         "parameters": inputs,
-        "credentials": [credential] if tool.secret.strip() else [],
+        "credentials": [*([credential] if tool.secret.strip() else []), *tool.other_keys],
         **({"example_response": tool.answer.strip()} if tool.answer.strip() else {}),
     }
 
@@ -112,7 +150,7 @@ def _placeholders(url: str) -> list[str]:
 
 def _input(one: TypedInput) -> JsonObject:
     example = value_of(one.example, one.type)
-    choices = [value_of(choice.strip(), one.type) for choice in one.choices.split(",") if choice.strip()]
+    choices = _choices(one)
     return {
         "name": one.name.strip(),
         "type": one.type,
@@ -122,3 +160,10 @@ def _input(one: TypedInput) -> JsonObject:
         **({"example": example} if example is not None else {}),
         **({"enum": choices} if choices else {}),
     }
+
+
+def _choices(one: TypedInput) -> list[JsonValue]:
+    listed = value_of(one.choices, "array") if one.choices.lstrip().startswith("[") else None
+    if isinstance(listed, list):
+        return listed
+    return [value_of(choice.strip(), one.type) for choice in one.choices.split(",") if choice.strip()]

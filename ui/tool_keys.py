@@ -1,5 +1,6 @@
 """Keys for tools as the page needs them: a user's own, or those that are kept with a source. Their values go in and never come back."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -21,6 +22,15 @@ class Key(BaseModel):
     lapsed: str = ""
 
 
+class Flow(BaseModel):
+    """A way to obtain a key, as a tool's document names it: a stranger's word."""
+
+    grant: str
+    token_url: str = ""
+    authorize_url: str = ""
+    scopes: list[str] = Field(default_factory=list[str])
+
+
 class NeededKey(BaseModel):
     """A key that admitted tools want, and this user has not. ``tools``: some that want it. ``source_id``: it is to be kept with this source; None:
     with the user's own. ``lapsed``: why it needs consent again.
@@ -31,6 +41,7 @@ class NeededKey(BaseModel):
     tools: list[str] = Field(default_factory=list[str])
     source_id: str | None = None
     lapsed: str = ""
+    flows: list[Flow] = Field(default_factory=list[Flow])
 
 
 class Endpoints(BaseModel):
@@ -44,6 +55,15 @@ class Endpoints(BaseModel):
     issuer_told: bool = False
     scopes: list[str] = Field(default_factory=list[str])
     told: list[str] = Field(default_factory=list[str])
+
+
+def named_in(flows: Sequence[Flow]) -> Endpoints | None:
+    """Where to log in, as a document says it: a person's own consent before that of a client."""
+    chosen = next((one for one in flows if one.grant == "authorization_code"), next(iter(flows), None))
+    if chosen is None:
+        return None
+    told = "Its document names these addresses: look whether they are where you would log in."
+    return Endpoints(authorize_url=chosen.authorize_url, token_url=chosen.token_url, scopes=chosen.scopes, told=[told])
 
 
 class Begun(BaseModel):

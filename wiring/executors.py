@@ -53,9 +53,18 @@ def live_executor(container: Container, secrets: Secrets, owner: str = "") -> Ex
 def mcp_parameters(settings: Settings) -> "McpParameters":
     """The limits of sessions with MCP servers, and the commands that may be started. ``UsageError`` where a variable that one names is not set."""
     from agent.execution.mcp import Command, McpParameters
+    from agent.execution.mcp.parameters import MIB
 
     commands = {
-        name: Command(one.command, _environment(name, one.environment), frozenset(one.keys), one.folder)
+        name: Command(
+            one.command,
+            _environment(name, one.environment),
+            frozenset(one.keys),
+            one.folder,
+            one.memory * MIB,
+            one.cpu,
+            one.file * MIB,
+        )
         for name, one in settings.mcp_commands.items()
     }
     return McpParameters(http=http_parameters(settings), commands=commands, sessions=settings.mcp_sessions)

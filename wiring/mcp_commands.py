@@ -2,9 +2,9 @@
 
 import re
 import shlex
-from typing import cast
+from typing import Annotated, cast
 
-from pydantic import BaseModel, ConfigDict, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
@@ -14,7 +14,7 @@ class McpCommand(BaseModel):
     """One of them. ``command``: its words, or a line that is split into words; no shell ever reads it.
 
     ``environment``: names of this process's variables that it may see. ``keys``: variables that carry the keys of who calls. ``folder``: where it
-    is started.
+    is started. ``memory``, ``file``: MiB of data, and of one written file, and ``cpu``: seconds of computing that each of its processes may take.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -23,6 +23,9 @@ class McpCommand(BaseModel):
     environment: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     folder: str | None = None
+    memory: Annotated[int, Field(ge=16, le=1_048_576)] = 2048
+    cpu: Annotated[int, Field(ge=1, le=1_000_000)] = 3600
+    file: Annotated[int, Field(ge=0, le=1_048_576)] = 1024
 
     @model_validator(mode="before")
     @classmethod

@@ -1,5 +1,6 @@
 """What an MCP server offers, read as a source of tools."""
 
+from admission.listing import read_apart
 from agent.execution.secrets import Secrets
 from domain.tool import STDIO
 from graph.importers.mcp import Listing, McpSource
@@ -12,10 +13,11 @@ async def list_mcp(container: Container, source: McpSource, secrets: Secrets, ow
     Raises:
         ForbiddenAddressError: it may not be reached. SecretError: a key is missing, or may not go there.
         InvalidArgumentsError: no such command may be started. UnavailableError: it does not answer; the message says why.
+        BrokenInputError: its listing takes more than it may.
     """
     from agent.execution.mcp import list_tools
 
-    return await list_tools(container.mcp_sessions(), source, secrets, owner)
+    return await list_tools(container.mcp_sessions(), source, secrets, owner, read_apart)
 
 
 def mcp_url(address: str, command: str) -> str:

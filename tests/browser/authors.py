@@ -10,8 +10,18 @@ FIVE = ["Oil", "Salt", "Rice", "Tea", "Soap"]
 SHOPPING = f"Put {', '.join(FIVE)} on my to-do list, each for itself and due on 2026-07-23."
 AMBIGUOUS = "How many inhabitants does the place have that I mean?"
 BERTH = "Please book a berth of the port for the ship Aurora from 2026-12-01 for 2 nights; the contact is Ines."
+LAMPS = "Which things are in the house of lamps?"
+LONGEST = "How long is the longest berth of the port that the pilots know?"
 LIES = "At which berth of the harbour master does the ship Argonaut lie?"
 _PROGRAMS = {
+    LAMPS: [
+        """found = await list_things()
+{"answered": "yes", "answer": f"There is {found['things'][0]}."}"""
+    ],
+    LONGEST: [
+        """found = await pilot_berths(min_length_m=150)
+{"answered": "yes", "answer": f"It has {found[0]['length_m']} metres."}"""
+    ],
     LIES: [
         """found = await berth_of(ship="Argonaut")
 {"answered": "yes", "answer": f"The Argonaut lies at berth {found['number']}."}"""

@@ -1,5 +1,6 @@
 """APIs that an author adds, in a real browser: read, gated, admitted, and used by somebody else with the next question."""
 
+import json
 import re
 from collections.abc import Generator
 from itertools import count
@@ -7,11 +8,24 @@ from itertools import count
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.authors import BERTH, HOSTILE, LIES
+from tests.browser.authors import BERTH, HOSTILE, LAMPS, LIES, LONGEST
 from tests.browser.everything import Up
 from tests.browser.harbour import KEY, Harbour, harbour_in_thread
-from tests.browser.loopback import serving
-from tests.browser.visits import PATIENCE, asks, chooses, drawn, ended, logs_in, presses, registers, sidebar, visit
+from tests.browser.loopback import address_of, free_socket, serving
+from tests.browser.visits import (
+    PATIENCE,
+    asks,
+    chooses,
+    drawn,
+    ended,
+    logs_in,
+    presses,
+    registers,
+    sidebar,
+    unfolds,
+    visit,
+)
+from tests.server.fake_authorization_server import FakeAuthorizationServer, application
 from tests.unit.agent.execution.mcp.everything import everything
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -87,6 +101,30 @@ def says(page: Page, tool: str, check: str, verdict: str | re.Pattern[str]) -> N
     expect(told).to_have_text(wanted)
 
 
+def answers(page: Page, request: str, answer: str) -> None:
+    """Ask the scripted model, and read that."""
+    chooses(page, "Decided by", "A language model")
+    asks(page, request)
+    ended(page, "Answered")
+    expect(page.get_by_text(answer)).to_be_visible()
+
+
+def house_of_lamps(address: str) -> bytes:
+    """The document of what is behind the authorization server: one operation, for which one has to log in."""
+    flow = {"authorizationUrl": f"{address}/login", "tokenUrl": f"{address}/token", "scopes": {"things": "see them"}}
+    called = {
+        "operationId": "list_things",
+        "summary": "Lists the things that are in the house of lamps.",
+        "security": [{"oauth": ["things"]}],
+        "responses": {"200": {"description": "them", "content": {"application/json": {"schema": {"type": "object"}}}}},
+    }
+    schemes = {"oauth": {"type": "oauth2", "flows": {"authorizationCode": flow}}}
+    whole = {"openapi": "3.0.3", "info": {"title": "Lamps", "version": "1"}, "servers": [{"url": address}]}
+    return json.dumps(
+        whole | {"paths": {"/things": {"get": called}}, "components": {"securitySchemes": schemes}}
+    ).encode()
+
+
 def test_an_api_is_added_gated_and_used_by_another_user(browser_program: Browser, up: Up, harbour: Harbour) -> None:
     with visit(browser_program, up.addresses["page"]) as page:
         enters(page, up, "berta")
@@ -151,7 +189,9 @@ def test_changes_corrections_undo_and_who_may_see_it(browser_program: Browser, u
     with visit(browser_program, up.addresses["page"]) as page:
         registers(page, "fiona")
         expect(sidebar(page).get_by_role("button", name="Keys", exact=True)).to_be_visible()
-        expect(sidebar(page).get_by_role("button", name="Sources", exact=True)).to_have_count(0)
+        goes(page, "Sources")
+        expect(page.get_by_text("Ask an administrator of this server to make you an author")).to_be_visible()
+        expect(page.get_by_role("button", name="Add an API")).to_have_count(0)
 
 
 def test_an_mcp_server_is_added_and_used(browser_program: Browser, up: Up) -> None:
@@ -179,3 +219,79 @@ def test_an_mcp_server_is_added_and_used(browser_program: Browser, up: Up) -> No
         presses(page, "Allow once")
         ended(page, "Answered")
         expect(page.get_by_text("The Argonaut lies at berth 8.")).to_be_visible()
+
+
+def test_calls_are_described_by_hand_changed_and_used(browser_program: Browser, up: Up, harbour: Harbour) -> None:
+    with visit(browser_program, up.addresses["page"]) as page:
+        enters(page, up, "hanna")
+        goes(page, "Sources")
+        presses(page, "Add an API")
+        page.get_by_text("None: I describe its calls").click()
+        fills(page, "Name", "Pilots")
+        fills(page, "Name of call 1", "pilot_berths")
+        fills(page, "Address of call 1", f"{harbour.address}/berths")
+        fills(
+            page,
+            "What call 1 answers, and for which requests",
+            "Tells which berths the pilots know, with their length.",
+        )
+        unfolds(page, "Key and example answer of call 1")
+        fills(page, "Name of its key, call 1", "pilots")
+        fills(page, "Sent as, call 1", "X-Harbour-Key")
+        page.get_by_text("Those kept with the source, for all its users").click()
+        presses(page, "Add it")
+        expect(page.get_by_role("heading", name="Pilots", exact=True)).to_be_visible()
+        part(page, "Keys")
+        keeps(page, KEY)
+        part(page, "Calls")
+        presses(page, "Add a parameter to call 1")
+        fills(page, "Parameter 1 of call 1", "min_length_m")
+        chooses(page, "Type 1 of call 1", "integer")
+        presses(page, "Keep these calls")
+        expect(page.get_by_text("1 change since it was read before")).to_be_visible()
+        part(page, "Tools")
+        presses(page, "Check its one tool")
+        says(page, "pilot_berths", "Live call", "passed")
+        presses(page, "Admit 1 tool that passed")
+        expect(page.get_by_text("1 admitted").first).to_be_visible()
+        presses(page, "Conversation")
+        answers(page, LONGEST, "It has 180 metres.")
+
+
+def test_a_document_is_uploaded_and_its_key_had_by_consent(browser_program: Browser, up: Up) -> None:
+    bound = free_socket()
+    fake = FakeAuthorizationServer(address_of(bound))
+    with serving(application(fake), bound), visit(browser_program, up.addresses["page"]) as page:
+        enters(page, up, "ivo")
+        goes(page, "Sources")
+        presses(page, "Add an API")
+        page.get_by_text("Its document, as a file or text").click()
+        fills(page, "Name", "Lamps")
+        page.locator("input[type=file]").set_input_files(
+            {"name": "lamps.json", "mimeType": "application/json", "buffer": house_of_lamps(fake.url)}
+        )
+        expect(page.get_by_text("lamps.json")).to_be_visible()
+        drawn(page)
+        page.get_by_text("Those kept with the source, for all its users").click()
+        presses(page, "Add it")
+        expect(page.get_by_role("heading", name="Lamps", exact=True)).to_be_visible()
+        part(page, "Keys")
+        expect(page.get_by_text("Its document names these addresses")).to_be_visible()
+        fills(page, "Address of the API or server, to ask it where to log in", f"{fake.url}/things")
+        presses(page, "Ask it")
+        expect(page.get_by_label("Address to log in at")).to_have_value(f"{fake.url}/authorize")
+        presses(page, "Go on")
+        with page.expect_popup() as opened:
+            page.get_by_role("link", name="Log in there").click()
+        expect(opened.value.get_by_text("The key lamps_oauth is kept.")).to_be_visible()
+        presses(page, "I have agreed")
+        expect(page.get_by_text("renewed by OAuth 2")).to_be_visible()
+        part(page, "Tools")
+        presses(page, "Check its one tool")
+        says(page, "list_things", "Live call", re.compile("passed"))
+        presses(page, "Admit 1 tool that passed")
+        expect(page.get_by_text("1 admitted").first).to_be_visible()
+        presses(page, "Conversation")
+        answers(page, LAMPS, "There is a lamp.")
+    assert fake.kinds() == ["authorization_code"]
+    assert "code_verifier" in fake.asked[0]

@@ -1,4 +1,4 @@
-"""Admits and withdraws tools of a store, over and over, until it is killed: ``python -m tests.flows.admitting_child STORE``."""
+"""Admits and withdraws tools of a store, over and over, until it is killed: ``python -m tests.flows.admitting_child [STORE]``; without one, of the store that the environment names."""
 
 import asyncio
 import sys
@@ -25,7 +25,7 @@ def harbour_tool(name: str) -> ToolDoc:
 TOOLS = tuple(harbour_tool(name) for name in NAMES)
 
 
-async def change_for_ever(store: Path) -> None:
+async def change_for_ever(store: Path | None) -> None:
     """Tell of the first change, and go on."""
     async with open_container(None, store) as container:
         while True:
@@ -37,4 +37,4 @@ async def change_for_ever(store: Path) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(change_for_ever(Path(sys.argv[1])))
+    asyncio.run(change_for_ever(Path(sys.argv[1]) if len(sys.argv) > 1 else None))

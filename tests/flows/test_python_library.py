@@ -1,7 +1,11 @@
 """The Python library on the playground: what docs/python.md shows, both forms of it, and what it refuses."""
 
 import asyncio
+import os
 import re
+import shutil
+import subprocess
+import sys
 import threading
 from collections.abc import Generator
 from pathlib import Path
@@ -12,8 +16,10 @@ import pytest
 from footpath import AsyncFootpath, Change, Footpath, UnavailableError, UsageError
 from playground.child import running_playground
 from playground.record import DATA
+from wiring.asked_runs import AskedRun
 
-PAGE = Path(__file__).parents[2] / "docs" / "python.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "python.md"
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 WEATHER = "What is the temperature in Tarnholm right now?"
 
@@ -158,3 +164,29 @@ def test_a_closed_store_says_so(place: Path) -> None:
     footpath.close()
     with pytest.raises(RuntimeError, match="closed"):
         footpath.find("weather")
+
+
+def test_a_conversation_at_the_terminal_goes_on_from_what_was_found(address: str, place: Path, tmp_path: Path) -> None:
+    """``footpath chat``, its input a file: each question is served with what came before, and answers are judged."""
+    store = shutil.copytree(place / "my-store", tmp_path / "store", ignore=shutil.ignore_patterns("asked.jsonl"))
+    done = subprocess.run(
+        [sys.executable, "-m", "footpath", "chat", "--store", str(store), "--policy", "offline"],
+        input=f"/right\n{WEATHER}\n/right\nAnd in Caldera?\n/quit\nnever asked\n",
+        env={**os.environ, "FOOTPATH_ALLOW_HOSTS": address.removeprefix("http://")},
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "nothing was answered yet" in done.stderr
+    first, then, second = done.stdout.partition("And in Caldera?")
+    assert "get_current_weather" in first
+    assert "7.3" in first
+    assert then
+    assert "14.2" in second
+    assert "never asked" not in done.stdout
+    lines = (store / "asked.jsonl").read_text(encoding="utf-8").splitlines()
+    [judged] = [run for run in map(AskedRun.model_validate_json, lines) if run.verdict]
+    assert (judged.judged.request, judged.verdict) == (WEATHER, "right")

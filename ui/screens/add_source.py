@@ -7,6 +7,7 @@ from ui import places
 from ui.client import Client
 from ui.problems import ServerError
 from ui.screens.audience import audience, watched
+from ui.screens.document_text import document_text
 from ui.screens.typed_tools import forget_tools, typed_tools
 from ui.sources import add_source
 from ui.texts import unmarked
@@ -18,7 +19,6 @@ _WAYS = {
     "mcp": "An MCP server",
     "form": "None: I describe its calls",
 }
-_MOST_BYTES = 8 * 2**20
 _CATEGORY = "Custom"
 
 
@@ -73,7 +73,7 @@ def _fields(way: str) -> tuple[JsonObject, list[str]]:
                 "the address of its document"
             ]
         case "document":
-            text, wrong = _text()
+            text, wrong = document_text("add")
             return {"kind": "openapi", "document": text, **_base()}, wrong
         case "mcp":
             return _mcp()
@@ -87,20 +87,6 @@ def _base() -> JsonObject:
         "Base address of its calls", max_chars=2000, key="add-base", placeholder="Only where the document names none, or a wrong one"
     ).strip()  # fmt: skip
     return {"base_url": base} if base else {}
-
-
-def _text() -> tuple[str, list[str]]:
-    """A file's or a pasted document's text, and what is wrong with it."""
-    given = st.file_uploader("File", type=["json", "yaml", "yml"], key="add-file")
-    pasted = st.text_area("Or paste it here", key="add-text", height=200)
-    if given is None:
-        return pasted, [] if pasted.strip() else ["its document"]
-    if given.size > _MOST_BYTES:
-        return "", [f"a document of at most {_MOST_BYTES // 2**20} MiB: this one has {given.size / 2**20:.1f}"]
-    try:
-        return given.getvalue().decode("utf-8-sig"), []
-    except UnicodeDecodeError:
-        return "", ["a document in UTF-8: save the file so and choose it again"]
 
 
 def _mcp() -> tuple[JsonObject, list[str]]:

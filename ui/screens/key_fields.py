@@ -1,7 +1,8 @@
 """Keys that are kept in one place: which there are, which are missing, and fields to keep one, as a value or by OAuth 2."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
+from zlib import crc32
 
 import streamlit as st
 
@@ -12,7 +13,7 @@ from ui.screens.telling import told
 from ui.source_words import when
 from ui.texts import labelled, unmarked
 from ui.tool_drafts import lines_of
-from ui.tool_keys import Endpoints, Key, Vault, discover
+from ui.tool_keys import Endpoints, Flow, Key, Vault, discover, named_in
 
 _GRANTS = {
     "authorization_code": "I log in there and agree",
@@ -21,9 +22,16 @@ _GRANTS = {
 
 
 def keeping(
-    vault: Vault, key: str, wanted: Sequence[str] = (), hosts: Sequence[str] = (), *, only: bool = False
+    vault: Vault,
+    key: str,
+    wanted: Mapping[str, Sequence[Flow]],
+    hosts: Sequence[str] = (),
+    *,
+    only: bool = False,
 ) -> None:
-    """``wanted``: names that tools ask for; ``hosts``: where they would be sent. ``only``: no other keys are shown."""
+    """``wanted``: names that tools ask for, with the ways to obtain them that documents name; ``hosts``: where they would be sent. ``only``: no
+    other keys are shown.
+    """
     kept = vault.kept()
     shown = [one for one in kept if not only or one.name in wanted]
     for one in shown:
@@ -33,15 +41,11 @@ def keeping(
     missing = [name for name in wanted if name not in {one.name for one in kept}]
     if missing:
         st.warning("Missing: " + ", ".join(map(labelled, missing)))
-    by_oauth = st.radio(
-        "How it is had",
-        ["A key that I was given", "OAuth 2"],
-        key=f"how-{key}",
-        horizontal=True,
-    )
     first = (missing or list(wanted) or [""])[0]
-    if by_oauth == "OAuth 2":
-        _by_oauth(vault, key, first, hosts)
+    named = named_in(wanted.get(first, ()))
+    ways = ["A key that I was given", "OAuth 2"]
+    if st.radio("How it is had", ways, int(named is not None), key=f"how-{key}-{first}", horizontal=True) == ways[1]:
+        _by_oauth(vault, key, first, hosts, named)
     else:
         _by_value(vault, key, first, hosts)
 
@@ -79,20 +83,20 @@ def _by_value(vault: Vault, key: str, name: str, hosts: Sequence[str]) -> None:
         st.rerun()
 
 
-def _by_oauth(vault: Vault, key: str, name: str, hosts: Sequence[str]) -> None:
-    """Where to log in is asked of the server, or said by hand."""
-    found = _discovered(vault.client, key)
+def _by_oauth(vault: Vault, key: str, name: str, hosts: Sequence[str], named: Endpoints | None) -> None:
+    """Where to log in is asked of the server, ``named`` by a document, or said by hand."""
+    found = _discovered(vault.client, key) or named or Endpoints()
     for said in found.told:
         st.caption(unmarked(said))
     with st.form(f"oauth-{key}", border=True):
-        named = st.text_input("Name of the key", name, max_chars=200, key=f"oauth-name-{key}-{name}")
+        given = st.text_input("Name of the key", name, max_chars=200, key=f"oauth-name-{key}-{name}").strip()
         how = _terms(found, key, hosts)
         pressed = st.form_submit_button("Go on")
     asked = f"asked-{key}"
-    if pressed and not named.strip():
+    if pressed and not given:
         st.error("Still needed: its name.")
     elif pressed:
-        _begin(vault, named.strip(), how, asked)
+        _begin(vault, given, how, asked)
     if address := st.session_state.get(asked, ""):
         st.info("Log in there and agree; then come back.")
         st.link_button("Log in there", address, icon=":material/open_in_new:")
@@ -103,8 +107,9 @@ def _by_oauth(vault: Vault, key: str, name: str, hosts: Sequence[str]) -> None:
 
 def _terms(found: Endpoints, key: str, hosts: Sequence[str]) -> JsonObject:
     """What is asked for, as the server takes it; what was found out stands in the fields at first."""
-    of = f"{key}-{found.token_url}"
-    grant = st.selectbox("How", list(_GRANTS), format_func=_GRANTS.__getitem__, key=f"grant-{key}")
+    of = f"{key}-{crc32(found.model_dump_json().encode())}"
+    by_client = bool(found.token_url) and not found.authorize_url
+    grant = st.selectbox("How", list(_GRANTS), int(by_client), format_func=_GRANTS.__getitem__, key=f"grant-{of}")
     authorize = st.text_input(
         "Address to log in at", found.authorize_url, max_chars=2000, key=f"authorize-{of}"
     ).strip()
@@ -146,7 +151,7 @@ def _begin(vault: Vault, name: str, how: JsonObject, asked: str) -> None:
         st.session_state[asked] = begun.authorize
 
 
-def _discovered(client: Client, key: str) -> Endpoints:
+def _discovered(client: Client, key: str) -> Endpoints | None:
     kept = f"discovered-{key}"
     address = st.text_input(
         "Address of the API or server, to ask it where to log in", max_chars=2000, key=f"discover-{key}"
@@ -158,4 +163,4 @@ def _discovered(client: Client, key: str) -> Endpoints:
             if error.logged_out:
                 raise
             st.error(unmarked(str(error)))
-    return st.session_state.get(kept) or Endpoints()
+    return st.session_state.get(kept)

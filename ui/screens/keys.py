@@ -24,7 +24,7 @@ def keys(client: Client) -> None:
             places.go("sources", source=one.source_id)
     own = [one for one in needed if one.source_id is None]
     hosts = sorted({host for one in own for host in one.hosts})
-    keeping(Vault(client), "own", [one.name for one in own], hosts)
+    keeping(Vault(client), "own", {one.name: one.flows for one in own}, hosts)
 
 
 def _needed(client: Client) -> list[NeededKey]:

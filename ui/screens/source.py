@@ -9,6 +9,7 @@ from ui.client import Client
 from ui.gate_view import gate_html
 from ui.problems import ServerError
 from ui.screens.key_fields import keeping
+from ui.screens.source_calls import calls
 from ui.screens.source_changes import changes, history
 from ui.screens.source_quality import quality
 from ui.screens.source_settings import settings
@@ -20,14 +21,16 @@ from ui.texts import labelled, unmarked
 from ui.tool_keys import Vault, source_vault
 
 _TICK = 0.5
+_TOOLS = "Tools"
+_CALLS = "Calls"
 _PARTS: dict[str, Callable[[Client, Source], None]] = {
+    _CALLS: calls,
     "Changes": changes,
     "Keys": lambda client, one: _keys(client, one),
     "Quality": quality,
     "History": history,
     "Settings": settings,
 }
-_TOOLS = "Tools"
 
 
 def looking(client: Client, chosen: str) -> None:
@@ -46,9 +49,8 @@ def looking(client: Client, chosen: str) -> None:
     if one.checking:
         st.fragment(lambda: _live(client, chosen), run_every=_TICK, key=f"gate-{chosen}")()
         return
-    part = st.segmented_control(
-        "Part", [_TOOLS, *_PARTS], default=_TOOLS, key=f"part-{chosen}", label_visibility="collapsed"
-    )
+    parts = [_TOOLS, *(name for name in _PARTS if name != _CALLS or one.kind == "form")]
+    part = st.segmented_control("Part", parts, default=_TOOLS, key=f"part-{chosen}", label_visibility="collapsed")
     if part in _PARTS:
         _PARTS[part](client, one)
     else:
@@ -61,11 +63,9 @@ def _head(one: Source) -> None:
         st.warning(unmarked(f"It could not be read last: {one.trouble}"))
     if one.check_trouble:
         st.warning(unmarked(f"The gate stopped early: {one.check_trouble}"))
-    breaking = [change for change in one.changes if change.breaks]
     if one.changes:
-        kept_out = (
-            f", {counted(len(breaking), 'of them keeps a tool out', 'of them keep tools out')}" if breaking else ""
-        )
+        breaking = sum(change.breaks for change in one.changes)
+        kept_out = f"; {counted(breaking, 'change keeps', 'changes keep')} a tool out" if breaking else ""
         st.warning(f"{counted(len(one.changes), 'change')} since it was read before{kept_out}: see *Changes*.")
 
 
@@ -120,7 +120,8 @@ def _for_all(client: Client, one: Source, tools: list[SourceTool]) -> None:
     unchecked = [tool for tool in tools if tool.state == "draft"]
     ready = admissible(tools)
     with st.container(horizontal=True, gap="small"):
-        if st.button(f"Check all {counted(len(tools), 'tool')}", type="primary" if unchecked else "secondary", key="check-all") and told(
+        check = f"Check all {len(tools):,} tools" if len(tools) > 1 else "Check its one tool"
+        if st.button(check, type="primary" if unchecked else "secondary", key="check-all") and told(
             lambda: check_source(client, one.id, {})
         ):  # fmt: skip
             st.rerun()
@@ -134,7 +135,7 @@ def _for_all(client: Client, one: Source, tools: list[SourceTool]) -> None:
 
 def _missing_keys(client: Client, one: Source, tools: list[SourceTool]) -> None:
     """Said before the gate is asked: without them there is no live call."""
-    wanted = names_of(tools)
+    wanted = sorted({key.secret for tool in tools for key in tool.document.credentials})
     if not wanted:
         return
     vaults = [Vault(client), *([source_vault(client, one.id)] if one.keys_of == "source" else [])]
@@ -146,14 +147,9 @@ def _missing_keys(client: Client, one: Source, tools: list[SourceTool]) -> None:
         )
 
 
-def names_of(tools: list[SourceTool]) -> list[str]:
-    """The keys that its calls send."""
-    return sorted({key.secret for tool in tools for key in tool.document.credentials})
-
-
 def _keys(client: Client, one: Source) -> None:
     tools = source_tools(client, one.id)
-    names = names_of(tools)
+    names = {key.secret: key.flows for tool in tools for key in tool.document.credentials}
     if not names:
         st.caption("Its calls send no keys.")
     hosts = sorted({tool.document.host for tool in tools if tool.document.host})

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from ui.client import Client
+from ui.screens.document_text import document_text
 from ui.screens.telling import told
 from ui.source_words import counted, past_told
 from ui.sources import Change, Past, Source, Touched, changes_seen, refresh_source, source_history, touched, undo
@@ -50,30 +51,40 @@ def _change(tool: str, found: Sequence[Change], resting: Touched | None) -> None
         st.markdown(f"**{labelled(tool.rpartition('/')[2])}**{kept_out}")
         for change in found:
             st.text(visible(f"{_KINDS.get(change.kind, change.kind).capitalize()}: {change.told}"))
-        if resting is None:
-            return
-        if resting.solutions:
-            st.caption(
-                f"{counted(len(resting.solutions), 'solution')} call it: see *Solutions*, where they are checked again."
-            )
-        if resting.templates:
-            st.caption("Templates that call it: " + ", ".join(map(labelled, resting.templates)))
-        if resting.others:
-            st.caption(
-                f"{counted(resting.others, 'solution or template', 'solutions and templates')} of others call it."
-            )
+        if resting is not None:
+            _resting(resting, out=bool(kept_out))
+
+
+def _resting(resting: Touched, *, out: bool) -> None:
+    """What calls the tool, and what becomes of it. ``out``: the tool is kept out."""
+    if resting.solutions:
+        calling = counted(len(resting.solutions), "solution calls it", "solutions call it")
+        later = (
+            "none is taken until it is admitted again; then see *Solutions*, where each"
+            if out
+            else "see *Solutions*, where each"
+        )
+        st.caption(f"{calling}: {later} can be checked again.")
+    if resting.templates:
+        stopped = "; none can be run until it is admitted again" if out else ""
+        st.caption(f"Templates that call it: {', '.join(map(labelled, resting.templates))}{stopped}.")
+    if resting.others:
+        of_others = "solution or template of others calls it", "solutions and templates of others call it"
+        st.caption(f"{counted(resting.others, *of_others)}.")
 
 
 def _refresh(client: Client, one: Source) -> None:
-    text = ""
+    """From where it was read; one that has no address is given as it is now."""
     if one.kind == "form":
-        st.caption("It was written by hand: correct its tools, or add another source.")
+        st.caption("It was written by hand: change its calls under *Calls*.")
         return
+    text, missing = "", list[str]()
     if one.kind == "openapi" and not one.address:
-        text = st.text_area("Its document as it is now", key=f"again-{one.id}", height=160)
+        st.caption("It has no address: give its document as it is now.")
+        text, missing = document_text(f"again-{one.id}")
     pressed = st.button("Read it again", icon=":material/refresh:", key=f"refresh-{one.id}")
-    if pressed and not text.strip() and one.kind == "openapi" and not one.address:
-        st.error("It has no address: paste its document as it is now.")
+    if pressed and missing:
+        st.error(unmarked(f"Still needed: {'; '.join(missing)}."))
     elif pressed and told(lambda: refresh_source(client, one.id, text)):
         st.rerun()
 

@@ -1,7 +1,5 @@
 """A tool of a source: what each check found out, what to try it with, whether it is offered, what is said in place of its document."""
 
-import json
-
 import streamlit as st
 from pydantic import JsonValue
 
@@ -12,7 +10,17 @@ from ui.screens.tool_corrections import correcting
 from ui.source_words import CHECKS, EFFECTS, STATES, VERDICTS
 from ui.sources import Finding, Input, Source, SourceTool, admit_tools, check_source, quarantine_tools
 from ui.texts import clipped, labelled, readable, unmarked, visible
-from ui.tool_drafts import lines_of, value_of
+from ui.tool_drafts import lines_of, text_of, value_of
+
+_TRY, _CORRECT = "Check it with values of your own", "Correct what its document says"
+_HERE = {
+    "document": f"*{_CORRECT}* below",
+    "auth": "*Keys* above",
+    "probe": f"*{_TRY}* below",
+    "quality": f"*{_CORRECT}* below",
+    "findable": f"*{_CORRECT}* and, with other requests, *{_TRY}* below",
+}
+"""Where on the page something can be done about a check that did not pass."""
 
 
 def tool_detail(client: Client, source: Source, tool: SourceTool) -> None:
@@ -20,9 +28,9 @@ def tool_detail(client: Client, source: Source, tool: SourceTool) -> None:
     _about(tool)
     _findings(tool)
     _decide(client, source, tool)
-    with st.expander("Check it with values of your own"):
+    with st.expander(_TRY):
         _try(client, source, tool)
-    with st.expander("Correct what its document says"):
+    with st.expander(_CORRECT):
         correcting(client, source, tool)
     with st.expander("Its document"):
         _document(tool)
@@ -50,15 +58,18 @@ def _findings(tool: SourceTool) -> None:
     if not tool.findings:
         st.caption("The gate has not looked at it yet.")
     order = list(CHECKS)
-    for one in sorted(tool.findings, key=lambda one: order.index(one.check) if one.check in order else len(order)):
-        _finding(tool, one)
+    found = sorted(tool.findings, key=lambda one: order.index(one.check) if one.check in order else len(order))
+    for number, one in enumerate(found):
+        _finding(tool, number, one)
 
 
-def _finding(tool: SourceTool, one: Finding) -> None:
+def _finding(tool: SourceTool, number: int, one: Finding) -> None:
+    """``number``: a check may find several things."""
     sign, said = VERDICTS.get(one.verdict, ("?", one.verdict))
     name, _ = CHECKS.get(one.check, (one.check, ""))
     line = f"**{sign} {unmarked(name)} {unmarked(said)}**  \n{unmarked(one.told)}"
     line += f"  \nWhat to do: {unmarked(one.advice)}" if one.advice else ""
+    line += f" → {_HERE[one.check]}" if one.check in _HERE and one.verdict in ("failed", "warned") else ""
     match one.verdict:
         case "failed":
             st.error(line)
@@ -66,7 +77,7 @@ def _finding(tool: SourceTool, one: Finding) -> None:
             st.warning(line)
         case _:
             st.markdown(line)
-    if one.evidence and st.toggle(f"What was seen: {labelled(name)}", key=f"saw-{tool.tool}-{one.check}"):
+    if one.evidence and st.toggle(f"What was seen: {labelled(name)}", key=f"saw-{tool.tool}-{number}"):
         st.code(readable(one.evidence), language="json", wrap_lines=True)
 
 
@@ -144,13 +155,14 @@ def _try(client: Client, source: Source, tool: SourceTool) -> None:
 def _argument(tool: SourceTool, one: Input) -> JsonValue:
     label = labelled(one.name) + (" (required)" if one.required else "")
     known = tool.corrections.examples.get(one.name, one.example)
-    before = "" if known is None else known if isinstance(known, str) else json.dumps(known, ensure_ascii=False)
     hint = (
         "" if one.type == "string" else "as JSON" if one.type in ("object", "array") else f"a value of type {one.type}"
     )
     about = unmarked(one.description[:400]) or None
     key = f"try-{tool.tool}-{tool.version}-{one.name}"
-    return value_of(st.text_input(label, before, key=key, placeholder=hint, help=about, max_chars=4000), one.type)
+    return value_of(
+        st.text_input(label, text_of(known), key=key, placeholder=hint, help=about, max_chars=4000), one.type
+    )
 
 
 def _document(tool: SourceTool) -> None:

@@ -16,6 +16,8 @@ from ui.texts import labelled, unmarked
 def sources(client: Client) -> None:
     """What the author added, with how it is; an administrator sees everybody's."""
     if client.account.user.role not in AUTHORS:
+        client.look_again()
+    if client.account.user.role not in AUTHORS:
         _not_for(client)
     elif places.place("add"):
         adding(client)
@@ -27,9 +29,12 @@ def sources(client: Client) -> None:
 
 def _not_for(client: Client) -> None:
     st.title("Sources")
+    user = client.account.user
     st.info(
-        f"APIs are added by authors, and you are a {unmarked(client.account.user.role)}. An administrator can make you an author; log in again then."
+        f"APIs and MCP servers are added by authors, and you are a {unmarked(user.role)}: you can use what they add. Would you like to add one? Ask an "
+        f"administrator of this server to make you an author: under *Accounts*, where you are called **{unmarked(user.name)}**."
     )
+    st.button("Look again", icon=":material/refresh:")
 
 
 def _all(client: Client) -> None:

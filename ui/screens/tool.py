@@ -8,6 +8,7 @@ from ui import places
 from ui.client import Client
 from ui.library import Tool, recorded, tool
 from ui.problems import ServerError
+from ui.screens.leave import leave_for
 from ui.screens.tables import table
 from ui.screens.tool_availability import availability
 from ui.screens.tool_marks import marking
@@ -37,6 +38,8 @@ def tool_page(client: Client, named: str) -> None:
         "answers": ("Recorded answers", _answers),
         "try": ("Try it", trying),
     }
+    if found.changes:
+        parts["leave"] = ("Leave", leave_for)
     if client.account.user.role == "admin":
         parts["marks"] = ("Marks", marking)
     chosen = places.place("part") if places.place("part") in parts else ""

@@ -11,7 +11,7 @@ from ui.client import Client
 from ui.screens.telling import told
 from ui.sources import Input, Source, SourceTool, correct_tool
 from ui.texts import labelled, unmarked
-from ui.tool_drafts import value_of
+from ui.tool_drafts import text_of, value_of
 
 _EFFECTS = {None: "What its method and document say", "reads": "It only reads", "changes": "It changes something"}
 
@@ -65,11 +65,11 @@ def correcting(client: Client, source: Source, tool: SourceTool) -> None:
 
 def _example(tool: SourceTool, one: Input, key: str) -> JsonValue:
     known = tool.corrections.examples.get(one.name)
-    before = "" if known is None else known if isinstance(known, str) else json.dumps(known, ensure_ascii=False)
     hint = "" if one.example is None else f"Its document says {json.dumps(one.example, ensure_ascii=False)}"
     label = f"Example of {labelled(one.name)}"
     return value_of(
-        st.text_input(label, before, key=f"example-{key}-{one.name}", placeholder=hint, max_chars=4000), one.type
+        st.text_input(label, text_of(known), key=f"example-{key}-{one.name}", placeholder=hint, max_chars=4000),
+        one.type,
     )
 
 

@@ -4,31 +4,30 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ui.client import Client
+from ui.screens.accounts import all_accounts
 from ui.screens.history import history
 from ui.screens.keys import keys
+from ui.screens.leave import leave
 from ui.screens.library import library
 from ui.screens.solutions import choosing_solution
 from ui.screens.sources import sources
 from ui.screens.templates import choosing_template
 
-AUTHORS = frozenset({"author", "admin"})
-"""Roles that may add tools."""
-
 
 @dataclass(frozen=True)
 class View:
-    """``needs``: the operation that the server must have for it. ``talk``: it is of an open conversation."""
+    """``needs``: the operation that the server must have for it. ``admins``: it is for administrators; ``talk``: it is of an open conversation."""
 
     label: str
     icon: str
     draw: Callable[[Client, str], None]
     needs: str = ""
-    authors: bool = False
+    admins: bool = False
     talk: bool = False
 
     def offered(self, client: Client, conversation: str) -> bool:
         """Whether this user can do something there."""
-        if (self.talk and not conversation) or (self.authors and client.account.user.role not in AUTHORS):
+        if (self.talk and not conversation) or (self.admins and client.account.user.role != "admin"):
             return False
         return not self.needs or client.can(self.needs)
 
@@ -38,7 +37,9 @@ VIEWS = {
     "templates": View("Templates", "bookmarks", choosing_template, "/templates"),
     "solutions": View("Solutions", "lightbulb", choosing_solution, "/solutions"),
     "tools": View("Tools", "construction", library, "/tools"),
-    "sources": View("Sources", "hub", lambda client, _: sources(client), "/sources", authors=True),
+    "sources": View("Sources", "hub", lambda client, _: sources(client), "/sources"),
     "keys": View("Keys", "key", lambda client, _: keys(client), "/me/tool-keys"),
+    "leave": View("Leave", "verified_user", lambda client, _: leave(client), "/me/allowed-tools"),
+    "accounts": View("Accounts", "group", lambda client, _: all_accounts(client), "/users", admins=True),
 }
 """By the name that stands in the address, in the order in which they are offered."""

@@ -10,6 +10,8 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 
 import httpx
+from mcp import types
+from pydantic import ValidationError
 
 from agent.execution.http.outcomes import retry_after
 from agent.execution.mcp.exchange import Exchange, Exchanges, id_of, no_answer
@@ -111,6 +113,9 @@ class BoundedTransport(httpx.AsyncBaseTransport):
         if id_of(content) != number:
             exchange.failed("it answered something that is no answer to the question")
             return _instead(number, exchange)
+        if not await asyncio.to_thread(_in_form, content):
+            exchange.failed("its answer is not in the protocol's form")
+            return _instead(number, exchange)
         return httpx.Response(200, headers=_kept(response), content=content)
 
     async def aclose(self) -> None:
@@ -178,6 +183,15 @@ class _Answered(httpx.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._response.aclose()
+
+
+def _in_form(content: bytes) -> bool:
+    """Whether the library can read it; of what it cannot, it would tell nobody who waits."""
+    try:
+        types.JSONRPCMessage.model_validate_json(content)
+    except ValidationError:
+        return False
+    return True
 
 
 def _instead(number: int, exchange: Exchange) -> httpx.Response:

@@ -1,6 +1,7 @@
 """The tools that a server offers, page by page, as tool documents: so many pages, tools and bytes, whatever its cursors say."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
@@ -21,19 +22,33 @@ from graph.importers.mcp import MOST_TOOLS, Listing, McpSource, read_listing
 _MOST_CURSOR = 4_096
 
 
-async def list_tools(sessions: McpSessions, source: McpSource, secrets: Secrets, owner: str = "") -> Listing:
+ReadListing = Callable[[list[Any], McpSource], Awaitable[Listing]]
+"""Reads what a server listed: a stranger's word."""
+
+
+async def in_thread(tools: list[Any], source: McpSource) -> Listing:
+    """In a thread of this process, which its bounds keep from taking long."""
+    return await asyncio.to_thread(read_listing, tools, source)
+
+
+async def list_tools(
+    sessions: McpSessions, source: McpSource, secrets: Secrets, owner: str = "", read: ReadListing = in_thread
+) -> Listing:
     """What a server offers to a caller with these keys.
 
     Raises:
         ForbiddenAddressError: it may not be reached. SecretError: a key of its source is missing, or may not go there.
         InvalidArgumentsError: no such command is allowed. UnavailableError: it does not answer, or not in the protocol; the message says why.
+        BrokenInputError: ``read`` cannot read it.
     """
     endpoint = await endpoint_of(_asked_for(source), sessions.guard, secrets, owner, sessions.parameters.commands)
     with unlogged(endpoint.redactor):
         try:
-            return await _listing(sessions, source, endpoint)
+            tools, about, told = await _listing(sessions, source, endpoint)
         except BusyError as error:
             raise UnavailableError(f"{error}; try again later") from error
+    found = await read(tools, replace(source, about=about))
+    return replace(found, skipped=(*found.skipped, *told))
 
 
 def _asked_for(source: McpSource) -> ToolDoc:
@@ -44,13 +59,19 @@ def _asked_for(source: McpSource) -> ToolDoc:
     )  # fmt: skip
 
 
-async def _listing(sessions: McpSessions, source: McpSource, endpoint: Endpoint) -> Listing:
+async def _listing(
+    sessions: McpSessions, source: McpSource, endpoint: Endpoint
+) -> tuple[list[Any], str, tuple[str, ...]]:
+    """What it lists, what it says of itself, and why the rest was not asked for."""
     deadline = asyncio.get_running_loop().time() + sessions.parameters.http.timeout
     opening, asking = Exchange(deadline), Exchange(deadline)
     try:
-        async with sessions.of(endpoint, opening) as connection:
+        async with asyncio.timeout_at(deadline), sessions.of(endpoint, opening) as connection:
             tools, told = await _pages(sessions, connection, asking)
             about = source.about or endpoint.redactor.clean(connection.about)
+    except TimeoutError as error:
+        told = "it gave no answer in time that the protocol knows"
+        raise UnavailableError(f"the MCP server at {endpoint.place} cannot be read: {told}") from error
     except UnansweredError as error:
         failed = opening if opening.fault or opening.error else asking
         if isinstance(failed.error, ForbiddenAddressError):
@@ -60,8 +81,7 @@ async def _listing(sessions: McpSessions, source: McpSource, endpoint: Endpoint)
         raise UnavailableError(
             endpoint.redactor.clean(f"the MCP server at {endpoint.place} cannot be read: {error}")
         ) from error
-    found = await asyncio.to_thread(read_listing, tools, replace(source, about=about))
-    return replace(found, skipped=(*found.skipped, *told))
+    return tools, about, told
 
 
 def _wants_key(endpoint: Endpoint) -> str:
@@ -74,31 +94,51 @@ def _wants_key(endpoint: Endpoint) -> str:
 
 
 async def _pages(sessions: McpSessions, connection: Connection, asking: Exchange) -> tuple[list[Any], tuple[str, ...]]:
-    """The tools of all pages, unread, and why the rest was not asked for."""
-    bounds = sessions.parameters
+    """The tools of all pages, unread, and what was left out, or not asked for, and why."""
     tools: list[Any] = []
+    lost = size = 0
+    why = ""
     cursor: str | None = None
     seen = set[str]()
-    size = 0
-    for _ in range(bounds.pages):
+    for _ in range(sessions.parameters.pages):
         params = types.PaginatedRequestParams(cursor=cursor) if cursor is not None else None
         page = await connection.ask(types.ClientRequest(types.ListToolsRequest(params=params)), Page, asking)
-        size += _size(page.tools)
-        if size > bounds.listing_limit:
-            return tools, (f"the listing was not read on: it is longer than {bounds.listing_limit} bytes",)
-        tools += page.tools
-        if not isinstance(page.nextCursor, str) or not page.nextCursor:
-            return tools, ()
-        if page.nextCursor in seen or len(page.nextCursor) > _MOST_CURSOR:
-            return tools, (
-                "the listing was not read on: its server gives the same place again, or one that is no place",
-            )
-        if len(tools) > MOST_TOOLS:
-            return tools, (f"the listing was not read on: of one server {MOST_TOOLS} tools are read",)
-        cursor = page.nextCursor
-        seen.add(cursor)
-    return tools, (f"the listing was not read on: it has more than {bounds.pages} pages",)
+        sizes = await asyncio.to_thread(_sizes, page.tools)
+        size += sum(sizes)
+        if size > sessions.parameters.listing_limit:
+            why = f"it is longer than {sessions.parameters.listing_limit} bytes"
+            break
+        tools += [one for one, bytes_of in zip(page.tools, sizes, strict=True) if bytes_of]
+        lost += sizes.count(0)
+        cursor, why = _next(page, seen, len(tools))
+        if cursor is None:
+            break
+    else:
+        why = f"it has more than {sessions.parameters.pages} pages"
+    unread = [f"the listing was not read on: {why}"] if why else []
+    unkept = [f"{lost} tools are left out: nested too deeply, or with numbers that are too large"] if lost else []
+    return tools, (*unkept, *unread)
 
 
-def _size(tools: list[Any]) -> int:
-    return len(orjson.dumps(tools, default=str))
+def _next(page: Page, seen: set[str], read: int) -> tuple[str | None, str]:
+    """Where it goes on; None: no further, and why, where there would be more."""
+    if not isinstance(page.nextCursor, str) or not page.nextCursor:
+        return None, ""
+    if page.nextCursor in seen or len(page.nextCursor) > _MOST_CURSOR:
+        return None, "its server gives the same place again, or one that is no place"
+    if read > MOST_TOOLS:
+        return None, f"of one server {MOST_TOOLS} tools are read"
+    seen.add(page.nextCursor)
+    return page.nextCursor, ""
+
+
+def _sizes(tools: list[Any]) -> list[int]:
+    return [_size(one) for one in tools]
+
+
+def _size(tool: Any) -> int:
+    """Its bytes as JSON; 0 where it is none that can be kept: nested too deeply, or with a number that is too large."""
+    try:
+        return len(orjson.dumps([[tool]]))  # within a listing it is nested as deeply
+    except orjson.JSONEncodeError:
+        return 0

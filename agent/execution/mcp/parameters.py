@@ -5,18 +5,24 @@ from dataclasses import dataclass, field
 
 from agent.execution.http import HttpParameters
 
+MIB = 1024 * 1024
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
     """A server that an administrator allows to be started: its command line, word by word, and no shell.
 
-    ``environment``: all that it sees beside a bare PATH. ``keys``: names of variables that a caller's own keys may be given in.
+    ``environment``: all that it sees beside a bare PATH. ``keys``: names of variables that a caller's own keys may be given in. ``memory``, ``cpu``,
+    ``file``: bytes of data, seconds of computing, and bytes of one written file that each of its processes may take.
     """
 
     words: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     keys: frozenset[str] = frozenset()
     folder: str | None = None
+    memory: int = 2048 * MIB
+    cpu: int = 3600
+    file: int = 1024 * MIB
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,21 @@
 """What a server says and is told that this process starts itself: by its input and output, a line a message.
 
-Started without a shell, in a group of its own, with a bare environment; the whole group is ended with the session.
+Started without a shell, in a group of its own, bounded in memory, computing and files, with a bare environment; it is ended with the session, and all that it
+started with it.
 """
 
 import asyncio
+import errno
 import logging
 import os
 import signal
+import stat
+import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from pathlib import Path
+from secrets import token_hex
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -20,8 +26,11 @@ from pydantic import ValidationError
 from agent.execution.mcp.connection import Streams
 from agent.execution.mcp.endpoint import Endpoint
 from agent.execution.mcp.exchange import Exchanges, id_of
+from agent.execution.mcp.parameters import Command
+from agent.execution.mcp.strays import MARK, end_strays
 from agent.execution.redaction import Redactor
 
+_START = str(Path(__file__).with_name("bounded_start.py"))
 BARE = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
 """All that a command sees of an environment, beside what an administrator and the caller's keys give it."""
 _PATIENCE = 2.0
@@ -39,9 +48,10 @@ async def over_process(endpoint: Endpoint, limit: int, exchanges: Exchanges) -> 
     """Streams to a command that is started for this block. ``limit``: bytes of one message; a longer one ends it. Raises ``OSError``."""
     command = endpoint.command
     assert command is not None  # noqa: S101  endpoint_of gave it one
+    token = token_hex(16)
     process = await asyncio.create_subprocess_exec(
-        *command.words, stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=command.folder, start_new_session=True, limit=limit,
-        env={**BARE, **command.environment, **endpoint.environment},
+        *await asyncio.to_thread(_bounded, command), stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=command.folder, start_new_session=True,
+        limit=limit, env={**BARE, **command.environment, **endpoint.environment, MARK: token},
     )  # fmt: skip
     heard_in, heard = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     told, told_out = anyio.create_memory_object_stream[SessionMessage](0)
@@ -53,13 +63,21 @@ async def over_process(endpoint: Endpoint, limit: int, exchanges: Exchanges) -> 
     try:
         yield heard, told
     finally:
-        await asyncio.shield(_end(process))
+        await asyncio.shield(_end(process, token))
         for task in tasks:
             task.cancel()
         await asyncio.wait(tasks)
         await _drain(process)
         for stream in (heard_in, heard, told, told_out):
             stream.close()
+
+
+def _bounded(command: Command) -> tuple[str, ...]:
+    """What is started: it binds itself, and becomes the command. ``OSError``: there is no such program."""
+    if not stat.S_ISREG(Path(command.words[0]).stat().st_mode) or not os.access(command.words[0], os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), command.words[0])
+    bounds = (str(command.memory), str(command.cpu), str(command.file))
+    return (sys.executable, "-I", "-S", "-B", _START, *bounds, *command.words)
 
 
 async def _hear(process: Process, heard: _Heard, exchanges: Exchanges, limit: int) -> None:
@@ -112,8 +130,8 @@ async def _log_errors(process: Process, place: str, redactor: Redactor) -> None:
         lines += len(whole)
 
 
-async def _end(process: Process) -> None:
-    """Close its input, ask it to end, and end it: it, and all that it started."""
+async def _end(process: Process, token: str) -> None:
+    """Close its input, ask it to end, and end it: it, and all that it started, in whatever group that is by now."""
     if process.stdin is not None:
         process.stdin.close()
     for asked in (None, signal.SIGTERM, signal.SIGKILL):
@@ -126,6 +144,7 @@ async def _end(process: Process) -> None:
         except TimeoutError:
             continue
     _signal(process, signal.SIGKILL)  # what it started and left behind
+    await asyncio.to_thread(end_strays, token)
 
 
 async def _drain(process: Process) -> None:

@@ -66,11 +66,18 @@ def texts(test: AppTest) -> str:
     return "\n".join(one.value for one in parts).replace("\\", "").replace("\u2060", "")
 
 
-def test_a_user_is_told_who_adds_apis() -> None:
-    test, served = shown({}, role="user")
-    assert "added by authors" in texts(test)
-    assert not test.button
+def test_a_user_is_told_who_adds_apis_and_whom_to_ask() -> None:
+    test, served = shown({"GET /me": {"id": "u", "name": "ada", "role": "user"}}, role="user")
+    assert "under *Accounts*, where you are called ada." in texts(test).replace("**", "")
     assert not served.asked
+
+
+def test_who_was_made_an_author_meanwhile_need_not_log_in_again() -> None:
+    me = {"id": "u", "name": "ada", "role": "user"}
+    test, _ = shown({"GET /me": me, "GET /sources": []}, role="user")
+    me["role"] = "author"
+    press(test, "Look again")
+    assert "Nothing was added yet." in texts(test)
 
 
 def test_nothing_was_added_yet() -> None:
@@ -304,3 +311,53 @@ def test_a_step_of_the_history_is_told() -> None:
     )
     assert past_told(one) == "2026-11-23 12:00 UTC  the server admitted: c (tried), undone since"
     assert names_told([f"a/b/{number}" for number in range(9)]) == "0, 1, 2, 3, 4, 5 and 3 more"
+
+
+def test_calls_that_were_written_by_hand_are_changed_in_their_fields() -> None:
+    """What has no field, as a second key, and choices with commas in them, stay as they are."""
+    second = {"secret": "tide", "place": "query", "name": "t", "prefix": ""}
+    flag = {"name": "flag", "enum": ["NL, BE", "DE"], "example": "DE", "location": "cookie"}
+    ship: dict[str, Any] = DOCUMENT | {"method": "HEAD", "side_effect": "reads", "example_response": '{"imo": 7}'}
+    ship |= {"credentials": [*ship["credentials"], second], "parameters": [*ship["parameters"], flag]}
+    berth = DOCUMENT | {"id": "Custom/Harbour/b", "api": "b", "parameters": [], "credentials": []}
+    gone = tool(tool="Custom/Harbour/c", original=DOCUMENT | {"api": "c"}, gone=True)
+    tools = [tool(original=ship), tool(tool="Custom/Harbour/b", original=berth), gone]
+    test, served = source_page(*tools, kind="form", address="")
+    test.segmented_control(key="part-s1").set_value("Calls").run()
+    press(test, "Add a parameter to call 1")
+    fields = {one.label: one for one in test.text_input}
+    assert fields["Choices 2 of call 1"].value == '["NL, BE", "DE"]'
+    fields["Parameter 3 of call 1"].set_value("imo")
+    press(test, "Remove call 2")
+    press(test, "Keep these calls")
+    ((path, sent),) = served.asked
+    assert path == "POST /sources/s1/refresh"
+    same = {"type": "string", "description": ""}
+    assert sent == {
+        "tools": [
+            {
+                "name": "find_ship", "method": "HEAD", "url": "http://127.0.0.1:9/ships", "description": "Find a ship by its name.",
+                "side_effect": "reads", "example_response": '{"imo": 7}',
+                "credentials": [{"secret": "harbour", "place": "header", "name": "X-Harbour-Key", "prefix": ""}, second],
+                "parameters": [
+                    same | {"name": "name", "location": "query", "required": True},
+                    same | {"name": "flag", "location": "cookie", "required": False, "example": "DE", "enum": ["NL, BE", "DE"]},
+                    same | {"name": "imo", "location": "query", "required": False},
+                ],
+            }
+        ]
+    }  # fmt: skip
+
+
+def test_calls_are_as_they_were_again() -> None:
+    test, served = source_page(tool(), kind="form", address="")
+    test.segmented_control(key="part-s1").set_value("Calls").run()
+    {one.label: one for one in test.text_input}["Name of call 1"].set_value("other").run()
+    press(test, "As they were")
+    assert {one.label: one.value for one in test.text_input}["Name of call 1"] == "find_ship"
+    assert not served.asked
+
+
+def test_what_is_not_written_by_hand_has_no_calls_to_change() -> None:
+    test, _ = source_page(tool())
+    assert [one.content for one in test.segmented_control(key="part-s1").proto.options][:2] == ["Tools", "Changes"]

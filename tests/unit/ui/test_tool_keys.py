@@ -98,7 +98,7 @@ def test_a_key_that_is_kept_is_told_with_why_it_lapsed_and_forgotten() -> None:
 def test_the_server_is_asked_where_to_log_in_and_only_a_web_address_is_opened() -> None:
     begun = {"authorize": "javascript:alert(1)"}
     test, served = shown(**{"POST /me/tool-keys/harbour/oauth": begun})
-    test.radio(key="how-own").set_value("OAuth 2").run()
+    test.radio(key="how-own-").set_value("OAuth 2").run()
     test.text_input(key="discover-own").set_value("https://api.example")
     press(test, "Ask it")
     assert "It wants PKCE." in read(test)
@@ -116,3 +116,20 @@ def test_the_server_is_asked_where_to_log_in_and_only_a_web_address_is_opened() 
             **{name: value for name, value in FOUND.items() if name != "told"},
         },
     )  # fmt: skip
+
+
+def test_where_a_document_names_the_way_to_log_in_its_addresses_stand_there() -> None:
+    """A person's own consent goes before a client's; what the document says is told to be the document's."""
+    place = {"token_url": "https://log.example/token", "scopes": ["read"]}
+    by_client = {"grant": "client_credentials", "token_url": "https://log.example/other"}
+    flows = [by_client, place | {"grant": "authorization_code", "authorize_url": "https://log.example/in"}]
+    begun = {"authorize": "https://log.example/in?state=1"}
+    wanted = [{"name": "harbour", "hosts": ["api.example"], "flows": flows}]
+    test, served = shown(**{"GET /me/needed-keys": wanted, "POST /me/tool-keys/harbour/oauth": begun})
+    assert "Its document names these addresses" in read(test)
+    press(test, "Go on")
+    ((path, sent),) = served.asked
+    assert path == "POST /me/tool-keys/harbour/oauth"
+    assert isinstance(sent, dict)
+    told = {name: sent[name] for name in ("grant", "authorize_url", "token_url", "scopes", "hosts")}
+    assert told == flows[1] | {"hosts": ["api.example"]}

@@ -1,6 +1,7 @@
 """Tools of a real server over streamable HTTP: listed, called, and what may go wrong on the way."""
 
 import asyncio
+import json
 from typing import Any
 
 import mcp.server.lowlevel
@@ -269,6 +270,54 @@ async def test_a_listing_that_is_too_large_is_cut() -> None:
     assert any(f"of one server {MOST_TOOLS}" in one for one in many.skipped)
     assert len(long.docs) == 400
     assert long.skipped == ("the listing was not read on: it is longer than 60000 bytes",)
+
+
+async def says(one: Asked, result: object) -> None:
+    """Of numbers and depths that orjson does not write."""
+    await one.begin()
+    await one.body(json.dumps({"jsonrpc": "2.0", "id": one.id, "result": result}).encode())
+
+
+async def test_tools_with_numbers_that_no_store_holds_are_left_out() -> None:
+    async def lists(one: Asked) -> None:
+        await says(one, {"tools": [plain("large") | {"inputSchema": {"maximum": 2**70}}, plain("a")]})
+
+    async with served(Hostile({"tools/list": lists})) as at, sessions() as ours:
+        listing = await list_tools(ours, McpSource(f"{at}/mcp", "harbour", "h"), NO_KEYS)
+    assert [doc.api for doc in listing.docs] == ["a"]
+    assert listing.skipped == ("1 tools are left out: nested too deeply, or with numbers that are too large",)
+
+
+def deep(levels: int) -> Any:
+    found: Any = {}
+    for _ in range(levels):
+        found = {"x": found}
+    return found
+
+
+@pytest.mark.parametrize("result", [{"tools": [deep(800)]}, 5, []], ids=["deep", "number", "list"])
+async def test_an_answer_that_the_library_cannot_read_is_told_and_not_waited_for(result: object) -> None:
+    """It would tell nobody who waits; with a minute to wait, the test would be ended."""
+
+    async def answers(one: Asked) -> None:
+        await says(one, result)
+
+    async with served(Hostile({"tools/list": answers, "tools/call": answers})) as at, sessions(seconds=60) as ours:
+        with pytest.raises(UnavailableError, match=r"no answer to the question|not in the protocol's form"):
+            await asyncio.wait_for(list_tools(ours, McpSource(f"{at}/mcp", "harbour", "h"), NO_KEYS), 20)
+        called = await asyncio.wait_for(McpExecutor(ours).call(tool(f"{at}/mcp", "a"), {}), 20)
+    assert called.outcome == "unknown"
+
+
+async def test_a_listing_that_never_comes_is_waited_for_so_long() -> None:
+    async def streams(one: Asked) -> None:
+        await one.begin(kind="text/event-stream")
+        await one.body(b'event: message\ndata: {"jsonrpc": "2.0", "id": 1, "result": 5}\n\n', more=True)
+        await asyncio.sleep(30)
+
+    async with served(Hostile({"tools/list": streams})) as at, sessions(seconds=1) as ours:
+        with pytest.raises(UnavailableError, match="in time"):
+            await asyncio.wait_for(list_tools(ours, McpSource(f"{at}/mcp", "harbour", "h"), NO_KEYS), 20)
 
 
 async def test_a_server_that_does_not_list_is_told() -> None:

@@ -2,13 +2,16 @@
 
 import asyncio
 import os
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
 import orjson
 import pytest
 
-from agent.execution.mcp import Command, McpExecutor, list_tools
+from agent.execution.mcp import Command, McpExecutor, bounded_start, list_tools
+from agent.execution.mcp.strays import MARK
 from agent.execution.secrets import EnvironmentSecrets
 from domain.errors import InvalidArgumentsError
 from domain.tool import Credential
@@ -65,6 +68,7 @@ async def test_it_sees_a_bare_environment_and_the_keys_of_who_calls(
     assert "ended" in result.note or "closed" in result.note.lower()
     seen = orjson.loads(told.read_bytes())
     seen.pop("LC_CTYPE", None)  # Python's own
+    assert len(seen.pop(MARK)) == 32
     assert seen == {
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "LANG": "C.UTF-8",
@@ -116,6 +120,68 @@ async def test_all_that_it_started_ends_with_it(tmp_path: Path) -> None:
         await asyncio.sleep(0.01)
     else:
         pytest.fail("what the server started still runs")
+
+
+SERVING = "sys.path.insert(0, sys.argv[2])\nfrom everything import everything\nserver = everything()\n"
+
+
+async def test_what_leaves_its_group_ends_with_it_too(tmp_path: Path) -> None:
+    script = (
+        "import subprocess, sys\nchild = subprocess.Popen(['/bin/sleep', '600'], start_new_session=True)\n"
+        f"open(sys.argv[1], 'w').write(str(child.pid))\n{SERVING}server.run('stdio')\n"
+    )
+    told = tmp_path / "pid"
+    command = Command((*shown(script, tmp_path).words, str(told), str(HERE)))
+    async with sessions(commands={"family": command}, seconds=20) as ours:
+        assert (await McpExecutor(ours).call(tool("stdio:family", "plain", "name"), {"name": "Ann"})).outcome == "ok"
+        child = int(told.read_text())
+        assert runs(child)
+    for _ in range(100):
+        if not runs(child):
+            break
+        await asyncio.sleep(0.01)
+    else:
+        pytest.fail("what left the group of the server still runs")
+
+
+@pytest.mark.parametrize(
+    ("greedy", "bounds"),
+    [
+        ("kept = bytearray(400_000_000)", {"memory": 200 * 1024 * 1024}),
+        ("open(sys.argv[1], 'wb').write(bytes(9_000_000))", {"file": 1024 * 1024}),
+    ],
+    ids=["memory", "disk"],
+)
+async def test_one_that_takes_more_than_it_may_ends_or_is_refused(
+    tmp_path: Path, greedy: str, bounds: dict[str, int]
+) -> None:
+    """The call says so, and the next one is served by a process of its own."""
+    script = f"import sys\n{SERVING}@server.tool()\ndef takes() -> str:\n    {greedy}\n    return 'done'\nserver.run('stdio')\n"
+    command = Command((*shown(script, tmp_path).words, str(tmp_path / "much"), str(HERE)), **bounds)  # pyright: ignore[reportArgumentType]
+    async with sessions(commands={"greedy": command}, seconds=20) as ours:
+        executor = McpExecutor(ours)
+        taken = await executor.call(tool("stdio:greedy", "takes"), {})
+        assert taken.outcome in ("unknown", "transient", "caller_fault")
+        again = await executor.call(tool("stdio:greedy", "plain", "name"), {"name": "Ann"})
+        assert (again.outcome, orjson.loads(again.body)) == ("ok", {"result": "Hello Ann"})
+
+
+def test_one_that_computes_without_end_is_ended() -> None:
+    bounds = (str(2**30), "1", str(2**30))
+    command = [
+        sys.executable,
+        "-I",
+        "-S",
+        bounded_start.__file__,
+        *bounds,
+        sys.executable,
+        "-I",
+        "-S",
+        "-c",
+        "while True: pass",
+    ]
+    done = subprocess.run(command, timeout=60, check=False)
+    assert done.returncode in (-signal.SIGXCPU, -signal.SIGKILL)
 
 
 async def test_a_message_without_end_ends_the_server_and_not_us(tmp_path: Path) -> None:

@@ -1,0 +1,22 @@
+"""A stranger's MCP listing to tools, in a process of its own: what a listing can do at its worst is end that process."""
+
+from dataclasses import asdict
+from typing import Any
+
+import orjson
+
+from admission.limits import ReadLimits
+from admission.reading import Reading, in_turn
+from domain.tool import ToolDoc
+from graph.importers.mcp import Listing, McpSource
+
+
+async def read_apart(tools: list[Any], source: McpSource, limits: ReadLimits | None = None) -> Listing:
+    """As :func:`graph.importers.mcp.read_listing`. ``BrokenInputError``: it takes more than it may; the message says what to do."""
+    limits = limits or ReadLimits()
+    given = asdict(source) | {"credentials": [one.model_dump(mode="json") for one in source.credentials]}
+    wanted = orjson.dumps({"source": given, "limits": asdict(limits)})
+    reading = Reading("admission.listing_process", wanted, orjson.dumps(tools), limits)
+    told, last = await reading.lines(f"the listing of the MCP server at {source.url}")
+    docs = [ToolDoc.model_validate_json(line) async for line in in_turn(told)]
+    return Listing(tuple(docs), tuple(str(one) for one in last["skipped"]))

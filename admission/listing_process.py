@@ -1,0 +1,38 @@
+"""The process that reads one listing of an MCP server, bounded as one that reads a document is. Started by :mod:`admission.listing` only."""
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+
+from admission.limits import ReadLimits
+from admission.reading_process import bounded
+from domain.tool import Credential
+from graph.importers.mcp import McpSource, read_listing
+
+
+def main() -> int:
+    """Read the listing that stands in the input."""
+    return bounded(lines)
+
+
+def lines(data: bytes, wanted: dict[str, Any], limits: ReadLimits) -> Iterator[bytes]:
+    """A tool a line, and a last line with what was skipped."""
+    given = dict(wanted["source"])
+    credentials = tuple(Credential.model_validate(one) for one in given.pop("credentials"))
+    listing = read_listing(orjson.loads(data), McpSource(**given, credentials=credentials))
+    skipped = list(listing.skipped)
+    for doc in listing.docs:
+        line = orjson.dumps(doc.model_dump(mode="json"))
+        if len(line) > limits.tool:
+            skipped.append(
+                f"{doc.api} is left out: it comes to more than the {limits.tool // 1024} KiB that a tool may have"
+            )
+            continue
+        yield line
+    yield orjson.dumps({"skipped": skipped})
+
+
+if __name__ == "__main__":
+    sys.exit(main())

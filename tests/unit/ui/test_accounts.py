@@ -1,0 +1,82 @@
+"""Accounts on the page: roles, who is locked out, invitations."""
+
+from typing import Any
+
+import httpx
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.unit.ui.served import HOSTILE, Served
+from ui.client import Client
+from ui.screens.views import VIEWS
+
+BOSS = {"id": "u", "name": "boss", "role": "admin", "created_at": "2026-11-23T12:00:00Z"}
+CARLO = {"id": "c", "name": HOSTILE, "role": "user", "created_at": "2026-11-23T12:00:00Z"}
+INVITED: dict[str, Any] = {"id": "i", "role": "author", "note": "for Ines", "expires_at": "2026-12-01T12:00:00Z"}
+
+
+def page(client: "Client") -> None:
+    """Streamlit runs it apart, so it imports for itself."""
+    from ui.screens.accounts import all_accounts
+
+    all_accounts(client)
+
+
+def shown(**answers: Any) -> tuple[AppTest, Served]:
+    served = Served({"GET /users": [BOSS, CARLO], "GET /invitations": [INVITED]} | answers, "admin")
+    return AppTest.from_function(page, default_timeout=30, kwargs={"client": served.client}).run(), served
+
+
+def press(test: AppTest, key: str) -> None:
+    next(one for one in test.button if one.key == key).click().run()
+
+
+@pytest.mark.parametrize(("role", "sees"), [("user", False), ("author", False), ("admin", True)])
+def test_administrators_alone_are_offered_them(role: str, sees: bool) -> None:
+    served = Served({"GET /openapi.json": {"paths": {"/api/v1/users": {}}}}, role)
+    assert VIEWS["accounts"].offered(served.client, "") is sees
+
+
+def test_a_user_is_made_an_author() -> None:
+    test, served = shown(**{"PATCH /users/c": CARLO})
+    assert not any("**loud**" in one.value for one in test.markdown)
+    assert test.button(key="give-c").disabled
+    test.selectbox(key="role-c-user").set_value("author").run()
+    press(test, "give-c")
+    assert served.asked == [("PATCH /users/c", {"role": "author"})]
+
+
+def test_somebody_is_locked_out_and_let_in_again_but_not_oneself() -> None:
+    out = CARLO | {"disabled_at": "2026-11-23T13:00:00Z"}
+    for account, disabled in ((CARLO, True), (out, False)):
+        test, served = shown(**{"GET /users": [BOSS, account], "PATCH /users/c": account})
+        press(test, "lock-c")
+        assert served.asked == [("PATCH /users/c", {"disabled": disabled})]
+        assert test.button(key="lock-u").disabled
+
+
+def test_the_last_administrator_stays_one() -> None:
+    last = httpx.Response(409, json={"code": "conflict", "detail": "this is the last administrator"})
+    test, _ = shown(**{"PATCH /users/u": last})
+    test.selectbox(key="role-u-admin").set_value("user").run()
+    press(test, "give-u")
+    assert "this is the last administrator" in test.error[0].value.replace("\\", "")
+
+
+def test_somebody_is_searched_for_by_name() -> None:
+    test, _ = shown(**{"GET /user-names": [{"id": "z", "name": "zoe", "role": "author"}]})
+    test.text_input(key="accounts-prefix").set_value("zo").run()
+    assert [one.key for one in test.selectbox if one.key] == ["role-z-author", "invite-role"]
+
+
+def test_an_invitation_is_made_shown_once_and_withdrawn() -> None:
+    made = INVITED | {"secret": "fpi_once"}
+    test, served = shown(**{"POST /invitations": made, "DELETE /invitations/i": {}})
+    test.selectbox(key="invite-role").set_value("author")
+    test.text_input(key="invite-note").set_value("for Ines")
+    next(one for one in test.button if one.label == "Invite somebody").click().run()
+    assert served.asked == [("POST /invitations", {"role": "author", "note": "for Ines"})]
+    assert [one.value for one in test.code] == ["fpi_once"]
+    press(test, "withdraw-i")
+    assert served.asked[-1] == ("DELETE /invitations/i", None)
+    assert not test.code
