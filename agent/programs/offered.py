@@ -20,8 +20,6 @@ from graph.response_shape import response_shape
 OFFERED = 16
 """Tools of an offer."""
 
-_FURTHER = 8
-"""Tools that an offer is widened by: those that come next, not what is left of the first once those known are taken out."""
 _CALLED = 6
 """Tools of earlier calls that are offered again."""
 _log = logging.getLogger(__name__)
@@ -60,13 +58,8 @@ def functions(tools: Sequence[ToolDoc], tokens: int) -> Functions:
 async def offered_tools(
     text: str, offers: Offers | None, evidence: Evidence, known: Sequence[ToolId] = ()
 ) -> list[ToolDoc]:
-    """The tools that are offered for a text, best first. Beside those that are ``known`` already: none where they are all that is offered for it,
-    else those that come next.
-    """
-    found = await _ids(text, offers, evidence, OFFERED + len(known))
-    ids = [tool for tool in found if tool not in known]
-    if known:
-        ids = ids[:_FURTHER] if set(found[:OFFERED]) - set(known) else []
+    """The tools that are offered for a text, best first, but for those that are known already."""
+    ids = [tool for tool in await _ids(text, offers, evidence) if tool not in known]
     await evidence.read(ids)
     return [evidence.doc(tool) for tool in ids if evidence.has(tool)]
 
@@ -87,15 +80,15 @@ async def offered_for_follow_up(
     return list({one.id: one for one in (*first, *mixed)}.values())[: OFFERED * 3 // 2]
 
 
-async def _ids(text: str, offers: Offers | None, evidence: Evidence, most: int) -> Sequence[ToolId]:
+async def _ids(text: str, offers: Offers | None, evidence: Evidence) -> Sequence[ToolId]:
     if offers is not None:
         try:
-            return (await offers.offer(text, most)).ids
+            return (await offers.offer(text, OFFERED)).ids
         except FootpathError:
             raise
         except Exception:  # noqa: BLE001  # a defect of ours must not end the run: the search alone serves it, too
             _log.exception("no offer could be made")
-    return [hit.id for hit in await evidence.find(text, most)]
+    return [hit.id for hit in await evidence.find(text, OFFERED)]
 
 
 def considered(tools: Sequence[ToolDoc], evidence: Evidence) -> CandidatesConsidered:
