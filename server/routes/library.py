@@ -3,7 +3,7 @@
 import asyncio
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel
 
 from agent.text import clean
@@ -13,10 +13,11 @@ from server.dependencies import CurrentServices, CurrentUser
 from server.library.catalogue import CategoryCount, counted
 from server.library.listing import Effect, Listed, Wanted, listed
 from server.problems import problems
+from server.routes.router import operations
 from server.routes.texts import Plain, RowId, ShortText
 from server.services import Services
 
-router = APIRouter(prefix="/tools", tags=["tools"], responses=problems(401))
+router = operations("/tools", tag="tools", responses=problems(401))
 _DESCRIPTION = 400
 _SETS = 2_000
 """Tool sets of a category that are told."""

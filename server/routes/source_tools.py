@@ -2,13 +2,14 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import Path
 
 from domain.errors import NotFoundError
 from domain.source import Corrections
 from domain.tool import ToolId
 from server.dependencies import CurrentAuthor, CurrentServices
 from server.problems import problems
+from server.routes.router import operations
 from server.routes.sources_bodies import (
     AdmitBody,
     CorrectionsBody,
@@ -23,7 +24,7 @@ from server.routes.tools import meant
 from server.services import Services
 from server.storage.sources.models import KeptTool
 
-router = APIRouter(prefix="/sources/{source_id}", tags=["sources"], responses=problems(401, 403, 404))
+router = operations("/sources/{source_id}", tag="sources", responses=problems(401, 403, 404))
 ToolPath = Annotated[ToolName, Path(description="The tool's id, category/toolset/api.")]
 
 
