@@ -8,7 +8,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parents[1]
-_NEEDED = ("typer", "rich", "orjson", "pydantic", "domain")
+_DOMAIN = f"{(__package__ or '').rpartition('.')[0]}.domain".lstrip(".")
+"""In a wheel this lies below ``footpath``, and so does the domain."""
+_NEEDED = ("typer", "rich", "orjson", "pydantic", _DOMAIN)
 
 
 def _advice() -> str:
