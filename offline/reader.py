@@ -1,6 +1,7 @@
 """A request read by rules for English: what the core asks of a :class:`agent.request_reader.RequestReader`."""
 
 from collections.abc import Sequence
+from datetime import date
 
 from pydantic.types import JsonValue
 
@@ -20,9 +21,10 @@ from offline.slots.slot_values import value_for
 
 
 class EnglishReader:
-    """One run's, which keeps each tool's words."""
+    """One run's, which keeps each tool's words. ``day``: what relative days count from, the local date by default."""
 
-    def __init__(self) -> None:
+    def __init__(self, day: date | None = None) -> None:
+        self._day = day
         self._words: dict[ToolId, frozenset[str]] = {}
 
     def parts(self, request: str) -> tuple[str, ...]:
@@ -50,7 +52,7 @@ class EnglishReader:
     def values(self, text: str, parameter: Parameter) -> Sequence[JsonValue]:
         """Of each entity, in the form that the parameter asks for."""
         need = need_of(parameter)
-        read = [value_for(span, need) for span in spans(text, today())]
+        read = [value_for(span, need) for span in spans(text, self._day or today())]
         return [one for value in read for one in (value if isinstance(value, list) else (value,))]
 
     def known_values(self, request: str, tool: ToolDoc) -> JsonObject:
@@ -63,7 +65,7 @@ class EnglishReader:
         """By the names, quotations, codes and days of the request."""
         good = [(tool, result) for tool, result in steps if result.status == "ok"]
         others = [one for tool, result in good for one in elsewhere(tool, request, result)]
-        left = [span.text for span in unused(request, (*given, *steps))]
+        left = [span.text for span in unused(request, (*given, *steps), self._day)]
         return Review(
             about_another=tuple(dict.fromkeys(others)),
             unused=tuple(dict.fromkeys(left)),

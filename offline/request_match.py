@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from datetime import date
 
 from agent.parameters.kinds import NeedKind
 from agent.parameters.needs import need_of
@@ -70,12 +71,14 @@ def elsewhere(tool: ToolDoc, request: str, result: StepResult) -> Iterator[str]:
             yield f"{clean(tool.api, 80)} was asked for {clean(name, 60)} {asked}, and the recorded answer is for {told}"
 
 
-def unused(request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> tuple[Span, ...]:
-    """What a request names that no successful call took and no answer speaks of. A recorded answer is for what was recorded."""
+def unused(request: str, steps: Sequence[tuple[ToolDoc, StepResult]], day: date | None = None) -> tuple[Span, ...]:
+    """What a request names that no successful call took and no answer speaks of. A recorded answer is for what was recorded. ``day``: what
+    relative days count from, the local date by default.
+    """
     good = [(tool, result) for tool, result in steps if result.status == "ok"]
     spoken = "\n".join(text for _, result in good for text in (_taken(result), result.response)).casefold()
     own = frozenset[str]().union(*(_own_words(tool) for tool, _ in good))
-    named = _named_in(request)
+    named = _named_in(request, day)
     lost = [one for one in named if not _in(spoken, one) and not text_words(one.text) <= own]
     kept = [one for one in named if one not in lost]
     return tuple(one for one in lost if not any(one.overlaps(other) for other in kept))
@@ -85,8 +88,8 @@ def _in(spoken: str, span: Span) -> bool:
     return span.text.casefold() in spoken or span.value.casefold() in spoken
 
 
-def _named_in(request: str) -> list[Span]:
-    today = current_day()
+def _named_in(request: str, day: date | None = None) -> list[Span]:
+    today = day or current_day()
     found = [one for one in spans(request, today) if not (one.kind == "name" and _opens(request, one))]
     return [one for one in found if one.kind in _NAMING or (one.kind == "date" and one.value != f"{today}")]
 

@@ -36,6 +36,8 @@ from wiring.runs import budget_of, run_deps
 from wiring.settings import Settings, read_settings
 
 console = Console(stderr=True)
+_FRESH = httpx.Limits(max_keepalive_connections=0)
+"""A connection that rested while a run was going on may be closed by the service in the moment it is used again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class StartedService:
             self._container, self._who.policy, self._executor, self._who.planner, approver=AllowChanges(hosts)
         )
         policy = Slipping(found.policy, self._who.slips) if self._who.slips else found.policy
-        return replace(found, policy=policy, today=TODAY.isoformat())
+        return replace(found, policy=policy)
 
 
 def answers_apart(
@@ -166,7 +168,9 @@ async def place_at(
     opened: AsyncExitStack, container: Container, named: str, address: str, who: Conditions
 ) -> StartedService:
     """A started service as a place. ``named``: the address that the store's documents have."""
-    client = await opened.enter_async_context(httpx.AsyncClient(base_url=address, timeout=10, trust_env=False))
+    client = await opened.enter_async_context(
+        httpx.AsyncClient(base_url=address, timeout=10, trust_env=False, limits=_FRESH)
+    )
     executor = Elsewhere(await container.executor("http"), named, address)
     return StartedService(client, container, executor, who)
 
@@ -180,7 +184,7 @@ def settings_for(addresses: Iterable[str], store: Path, who: Conditions, pace: P
         chosen["offer_tokens"] = who.offer_tokens
     if who.form:  # what was found out lies beside the usual store
         chosen["program_form"] = who.form
-    return Settings(store=store, allow_hosts=frozenset(map(host_of, addresses)), **chosen)
+    return Settings(store=store, today=TODAY, allow_hosts=frozenset(map(host_of, addresses)), **chosen)
 
 
 async def build_bare(address: str, store: Path) -> None:

@@ -22,7 +22,7 @@ from evaluation.answers import evaluate_answers, report
 from evaluation.expected import Asked
 from playground.worlds.clock import TODAY
 from wiring.container import Container, open_container
-from wiring.runs import budget_of, run_deps
+from wiring.runs import budget_of, reader_for, run_deps
 
 console = Console(stderr=True)
 Who = tuple[str, str]
@@ -98,7 +98,7 @@ async def _evaluate(
 
     async def deps() -> RunDeps:
         deps = await run_deps(container, who[0], executor, who[1], approver=AllowChanges({host_of(address)}))
-        return replace(deps, today=TODAY.isoformat())
+        return replace(deps, today=TODAY.isoformat(), reader=reader_for(who[0], TODAY))
 
     async with switches(address) as services:
         with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:

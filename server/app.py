@@ -11,6 +11,7 @@ from server.auth.passwords import Passwords
 from server.bodies import Bodies
 from server.examples import add_examples
 from server.forwarding import Forwarding
+from server.gateway.endpoint import PATH, Gateway, gateway_sessions
 from server.problems import MEDIA_TYPE, Problem, handle_problems, problems
 from server.requests import Requests
 from server.routes import (
@@ -66,8 +67,11 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
         try:
-            async with open_services(settings or read_settings(), passwords, figures) as services:
-                app.state.services = services
+            async with (
+                open_services(settings or read_settings(), passwords, figures) as services,
+                gateway_sessions(services) as sessions,
+            ):
+                app.state.services, app.state.gateway = services, sessions
                 yield
         except Exception as error:
             if failed is not None:
@@ -119,11 +123,13 @@ def create_app(
         app.include_router(module.router, prefix="/api/v1")
     app.include_router(source_keys.of_users, prefix="/api/v1")
     _describe_problems(app)
+    app.add_middleware(Gateway, sessions=lambda: app.state.gateway)
     app.add_middleware(Bodies, body_limits=lambda: app.state.services.limits.body_limits)
     app.add_middleware(
         ServedHosts, serves=lambda: app.state.services.limits.serves
     )  # around the other: the last is the first to be asked
     routes: dict[object, str] = {one.endpoint: one.path_format or "" for one in iter_route_contexts(app.routes)}
+    routes[Gateway] = PATH
     plain = app.build_middleware_stack
     # Around all else, so that what nobody foresaw is told of, too.
     app.build_middleware_stack = lambda: Forwarding(

@@ -99,7 +99,11 @@ def handle_problems(app: FastAPI) -> None:
 
 
 async def _ours(_: Request, given: Exception) -> JSONResponse:
-    error = cast("errors.FootpathError", given)
+    return told(cast("errors.FootpathError", given))
+
+
+def told(error: errors.FootpathError) -> JSONResponse:
+    """One of our errors as a problem."""
     status = status_of(type(error))
     if status == 500:
         _log.error("an error without a status of its own", exc_info=error)
@@ -110,19 +114,19 @@ async def _ours(_: Request, given: Exception) -> JSONResponse:
         headers["WWW-Authenticate"] = "Bearer"
     elif status in (429, 503):
         headers["Retry-After"] = "5"
-    told = error.faults if isinstance(error, errors.UsageError) else ()
-    faults = [Fault(place=place, message=message) for place, message in told[:MOST_FAULTS]]
+    wrong = error.faults if isinstance(error, errors.UsageError) else ()
+    faults = [Fault(place=place, message=message) for place, message in wrong[:MOST_FAULTS]]
     return answer(status, error.code, str(error), faults, headers)
 
 
 async def _invalid(_: Request, given: Exception) -> JSONResponse:
     """What was sent is not repeated: it may hold a password."""
     all_of_them = cast("RequestValidationError", given).errors()
-    told = [said(error) for error in all_of_them[:MOST_FAULTS]]
+    wrong = [said(error) for error in all_of_them[:MOST_FAULTS]]
     if len(all_of_them) > MOST_FAULTS:
-        told.append(("body", f"has {len(all_of_them) - MOST_FAULTS:,} further faults"))
-    faults = [Fault(place=place, message=message) for place, message in told]
-    return answer(422, "invalid_request", "; ".join(f"{place}: {message}" for place, message in told), faults)
+        wrong.append(("body", f"has {len(all_of_them) - MOST_FAULTS:,} further faults"))
+    faults = [Fault(place=place, message=message) for place, message in wrong]
+    return answer(422, "invalid_request", "; ".join(f"{place}: {message}" for place, message in wrong), faults)
 
 
 async def _http(_: Request, given: Exception) -> JSONResponse:

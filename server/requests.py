@@ -40,7 +40,7 @@ class Requests:
         request_id = given if _SANE.fullmatch(given) else uuid4().hex
         token = REQUEST_ID.set(request_id)
         secrecy.begin()
-        answer = _Answer(send, request_id, private=scope["path"].startswith("/api/"))
+        answer = _Answer(send, request_id, private=scope["path"].startswith(("/api/", "/mcp")))
         try:
             with self._traces().request(scope["method"], headers) as ended:
                 try:

@@ -22,7 +22,7 @@ from wiring.runs import budget_of, run_and_learn, run_deps
 class Asked:
     """What is asked, and how. ``executor``: a name, or one that the caller closes. ``approver``: asked before a call that may change something;
     without one, none is made. ``plan``: carried out rather than anything planned. ``earlier``: the runs before it in its conversation, the oldest
-    first; ``said``: what its user said in them.
+    first; ``said``: what its user said in them. ``worded``: the request is one that somebody may ask again, so that it is remembered.
     """
 
     request: str
@@ -35,6 +35,7 @@ class Asked:
     plan: ProgramPlan | None = None
     earlier: Sequence[EarlierRun] = ()
     said: Sequence[str] = ()
+    worded: bool = True
 
 
 async def ask(container: Container, asked: Asked) -> AsyncGenerator[EventRecord]:
@@ -47,6 +48,8 @@ async def ask(container: Container, asked: Asked) -> AsyncGenerator[EventRecord]
     deps = replace(
         deps, asker=asked.asker, plan=asked.plan, wrong_answers=await wrong_answers(container, asked.request)
     )
+    if not asked.worded:
+        deps = replace(deps, memory=None)
     if asked.said:
         values = said_values(asked.plan)
         deps = replace(deps, voices=Voices((*values, *asked.said, asked.request), fixed_values(asked.plan)))

@@ -1,6 +1,7 @@
 """A container's objects put together for one run."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
+from datetime import date
 
 from agent.budget import Budget
 from agent.conversation import EarlierRun
@@ -53,7 +54,7 @@ async def run_deps(
         memory=await _memory(container, container.settings.owner if owner is None else owner),
         solutions=await container.solutions(owner),
         flows=await container.flows(),
-        reader=reader_for(policy),
+        reader=reader_for(policy, container.settings.today),
         offers=await container.offers(search),
         sandbox=container.sandbox(),
         offer_tokens=container.settings.offer_tokens,
@@ -77,9 +78,9 @@ async def _memory(container: Container, owner: str) -> LongTermMemory:
     return LongTermMemory(await container.memories_in_reach(), container.embedder(), owner)
 
 
-def reader_for(policy: str) -> RequestReader:
-    """What reads requests beside a policy: rules for English where rules decide, no language where a model does."""
-    return PlainReader() if policy == "llm" else EnglishReader()
+def reader_for(policy: str, day: date | None = None) -> RequestReader:
+    """What reads requests beside a policy: rules for English where rules decide, no language where a model does. ``day``: as the setting ``today``."""
+    return PlainReader() if policy == "llm" else EnglishReader(day)
 
 
 def walk_settings(container: Container, policy: str) -> WalkSettings:

@@ -15,6 +15,7 @@ from agent.execution.validation import value_schema
 from agent.programs.annotations import Definitions, annotation, in_line, literal, own_names
 from agent.programs.names import tool_names
 from agent.programs.notes import notes
+from agent.programs.units import units
 from agent.text import clean, estimated_tokens
 from domain.tool import Parameter, ToolDoc, ToolId
 from graph.response_shape import response_shape
@@ -141,11 +142,12 @@ def _fitting(arguments: Sequence[_Argument]) -> Iterator[_Argument]:
 
 
 def _comment(doc: ToolDoc, shown: Sequence[_Argument], hidden: int) -> str:
-    """One line: whether it changes something, what it does, what is to be known of its parameters."""
+    """One line: whether it changes something, what it does, what is to be known of its parameters, in what its numbers are measured."""
     described = _at_word(doc.description or doc.toolset_description or doc.toolset, _DESCRIPTION)
     told = ((one.name, notes(one.parameter, closed=one.closed)) for one in shown)
     said = "; ".join(f"{name} {note}" for name, note in told if note)
-    parts = (described, _at_word(said, _NOTES), f"{hidden} more optional parameters" if hidden else "")
+    measured = units("" if doc.learnt_response else doc.response_schema or "")
+    parts = (described, _at_word(said, _NOTES), measured, f"{hidden} more optional parameters" if hidden else "")
     return f"# {_EFFECTS[doc.effect.kind]}{' | '.join(part for part in parts if part)}\n"
 
 

@@ -21,7 +21,10 @@ _DAYS_OF_MONTH = re.compile(
 )  # fmt: skip
 _DOTTED = re.compile(r"\b(?P<day>\d{1,2})\.(?P<monthnumber>\d{1,2})\.(?P<year>\d{4})\b")
 _SLASHED = re.compile(r"\b(?P<monthnumber>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})\b")
-_NAMED = re.compile(r"\b(?P<name>the day after tomorrow|today|tonight|tomorrow|yesterday)\b", re.I)
+_NAMED = re.compile(
+    r"\b(?P<name>the day after tomorrow|(?:(?<=tomorrow or )|(?<=tomorrow and ))the day after|today|tonight|tomorrow|yesterday)\b",
+    re.I,
+)
 _WEEKDAY = re.compile(rf"\b(?P<which>next|this|last|on)\s+(?P<weekday>{'|'.join(_DAYS)})\b", re.I)
 _OFFSET = re.compile(
     r"\b(?P<in>in\s+)?(?P<n>\d{1,3}|one|a|two|three|four|five|six|seven)\s+(?P<unit>day|week)s?(?:\s+(?P<way>ago|from now|later))?\b",
@@ -57,7 +60,7 @@ def _absolute(parts: dict[str, str | None], today: date) -> date | None:
 
 
 def _relative(text: str, today: date) -> Iterator[tuple[int, int, date]]:
-    named = {"today": 0, "tonight": 0, "tomorrow": 1, "yesterday": -1, "the day after tomorrow": 2}
+    named = {"today": 0, "tonight": 0, "tomorrow": 1, "yesterday": -1, "the day after tomorrow": 2, "the day after": 2}
     for found in _NAMED.finditer(text):
         yield found.start(), found.end(), today + timedelta(days=named[found["name"].lower()])
     for found in _WEEKDAY.finditer(text):

@@ -53,6 +53,9 @@ _IRREGULAR = {"best": "good", "better": "good", "worst": "bad", "worse": "bad"} 
     ("farthest", "furthest", "farther", "further"), "far"
 )
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)?")
+_CLAUSE_END = re.compile(r"[.?!;:,](?=\s|$)")
+_LASTING = re.compile(r"\b(?:has|have|had)\s+(?:\w+\s+)?(?:been|existed|lived|worked|served|stood)\b[^.?!;:,]*$")
+"""What has been so longer began earlier."""
 _COUNTED = word_set("more most fewest fewer less least")
 _FEW = word_set("fewest fewer less least lowest lower")
 _HIGH = word_set(
@@ -60,6 +63,11 @@ _HIGH = word_set(
 )
 _LOW = word_set("lowest lower minimum smallest smaller shortest shorter")
 _STOP = word_set("the a an of in on or and than one is are right now today likely recently")
+_BESIDE = word_set("of in at for than on there between among")
+_FUNCTION = word_set(
+    "was were be been its their whose which what who it they that this these those much even far still no any some with has have had get gets "
+    "going do does did not how two both"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,20 +108,32 @@ def measured(word: str) -> bool:
     return word.endswith("ed") and _measured(word) is not None
 
 
+def compares(word: str) -> bool:
+    """Whether a word is the comparative or the superlative of an adjective that measures something: *older*, *best*."""
+    return _compared(word) is not None
+
+
 @lru_cache(maxsize=256)
 def ranks(request: str) -> tuple[Rank, ...]:
     """The superlatives and comparatives of a request: of an adjective what it measures, of *highest* and *more* the words after it."""
-    tokens = [token.lower() for token in _WORD.findall(_QUOTED.sub(" ", request))]
+    request = _QUOTED.sub(" ", request)
+    marks = list(_WORD.finditer(request))
+    tokens = [mark[0].lower() for mark in marks]
     found: list[Rank] = []
     for at, token in enumerate(tokens):
-        following = [word for word in tokens[at + 1 : at + 4] if word not in _STOP]
+        clause = _CLAUSE_END.search(request, marks[at].end())
+        end = clause.start() if clause else len(request)
+        following = [mark[0].lower() for mark in marks[at + 1 : at + 4] if mark.end() <= end]
+        following = [word for word in following if word not in _STOP]
         head, _, tail = token.partition("-")
         if tail in ("rated", "ranked"):
             found.append(Rank(frozenset({"rating", "score"}), head not in _LOW))
         elif token in _COUNTED and at and tokens[at - 1] == "at":
             continue
+        elif token in ("longer", "longest") and _LASTING.search(request, 0, marks[at].start()) and not following:
+            found.append(Rank(*_MOST["old"]))
         elif token in _COUNTED:
-            if at and (behind := _measured(tokens[at - 1])):
+            if at and (behind := _measured(tokens[at - 1 - (tokens[at - 1] == "the")])):
                 found.append(Rank(behind[0], behind[1] == (token not in _FEW)))
             elif following:
                 fields, most = _measured(following[0]) or (
@@ -123,6 +143,8 @@ def ranks(request: str) -> tuple[Rank, ...]:
                 found.append(Rank(fields, most == (token not in _FEW)))
         elif token in _HIGH and at and not following and (behind := _verb(tokens[at - 1])):
             found.append(Rank(behind[0], token not in _LOW))
+        elif token in _HIGH and _measure_before(tokens, at, following):
+            found.append(Rank(frozenset(words(tokens[at - 1])), token not in _LOW))
         elif token in _HIGH and following:
             nouns = frozenset(base for word in following[:2] for base in words(word))
             fields, _ = _measured(following[0]) or _compared(token) or (frozenset[str](), True)
@@ -130,6 +152,13 @@ def ranks(request: str) -> tuple[Rank, ...]:
         elif known := _compared(token):
             found.append(Rank(*known))
     return tuple(found)
+
+
+def _measure_before(tokens: Sequence[str], at: int, following: Sequence[str]) -> bool:
+    """Whether what is compared stands before the adjective: the fare is lower, the draught greater of the two."""
+    joined = not following or tokens[at + 1] in _BESIDE
+    plain = at > 0 and tokens[at - 1] not in _STOP | _FUNCTION and not tokens[at - 1].endswith("ly")
+    return joined and plain and _compared(tokens[at - 1]) is None
 
 
 def _measured(word: str) -> tuple[frozenset[str], bool] | None:

@@ -81,7 +81,7 @@ def measures(one: Field, wanted: frozenset[str], *, most: bool) -> float:
     if not (one.numeric or _dated(one)):
         return 0.0
     meant = wanted.union(*map(synonyms, wanted))
-    strength = Unit(wanted, meant).strength(one.own, one.told)
+    strength = Unit(wanted, meant).strength(one.own, one.told, one.sort)
     end = 0.1 * ("maximum" in one.own) - 0.1 * ("minimum" in one.own)
     return strength + (end if most else -end) if strength >= _BY_NAME else 0.0
 
@@ -125,6 +125,7 @@ def _bound_value(one: Field, span: Span) -> Value:
 def _filtered(draft: Draft, scene: Scene) -> Iterator[Draft]:
     """Items whose fields say what the request says: a name, a kind, words."""
     label = _label_of(draft)
+    yield from _being(draft, scene)
     for one in draft.seen:
         if one.field.identity or one.field.numeric or one.field.output.type != "string" or one.path.count("[]"):
             continue
@@ -149,6 +150,14 @@ def _filtered(draft: Draft, scene: Scene) -> Iterator[Draft]:
         for phrase in scene.said.classes if one.field.classifies else ():
             if draft.free(phrase):
                 yield _where(draft, one, "contains", singular(phrase.text.lower()), (phrase,), 0.4)
+
+
+def _being(draft: Draft, scene: Scene) -> Iterator[Draft]:
+    """Items that are what a word of the request says of them: the remote jobs, the species that are evergreen."""
+    for one in draft.seen:
+        told = one.field.output.type == "boolean" and one.path.count("[]") == 0 and one.field not in draft.decided
+        if told and any(strength == 1 for strength in scene.of_field(one.field)):
+            yield _where(draft, one, "=", True, (), 0.2)
 
 
 def _label_of(draft: Draft) -> Seen | None:

@@ -179,6 +179,7 @@ def _called(
         and given[key].spans
         and given[key].spans[0].kind != "phrase"
         and need_of(parameter).kind in _NAMED_KINDS
+        and f"{{{parameter.name}}}/" not in function.doc.url  # what is said of lists beneath it is their holder's name
     )
     yield from _answered(after, function, name, naming)
 

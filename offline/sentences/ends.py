@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from agent.programs.grammar.sentence import Calculate, Figure, Join, Ranked, Step
+from agent.programs.grammar.sentence import Calculate, Figure, ForEach, Join, Listed, Ranked, Step, Where
 from graph.identifiers import words
 from offline.sentences.drafts import Draft, Seen
 from offline.sentences.scene import Scene
@@ -44,7 +44,11 @@ def _of_one(draft: Draft, scene: Scene) -> Iterator[End]:
             "; ".join(f"{_label(one)}: {{{one.path}}}" for one in shown) if len(shown) > 1 else f"{{{shown[0].path}}}"
         )
         label = next((one for one in _labels(draft) if one.call == picked[0].call and one not in shown), None)
-        text = f"{{{label.path}}}: {text}" if label else text
+        of_value = _value_chosen(draft)
+        if label:
+            text = f"{{{label.path}}}: {text}"
+        elif of_value and not any(one.field.names for one in shown):
+            text = f"{{{of_value}}}: {text}"
         steps, apart = _difference(draft, scene)
         yield End(
             draft,
@@ -54,6 +58,19 @@ def _of_one(draft: Draft, scene: Scene) -> Iterator[End]:
             "difference" if apart else "",
             label=(label,) if label else (),
         )
+
+
+def _value_chosen(draft: Draft) -> str:
+    """Where the value of the request lies for which the thing with the most was found, one call for each of them; empty where there is none."""
+    ranked = next((step for step in draft.steps if isinstance(step, Ranked)), None)
+    if ranked is None:
+        return ""
+    lists = {step.name: step for step in draft.steps}
+    path, of = ranked.name, lists.get(ranked.of)
+    while isinstance(of, (ForEach, Where)):
+        path += ".item" if isinstance(of, ForEach) else ""
+        of = lists.get(of.of)
+    return path if isinstance(of, Listed) else ""
 
 
 def _labels(draft: Draft) -> list[Seen]:

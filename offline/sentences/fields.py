@@ -1,19 +1,19 @@
 """The fields of what a function answers, with the words that a request may use for them."""
 
-from collections.abc import Iterator
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from pydantic.types import JsonValue
-
 from agent.parameters.needs import Need, need_of
-from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc
 from graph.identifiers import text_words, words
 from graph.lenient_json import read_value
+from graph.response_descriptions import descriptions
 from graph.response_fields import OutputField, output_fields
+from offline.sentences.kinds import head_of
 
-_DEPTH = 8
+_BREAK = re.compile(r"[.,:;(\n]|\s(?:which|that|who|whose|when|where|as|is|are|was|it)\b", re.I)
+_ASKS = re.compile(r"(?:whether|how|what|if|true)\b", re.I)
 _NUMBERS = frozenset({"integer", "number"})
 _NAMES = (("name",), ("title",), ("label",), ("headline",), ("word",))
 _MACHINE = frozenset({"id", "key", "slug", "uri"})
@@ -45,7 +45,7 @@ class Field:
     """A value in a response. ``path``: from the response, ``[]`` for each item of a list, one of plain values included: ``items[].tags``.
 
     ``own``: the words of its name and of what holds it; ``told``: those of its description. ``beside_list``: the response holds a list of things.
-    ``sort``: what its description begins with: the *year* of the first edition.
+    ``sort``: the noun that its description is about: the *year* of the first edition.
     """
 
     path: str
@@ -131,14 +131,14 @@ class _Outputs(tuple[OutputField, ...]):
 
 @lru_cache(maxsize=2048)
 def _fields(schema: str, outputs: "_Outputs", alias: str) -> tuple[Field, ...]:
-    descriptions = dict(_descriptions(read_value(schema)))
+    told_of = dict(descriptions(read_value(schema)))
     found: list[Field] = []
     lists = any("[]." in one.path for one in outputs)
     for output in outputs:
         path, listed = output.path, output.path.endswith("[]")
         path = path[:-2] if listed else path
         holder = frozenset(output.holder)
-        text = descriptions.get(output.path, "") + " " + descriptions.get(path, "")
+        text = told_of.get(output.path, "") + " " + told_of.get(path, "")
         told = text_words(text)
         found.append(
             Field(path, frozenset(words(output.name)) | holder, told, output, listed, alias, lists, _sort(text))
@@ -147,36 +147,6 @@ def _fields(schema: str, outputs: "_Outputs", alias: str) -> tuple[Field, ...]:
 
 
 def _sort(text: str) -> frozenset[str]:
-    """The first word of a description that is no article."""
-    return frozenset([word for word in words(text) if word not in ("the", "a", "an")][:1])
-
-
-def _descriptions(schema: JsonValue) -> Iterator[tuple[str, str]]:
-    if isinstance(schema, dict):
-        yield from _described(schema, schema, "", 0)
-
-
-def _described(node: JsonValue, root: JsonObject, path: str, depth: int) -> Iterator[tuple[str, str]]:
-    """The descriptions in a schema, by the paths of what they describe."""
-    if not isinstance(node, dict) or depth > _DEPTH:
-        return
-    yield from _described(_referred(node.get("$ref"), root), root, path, depth + 1)
-    description = node.get("description")
-    if isinstance(description, str):
-        yield path, description
-    for key in ("anyOf", "allOf", "oneOf"):
-        parts = node.get(key)
-        for part in parts if isinstance(parts, list) else ():
-            yield from _described(part, root, path, depth + 1)
-    yield from _described(node.get("items"), root, f"{path}[]", depth + 1)
-    properties = node.get("properties")
-    for name, one in properties.items() if isinstance(properties, dict) else ():
-        yield from _described(one, root, f"{path}.{name}" if path else name, depth + 1)
-
-
-def _referred(reference: JsonValue, root: JsonObject) -> JsonValue:
-    """What a reference within the schema leads to."""
-    target: JsonValue = root if isinstance(reference, str) and reference.startswith("#/") else None
-    for step in reference[2:].split("/") if isinstance(reference, str) else ():
-        target = target.get(step) if isinstance(target, dict) else None
-    return target
+    """The noun that a description is about first: of *Three-letter code of the currency* code; none of *whether* and *how many*."""
+    said = _BREAK.split(text.strip(), maxsplit=1)[0]
+    return frozenset() if _ASKS.match(said) else head_of(said)

@@ -12,7 +12,7 @@ from agent.parameters.kinds import UNTOUCHED
 from agent.parameters.needs import Need, need_of
 from agent.programs.signatures import Signature
 from domain.tool import Parameter, ToolDoc
-from graph.identifiers import text_words, words
+from graph.identifiers import singular, text_words, words
 from offline.nlp.asked_words import synonyms
 from offline.nlp.coordination import side_by_side
 from offline.nlp.entities import Span
@@ -22,6 +22,7 @@ from offline.sentences.said import Said
 from offline.slots.binding import assigned, default_of
 from offline.slots.candidates import Reading, told
 
+_SENTENCE = re.compile(r"[.:;(\n]")
 _FREE = frozenset({"query", "text", "entity", "person", "organization", "place", "symbol"})
 _OPTIONAL = 0.6
 _ALIKE = 0.5
@@ -52,6 +53,12 @@ class Function:
     def told(self) -> frozenset[str]:
         """Those of its description."""
         return text_words(self.doc.description)
+
+    @cached_property
+    def sort(self) -> frozenset[str]:
+        """The nouns that its description's sentences begin with: of *The visits of a ship, with their days* visit."""
+        begun = (head_of(one.partition(",")[0]) for one in _SENTENCE.split(self.doc.description))
+        return frozenset[str]().union(*begun)
 
     @cached_property
     def kinds(self) -> frozenset[str]:
@@ -183,7 +190,8 @@ def _with_phrases(
         if name in given or (open_ones and name not in open_ones):
             continue
         for phrase in phrases_for(need_of(parameter), said, hinted=not parameter.required)[:2]:
-            yield {**given, name: Given(phrase.text, (phrase,), 0.6)}
+            text = singular(phrase.text) if phrase in said.classes else phrase.text
+            yield {**given, name: Given(text, (phrase,), 0.6)}
 
 
 def phrases_for(need: Need, said: Said, *, hinted: bool = True) -> list[Span]:
@@ -217,7 +225,7 @@ def _listed(parameters: Mapping[str, Parameter], given: Mapping[str, Given], sai
     for name, one in given.items():
         if not one.spans or one.likeness <= 0:
             continue
-        need = need_of(parameters[name])
+        need = need_of(parameters[name].model_copy(update={"required": True}))
         taken = [span for other, more in given.items() if other != name for span in more.spans]
         alike = [
             one for one in told(need, said.request, said.today) if not any(one.span.overlaps(other) for other in taken)
@@ -230,11 +238,7 @@ def _listed(parameters: Mapping[str, Parameter], given: Mapping[str, Given], sai
 def _side_by_side(readings: Sequence[Reading], about: Span, request: str) -> tuple[Reading, ...]:
     """The values of one enumeration that ``about`` is one of, or that stand within it: however little a place says for one, it is as good as its neighbours."""
     single = [one for one in readings if one.span.kind == about.kind]
-    within = [
-        one for one in single if one.span is not about and about.start <= one.span.start < one.span.end <= about.end
-    ]
-    if len(within) > 1 and _together(sorted(within, key=lambda one: one.span.start), request):
-        single = [one for one in single if one.span != about]
+    single = [one for one in single if not (one.span.overlaps(about) and _several(one.span, single, request))]
     found: list[Reading] = []
     for one in sorted(single, key=lambda one: (one.span.start, -one.span.end)):
         if found and one.span.overlaps(found[-1].span):
@@ -245,6 +249,12 @@ def _side_by_side(readings: Sequence[Reading], about: Span, request: str) -> tup
             found = []
         found.append(one)
     return tuple(found) if any(own.span.overlaps(about) for own in found) else ()
+
+
+def _several(wide: Span, readings: Sequence[Reading], request: str) -> bool:
+    """Whether a span is an enumeration of others rather than one thing."""
+    within = [one for one in readings if one.span != wide and wide.start <= one.span.start < one.span.end <= wide.end]
+    return len(within) > 1 and _together(sorted(within, key=lambda one: one.span.start), request)
 
 
 def _together(found: Sequence[Reading], request: str) -> bool:
@@ -264,7 +274,7 @@ def enumerated(one: Span, other: Span, request: str) -> bool:
 
 
 _QUOTES = "\"'“”‘’"
-_AND = re.compile(r"[\s\"'”’“‘]*(?:,|\b(?:and|or|vs\.?|versus)\b|&)[\s\"'“‘]*", re.I)
+_AND = re.compile(r"[\s\"'”’“‘]*(?:,|\b(?:and|or|vs\.?|versus)\b|&)\s*(?:(?:the|an?)\b)?[\s\"'“‘]*", re.I)
 _JOINS = re.compile(
     r"[\s,;\"'”’“‘]*(?:(?:and|or|vs\.?|versus|than|with|to|&|/|,)[\s\"'“‘,]*)(?:(?:else|also|in|at|of|by|from|for|on|the|another)\s+){0,3}[\"'“‘]?",
     re.I,

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from itertools import takewhile
 from typing import Literal
 
 from graph.identifiers import words
@@ -11,7 +12,7 @@ from offline.nlp.asked_words import asked_pairs, match, synonyms
 from offline.nlp.clauses import asks
 from offline.nlp.entities import Span, spans
 from offline.nlp.gazetteer import word_set
-from offline.nlp.superlatives import Place, Rank, measured, places, ranks, without_places
+from offline.nlp.superlatives import Place, Rank, compares, measured, places, ranks, without_places
 from offline.sentences.kinds import goes_by
 
 Figure = Literal["count", "sum", "average", "difference"]
@@ -51,10 +52,11 @@ _ASKING = (
     (re.compile(r"\bwhen\b|\bwhat (?:day|date)\b", re.I), "date day time year"),
     (_ABOUT, _CONTENT),
 )
+_TIMES = re.compile(r"\bhow many times\b", re.I)
 _MANY = re.compile(
     r"\b(?:list|all|every|each|everything|everyone|everybody|names of)\b|\b(?:who|what|which) (?:are|were)\b", re.I
 )
-_VAGUE = word_set("code number value level amount")
+VAGUE = word_set("code number value level amount")
 """What a request says too little by, alone."""
 _OBJECTS = word_set(
     "the a an me us my our whichever which what it them this that these those one all each every of with at in on to for"
@@ -100,7 +102,9 @@ _VALUES = frozenset(
     }
 )
 _OPENED = re.compile(r"(?:^\W*|[.?!:;,]\s*|\band\s+|\bknow\s+|\bme\s+)(where|when)\b", re.I)
-_KIND_ASKED = re.compile(r"\bwhich\s+((?:(?!(?:is|are|was|were|do|does|did|has|have|of|by)\b)[^\W\d_]+\s*){1,3})", re.I)
+_KIND_ASKED = re.compile(
+    r"\bwhich\s+((?:(?!(?:is|are|was|were|do|does|did|has|have|of|by)\b)[^\W\d_]+(?:-[^\W\d_]+)?\s*){1,3})", re.I
+)
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _TELLING = re.compile(r"\b(?:[^\W\d_a-z][^\W_]*|\d[^\W_]*)")
 _QUESTION = re.compile(
@@ -142,11 +146,11 @@ class Unit:
     weight: float = 1.0
     again: bool = False
 
-    def strength(self, own: frozenset[str], told: frozenset[str]) -> float:
-        """How well names of something and its description say the same."""
+    def strength(self, own: frozenset[str], told: frozenset[str], sort: frozenset[str] = frozenset()) -> float:
+        """How well names of something and its description, which says first what ``sort`` of thing it is, say the same."""
         if any(match(word, self.own) for word in own):
-            return 0.7 if self.own <= _VAGUE else 1.0
-        if any(match(word, self.meant) for word in own):
+            return 0.7 if self.own <= VAGUE else 1.0
+        if any(match(word, self.meant) for word in own) or any(match(word, self.own - VAGUE) for word in sort):
             return 0.8
         if any(match(word, self.own) for word in told):
             return 0.7
@@ -220,7 +224,7 @@ def said_in(
     for value in values:
         rest = rest[: value.start] + " " * (value.end - value.start) + rest[value.end :]
     ordinals = tuple(one for one in places(rest) if one.index >= 0 and one.noun and goes_by(one.noun, kinds))
-    rest = without_places(rest, {one.noun for one in ordinals})
+    rest = _TIMES.sub("how often", without_places(rest, {one.noun for one in ordinals}))
     units = tuple(Unit(own, meant) for own, meant in asked_pairs(_NOTABLE.sub(" ", rest)) if not own <= _FILLER)
     spoken = [word for token in _WORD.findall(rest) for word in words(token)]
     for cue in {one.cue for one in found}:  # the ship A or the ship B: said of each, it is said once
@@ -242,7 +246,8 @@ def said_in(
 
 def _wanted(rest: str, kinds: frozenset[str]) -> Iterator[str]:
     for asked in _KIND_ASKED.finditer(rest):
-        yield from [word for word in reversed(asked[1].split()) if goes_by(word, kinds)][:1]  # the last is its noun
+        named = takewhile(lambda word: word.lower() not in _SMALL, asked[1].split())
+        yield from [word for word in reversed(list(named)) if goes_by(word, kinds)][:1]  # the last is its noun
 
 
 def _without(spoken: list[str], word: str, times: int) -> list[str]:
@@ -343,6 +348,7 @@ def _phrases(rest: str, vocabulary: frozenset[str]) -> Iterator[Span]:
             token is not None
             and token[0].lower() not in _SMALL | _FILLER
             and not measured(token[0].lower())
+            and not compares(token[0].lower())
             and not _spoken(token[0], vocabulary)
         )
         if token is not None and plain and (not run or rest[run[-1].end() : token.start()] in (" ", "-")):

@@ -11,7 +11,7 @@ from offline.nlp.asked_words import asked_groups
 from offline.nlp.entities import Span
 from offline.sentences.fields import Field
 from offline.sentences.inputs import Function, Inputs, inputs, phrases_for
-from offline.sentences.said import Said, asked_about, asked_where, questions
+from offline.sentences.said import COUNTED, Said, asked_about, asked_where, questions
 from offline.slots.candidates import Reading, told
 
 _BY_NAME = 0.8
@@ -49,7 +49,7 @@ class Scene:
         return self._strength(field, field.own, field.told, field.sort)
 
     def of_function(self, function: Function) -> tuple[float, ...]:
-        return self._strength(function, function.own, function.told)
+        return self._strength(function, function.own, function.told, function.sort)
 
     def of_parameter(self, function: Function, name: str) -> tuple[float, ...]:
         parameter = function.parameters[name]
@@ -99,7 +99,7 @@ class Scene:
     ) -> tuple[float, ...]:
         if key not in self._strengths:
             self._strengths[key] = tuple(
-                unit.strength(own if unit.own else own | sort, told_) for unit in self.said.units
+                unit.strength(own if unit.own else own | sort, told_, sort - COUNTED.own) for unit in self.said.units
             )
         return self._strengths[key]
 

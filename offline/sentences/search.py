@@ -14,7 +14,7 @@ from offline.sentences.drafts import Draft, Seen, begun, called_next
 from offline.sentences.ends import End, ends
 from offline.sentences.fields import Field
 from offline.sentences.kinds import EMPTY, goes_by
-from offline.sentences.said import COUNTED, Said, Unit, Value
+from offline.sentences.said import COUNTED, VAGUE, Said, Unit, Value
 from offline.sentences.scene import Scene
 
 MOST_DRAFTS = 300
@@ -203,6 +203,8 @@ def _answering(end: End, scene: Scene) -> Iterator[tuple[Field | None, tuple[flo
                 for unit, strength in zip(units, scene.of_field(one), strict=True)
             ),
         )
+    if classed := _names_class(end, scene):
+        yield None, tuple(float(bool(unit.own & classed)) for unit in units)
     if end.figure:
         function = scene.of_function(end.draft.functions[-1])
         yield None, tuple(1.0 if unit is COUNTED else one for unit, one in zip(units, function, strict=True))
@@ -238,7 +240,9 @@ def _told(end: End, scene: Scene) -> float:
     if end.figure == "count":
         return _said_by(scene.of_function(end.draft.functions[-1]), scene)
     said = (_said_by(scene.of_field(one.field), scene) * (one.field not in end.draft.echoed) for one in end.answers)
-    return max((*said, _SURE * _names_the_best(end, scene)), default=0.0)
+    named = _names_the_best(end, scene) or any(_names_kind(end, one) for one in scene.said.wanted if one not in VAGUE)
+    named = named or bool(_names_class(end, scene))
+    return max((*said, _SURE * named), default=0.0)
 
 
 def _names_the_best(end: End, scene: Scene) -> bool:
@@ -249,11 +253,19 @@ def _names_the_best(end: End, scene: Scene) -> bool:
     )
 
 
+def _names_class(end: End, scene: Scene) -> frozenset[str]:
+    """The words of the class of things that is asked for, which lamps, where what was searched by them is told by its names."""
+    told = any(one.field.names for one in (*end.answers, *end.label))
+    taken = (one for one in scene.said.classes if told and any(one.overlaps(span) for span in end.draft.used))
+    return frozenset(word for one in taken for word in words(one.text))
+
+
 def _names_kind(end: End, noun: str) -> bool:
     """Whether something of the kind that *which* asks for is told, by its name or by a field that goes by the kind itself; not what was said already."""
     told = (one for one in (*end.answers, *end.label) if one.field not in end.draft.echoed)
     return any(
-        goes_by(noun, one.field.own) or (_stands_for(one) and any(goes_by(noun, kinds) for kinds in _kinds(one, end)))
+        goes_by(noun, one.field.own | one.field.sort)
+        or (_stands_for(one) and any(goes_by(noun, kinds) for kinds in _kinds(one, end)))
         for one in told
     )
 
@@ -306,6 +318,8 @@ def _surplus(end: End, scene: Scene) -> float:
         cost += 0.8
     if _numbers_unasked(end, scene):
         cost += 0.6
+    if draft.many and any(one.field.output.type == "boolean" for one in end.answers):
+        cost += 1  # what is so is asked for, and not of each whether it is
     if said.many and not draft.many and not any(one.field.listed for one in end.answers):
         cost += 0.5
     idle = end.figure != "count" and not any(one.call == draft.last for one in end.answers)

@@ -68,11 +68,12 @@ def asked_about(call: IntendedCall, waiting: "list[IntendedCall]") -> str:
     for one in waiting:
         words = {origin.parameter: in_full(origin) for origin in one.judged.origins}
         lines.append(one.summary)
-        lines += [_value(name, value, words.get(name, "")) for name, value in one.arguments.items()]
+        lines += [value_told(name, value, words.get(name, "")) for name, value in one.arguments.items()]
     return "\n".join(line for line in lines if line)
 
 
-def _value(name: str, value: object, origin: str) -> str:
+def value_told(name: str, value: object, origin: str) -> str:
+    """One value of a call, with where it comes from."""
     told = f"- {clean(name, 80)} = {clean(json.dumps(value, ensure_ascii=False), _VALUE)}"
     return f"{told} ({clean(origin, _VALUE)})" if origin else told
 

@@ -21,7 +21,9 @@ class Task:
 
 
 class Person(Protocol):
-    """Whoever uses the client, as far as the client can ask them. ``there``: whether it can; ``how_else``: what to do where it cannot."""
+    """Whoever uses the client, as far as the client can ask them. ``there``: whether it can. ``notes``: what is to be told them beside the answer."""
+
+    notes: list[str]
 
     @property
     def there(self) -> bool: ...

@@ -22,6 +22,7 @@ class ClientPerson:
     def __init__(self, session: ServerSession, request: RequestId) -> None:
         self._session = session
         self._request = request
+        self.notes: list[str] = []
 
     @property
     def there(self) -> bool:

@@ -1,6 +1,6 @@
 """Calls, programs and whole requests, each as a run: checked, with approvals, told as it goes on, and learnt from."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mcp.types import CallToolResult
@@ -38,7 +38,7 @@ class Runner:
 
     async def ask(self, given: Ask) -> CallToolResult:
         """A whole request, planned by Footpath."""
-        return _answer(*await self._followed(Task(given.request)))
+        return await self._answered(Task(given.request))
 
     async def run_program(self, given: RunProgram) -> CallToolResult:
         """The client's own program, or a solution with its values."""
@@ -51,7 +51,7 @@ class Runner:
         else:
             docs = await self.functions.called_in(given.program, self.backend.container)
             plan = await self._written(given.program, docs)
-        return _answer(*await self._followed(Task(given.request, plan)))
+        return await self._answered(Task(given.request, plan))
 
     async def call_tool(self, given: CallTool) -> CallToolResult:
         """One call, as a program of one line."""
@@ -59,7 +59,7 @@ class Runner:
         (shown,) = self.functions.shown([doc])
         plan = await self._written(_call(shown, given.arguments), {shown.name: doc})
         run, transcript = await self._followed(Task(f"Call {title(doc)}.", plan, worded=False))
-        return _called(run, transcript)
+        return _called(run, transcript, self.person.notes)
 
     async def _written(self, text: str, docs: Mapping[str, ToolDoc]) -> ProgramPlan:
         """A text as a plan. Its author may have seen what tools answered, so each of its changes asks. ``UsageError`` with all that is wrong with it."""
@@ -78,6 +78,10 @@ class Runner:
             raise UsageError(" ".join(f"{name}: {told}" if name else told for name, told in faults))
         return plan
 
+    async def _answered(self, task: Task) -> CallToolResult:
+        run, transcript = await self._followed(task)
+        return _answer(run, transcript, self.person.notes)
+
     async def _followed(self, task: Task) -> tuple[str, Transcript]:
         return await followed(self.backend.run(task, self.person), self.told)
 
@@ -93,7 +97,7 @@ def _call(shown: Signature, given: JsonObject) -> str:
     return f"await {shown.name}({', '.join(f'{name}={value!r}' for name, value in told.items())})"
 
 
-def _answer(run: str, transcript: Transcript) -> CallToolResult:
+def _answer(run: str, transcript: Transcript, notes: Sequence[str]) -> CallToolResult:
     """What a run came to. Where it came to nothing, that is an error, with why."""
     end = transcript.end
     outcome, answer = (end.outcome, end.answer) if end else ("failed", "")
@@ -102,17 +106,17 @@ def _answer(run: str, transcript: Transcript) -> CallToolResult:
         {"tool": one.tool, "status": one.status} for one in (*transcript.steps.values(), *transcript.failed)
     ]
     structured = {"run": run, "outcome": outcome, "answer": answer[:MOST], "calls": calls_told(steps)}
-    text = f"{outcome}\n{fenced('answer', answer.strip())}{why}"
+    text = "\n".join((outcome, fenced("answer", answer.strip()) + why, *notes))
     return said(text, structured, error=outcome not in _SERVED)
 
 
-def _called(run: str, transcript: Transcript) -> CallToolResult:
+def _called(run: str, transcript: Transcript, notes: Sequence[str]) -> CallToolResult:
     """What one call answered; why it failed, or was not made."""
     results = [*transcript.steps.values(), *transcript.failed]
     if not results or not results[-1].attempts:
         end = transcript.end
         why = (results[-1].note if results else "") or (f"{end.answer} {end.error}".strip() if end else "")
-        return wrong(f"The call was not made. {fenced('why', why)}")
+        return wrong("\n".join((f"The call was not made. {fenced('why', why)}", *notes)))
     last = results[-1]
     body = f"{last.status}{f': {clean(last.note, 400)}' if last.note else ''}\n{fenced('response', last.response, _CHOOSE)}"
     value = parsed(last.response) if len(last.response) <= MOST else None

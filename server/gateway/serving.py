@@ -2,7 +2,9 @@
 
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, TypeVar
 
@@ -47,22 +49,32 @@ def _version() -> str:
 
 
 _VERSION = _version()
-Context = RequestContext[Any, SessionFunctions, Any]
-BackendOf = Callable[[Any], Awaitable[Backend]]
-"""The backend of whoever a request comes from, which is None where one process serves one person."""
 
 
-@asynccontextmanager
-async def _session(_: Server[SessionFunctions, Any]) -> AsyncGenerator[SessionFunctions]:
-    """What lasts as long as a client's session."""
-    yield SessionFunctions()
+@dataclass(slots=True)
+class Session:
+    """What lasts as long as a client's session: its names of functions, and at a server the conversation that its runs stand in."""
+
+    functions: SessionFunctions = field(default_factory=SessionFunctions)
+    conversation: str = ""
 
 
-def gateway_server(backend_of: BackendOf) -> Server[SessionFunctions, Any]:
-    """One process's; each session of a client has its own names of functions."""
-    server: Server[SessionFunctions, Any] = Server(
-        "footpath", version=_VERSION, instructions=INSTRUCTIONS, lifespan=_session
-    )
+Context = RequestContext[Any, Session, Any]
+BackendOf = Callable[[Context], Awaitable[Backend]]
+"""The backend of whoever a request comes from."""
+
+
+def gateway_server(
+    backend_of: BackendOf, opened: Callable[[], AbstractContextManager[None]] = nullcontext
+) -> Server[Session, Any]:
+    """One process's. ``opened``: held as long as a session lasts."""
+
+    @asynccontextmanager
+    async def session(_: Server[Session, Any]) -> AsyncGenerator[Session]:
+        with opened():
+            yield Session()
+
+    server: Server[Session, Any] = Server("footpath", version=_VERSION, instructions=INSTRUCTIONS, lifespan=session)
 
     async def list_tools(_: ListToolsRequest) -> ListToolsResult:
         return ListToolsResult(tools=listed())
@@ -70,7 +82,7 @@ def gateway_server(backend_of: BackendOf) -> Server[SessionFunctions, Any]:
     async def call_tool(name: str, arguments: dict[str, Any]) -> CallToolResult:
         context = server.request_context
         try:
-            return await _called(_given(name, arguments), await backend_of(context.request), context)
+            return await _called(_given(name, arguments), await backend_of(context), context)
         except FootpathError as error:
             return wrong(str(error))
         except ValidationError as error:
@@ -80,11 +92,10 @@ def gateway_server(backend_of: BackendOf) -> Server[SessionFunctions, Any]:
             return wrong(_FAILED)
 
     async def list_prompts() -> list[Prompt]:
-        return await _or_error(prompts(await backend_of(server.request_context.request)))
+        return await _or_error(prompts, backend_of(server.request_context))
 
     async def get_prompt(name: str, arguments: dict[str, str] | None) -> GetPromptResult:
-        backend = await backend_of(server.request_context.request)
-        return await _or_error(prompt(name, arguments or {}, backend))
+        return await _or_error(partial(prompt, name, arguments or {}), backend_of(server.request_context))
 
     server.list_tools()(list_tools)
     server.call_tool(validate_input=False)(call_tool)
@@ -102,7 +113,7 @@ def _given(name: str, arguments: dict[str, Any]) -> Given:
 
 
 async def _called(given: Given, backend: Backend, context: Context) -> CallToolResult:
-    functions = context.lifespan_context
+    functions = context.lifespan_context.functions
     runner = Runner(backend, functions, ClientPerson(context.session, context.request_id), _progress(context))
     match given:
         case FindTools():
@@ -132,10 +143,10 @@ def _progress(context: Context) -> Told:
     return told
 
 
-async def _or_error(doing: Awaitable[T]) -> T:
+async def _or_error(doing: Callable[[Backend], Awaitable[T]], backend: Awaitable[Backend]) -> T:
     """What is done, or an error of the protocol in words."""
     try:
-        return await doing
+        return await doing(await backend)
     except FootpathError as error:
         raise McpError(ErrorData(code=INVALID_PARAMS, message=str(error))) from None
     except Exception:  # noqa: BLE001  # as above

@@ -6,13 +6,12 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any
 
 import anyio
 from mcp.server.stdio import stdio_server
 
 from server.gateway.embedded import EmbeddedBackend
-from server.gateway.serving import gateway_server
+from server.gateway.serving import Context, gateway_server
 from wiring.container import open_container
 
 
@@ -28,7 +27,7 @@ async def serve_stdio(store: Path | None = None, policy: str = "", *, yes: bool 
             container.policy(policy)
         backend = EmbeddedBackend(container, policy, yes)
 
-        async def backend_of(_: Any) -> EmbeddedBackend:
+        async def backend_of(_: Context) -> EmbeddedBackend:
             return backend
 
         server = gateway_server(backend_of)

@@ -52,6 +52,8 @@ from wiring.store_servers import StoreServers
 from wiring.visible import visible
 
 _log = logging.getLogger(__name__)
+WORDED = "worded"
+"""Of a run's settings: whether its request is one that somebody may ask again, so that it is remembered."""
 _ANSWERS = ("program.ended", "run.finished")
 """Events that hold what a run answered."""
 
@@ -182,6 +184,7 @@ class Agents:
                 plan=await given_plan(run, container.graph.get_tools),
                 approver=approver,
                 wrong_answers=await self._wrong_answers(run),
+                memory=deps.memory if run.settings.get(WORDED, True) else None,
             )
             deps = replace(
                 deps, voices=voices, used_up=spent.used_up, asker=UserAsker(questions, by_another=by_another)

@@ -18,6 +18,8 @@ from server.storage.inputs import Input
 from server.storage.runs import Run
 from server.storage.storage import Storage
 
+ALONE = "alone"
+"""Of a run's settings: it goes on from nothing that was said before in its conversation."""
 _LOOKED_AT = 20
 _KINDS = ("subtask.started", "step.backtracked", "call.finished", "program.ended", "run.finished")
 
@@ -25,6 +27,8 @@ _KINDS = ("subtask.started", "step.backtracked", "call.finished", "program.ended
 async def runs_before(run: Run, storage: Storage) -> list[EarlierRun]:
     """The latest ones that had got as far as asking anything, the oldest first."""
     found: list[EarlierRun] = []
+    if run.settings.get(ALONE):
+        return found
     for one in await storage.runs.page(
         run.user_id, conversation_id=run.conversation_id, before=run.id, limit=_LOOKED_AT
     ):
@@ -57,7 +61,7 @@ def by_another(plan: ProgramPlan, given: Collection[str]) -> JsonObject:
 
 async def voices_of(run: Run, storage: Storage) -> Voices:
     """However often a run is taken up, messages and answers to other runs after it do not count; what its user has corrected meanwhile does."""
-    before = await storage.runs.before(run, _MESSAGES)
+    before = [] if run.settings.get(ALONE) else await storage.runs.before(run, _MESSAGES)
     asked = [*before[::-1], run]
     by_others = await _by_others(asked, storage)
     answered = await _answered(before, run, storage)

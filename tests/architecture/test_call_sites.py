@@ -99,6 +99,12 @@ CONFIGURED: dict[tuple[str, str], str] = {
         "mcp.server.lowlevel.Server",
     ): "answers over streams that it is given; connects to nothing",
     ("server.gateway.following", "anyio.CancelScope"): "a scope of cancellation; connects to nothing",
+    (
+        "server.gateway.endpoint",
+        "mcp.server.streamable_http_manager.StreamableHTTPSessionManager",
+    ): "answers requests of the application; connects to nothing",
+    ("server.gateway.endpoint", "mcp.server.auth.middleware.bearer_auth.AuthenticatedUser"): "a value",
+    ("server.gateway.endpoint", "mcp.server.auth.provider.AccessToken"): "a value",
     ("server.gateway.stdio", "anyio.wrap_file"): "standard output; connects to nothing",
     ("server.gateway.stdio", "mcp.server.stdio.stdio_server"): "standard input and output; connects to nothing",
     ("ui.client", "httpx.Client"): "FOOTPATH_SERVER_ADDRESS: the operator's own server",

@@ -18,7 +18,7 @@ from mcp.types import CallToolResult, ElicitRequestParams, ElicitResult, TextCon
 
 from domain.tool import Parameter, ToolDoc, tool_id
 from server.gateway.embedded import EmbeddedBackend
-from server.gateway.serving import gateway_server
+from server.gateway.serving import Context, gateway_server
 from tests.flows.indexed_store import indexed_store
 from wiring.container import Container, open_container
 from wiring.settings import Settings
@@ -90,7 +90,7 @@ async def client(container: Container, person: Says | None = None, **choices: An
     """A client of a server over an embedded store."""
     backend = EmbeddedBackend(container, **choices)
 
-    async def backend_of(_: Any) -> EmbeddedBackend:
+    async def backend_of(_: Context) -> EmbeddedBackend:
         return backend
 
     server = gateway_server(backend_of)

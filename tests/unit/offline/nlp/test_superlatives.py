@@ -1,6 +1,6 @@
 import pytest
 
-from offline.nlp.superlatives import Place, placed, places, ranked, ranks
+from offline.nlp.superlatives import Place, Rank, compares, placed, places, ranked, ranks
 
 
 def test_ordinals_come_with_their_noun() -> None:
@@ -35,3 +35,28 @@ def test_the_extreme_is_found_by_number_or_date() -> None:
     assert ranked(films, ranks("the newest film")[0]) == (1, "released")
     assert ranked([{"name": "x"}, {"name": "y"}], ranks("the cheapest flight")[0]) is None
     assert ranked([], ranks("the cheapest flight")[0]) is None
+
+
+def test_a_superlative_measures_no_word_beyond_its_clause() -> None:
+    assert all("direction" not in rank.fields for rank in ranks("Take whichever is shorter. Whose direction is it?"))
+    assert ranks("what is cited the most? Please quote it") == (Rank(frozenset({"citation"}), most=True),)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "since"),
+    [("the firm that has been around longer", True), ("who has worked here longest?", True), ("which has the longest wall", False), ("a longer film", False)],
+)  # fmt: skip
+def test_what_has_been_longer_began_earlier(request_text: str, since: bool) -> None:
+    (rank,) = ranks(request_text)
+    assert ("founded" in rank.fields and not rank.most) is since
+
+
+def test_adjectives_that_compare_are_known() -> None:
+    assert compares("oldest")
+    assert compares("better")
+    assert not compares("harvest")
+
+
+def test_what_is_compared_may_stand_before_the_adjective() -> None:
+    assert ranks("Is the draught greater of the one or of the other?") == (Rank(frozenset({"draught"}), most=True),)
+    assert ranks("the lowest of all fares")[0].fields >= {"fare"}

@@ -169,3 +169,74 @@ def test_which_asks_for_a_kind_of_thing() -> None:
 
 def test_what_a_thing_is_about_is_its_description() -> None:
     assert "['description']" in _text("What is the book Songs for Iron Bell about?", *LIBRARY)
+
+
+def _described(
+    api: str, parameters: tuple[Parameter, ...], fields: dict[str, tuple[str, str]], description: str, url: str = ""
+) -> ToolDoc:
+    """A tool that gives a list. ``fields``: their types and descriptions."""
+    properties = {name: {"type": kind, "description": told} for name, (kind, told) in fields.items()}
+    schema = {"type": "array", "items": {"type": "object", "properties": properties}}
+    doc = _tool(api, parameters, [], description)
+    return doc.model_copy(update={"example_response": None, "response_schema": json.dumps(schema), "url": url})
+
+
+NAME = ("string", "Name of the vessel.")
+PUNTS = _described(
+    "list_punts", (), {"name": NAME, "launched": ("integer", "Year in which it was built."), "covered": ("boolean", "Whether it has a roof."),
+                          "beam_m": ("number", "Width, in metres.")}, "Punts of the harbour.")  # fmt: skip
+IN_DOCK = _described(
+    "punts_in_dock", (Parameter(name="dock", required=True, description="Name of the dock.", example="West Dock"),),
+    {"dock": ("string", "Dock where it lies."), "launched": ("integer", "Year in which it was built.")}, "Punts that lie in a dock.",
+    "https://harbour.example/docks/{dock}/punts")  # fmt: skip
+BARGES = _described(
+    "find_barges", (Parameter(name="name", description="Name of the barge, or part of it.", example="Molly"),),
+    {"name": ("string", "Name of the barge."), "draught": ("number", "Draught.")}, "Barges of the harbour.")  # fmt: skip
+
+
+def test_what_a_description_says_first_is_a_name_of_a_field() -> None:
+    assert "min(" in (text := _text("Which is the oldest of the punts?", PUNTS))
+    assert "['launched']" in text
+
+
+def test_who_has_been_there_longest_began_first() -> None:
+    text = _text("Which of the punts has been there the longest?", PUNTS)
+    assert "min(" in text
+    assert "['launched']" in text
+
+
+def test_what_a_word_says_of_things_cuts_their_list() -> None:
+    assert "== True" in _text("Which covered punts are there?", PUNTS)
+    assert "== True" not in _text("Which punts are there?", PUNTS)
+
+
+def test_the_kind_that_is_asked_for_ends_where_a_small_word_begins() -> None:
+    assert "max(" in _text('Which voyage of the ship "Queen Maud" had the most passengers in it?')
+
+
+def test_things_beneath_another_are_not_called_as_it_is() -> None:
+    text = _text('What year was the oldest punt in "Mill Dock" launched?', IN_DOCK)
+    assert "punts_in_dock(dock='Mill Dock')" in text
+    assert "min(" in text
+
+
+def test_names_that_may_be_left_out_are_compared_as_others() -> None:
+    text = _text("Which has the greater draught, the Blue Tern or the Ardent Star?", BARGES)
+    assert "['Blue Tern', 'Ardent Star']" in text
+    assert "max(" in text
+
+
+def test_what_was_chosen_among_values_is_told_by_its_value() -> None:
+    draught = _tool("getDraught", (Parameter(name="vessel", required=True, description="Name of the vessel.", example="Molly"),),
+                    {"draught": 4.2}, "The draught of a vessel.")  # fmt: skip
+    assert "best[0]" in _text(
+        'Is the draught greater of the vessel "Blue Tern" or of the vessel "Ardent Star"?', draught
+    )
+
+
+def test_a_class_of_things_is_searched_for_by_one_of_it() -> None:
+    goods = _described("search_goods", (Parameter(name="query", required=True, description="What to search the goods for.", example="rope"),),
+                       {"name": ("string", "Name of the goods."), "price": ("number", "Price.")}, "Search the goods of the shop.")  # fmt: skip
+    text = _text("Which anchors does the shop have among its goods for less than 170?", goods)
+    assert "search_goods(query='anchor')" in text
+    assert "< 170" in text

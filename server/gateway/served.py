@@ -1,0 +1,146 @@
+"""The server's store and runs for one of its users: their keys, visibility, rights and quotas, as in the API."""
+
+import logging
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+
+from agent.planners.by_name import default_planner
+from agent.scheduler import closing
+from agent.text import clean
+from domain.errors import ConflictError, NotFoundError, UnauthenticatedError, UnavailableError
+from domain.event import EventRecord, InputNeeded, RunFinished
+from domain.model import JsonObject
+from domain.origin import AskedCall, in_full
+from server.dependencies import Caller
+from server.gateway.approving import value_told
+from server.gateway.backend import Person, Task
+from server.gateway.serving import Session
+from server.routes.inputs import DecisionBody, answer
+from server.routes.runs import begun
+from server.runs.agents import WORDED
+from server.runs.conversation_context import ALONE
+from server.runs.event_stream import stream_events
+from server.runs.given_plans import settings_with
+from server.runs.journal import records_of
+from server.services import Services
+from server.storage.runs import RunChoices
+from wiring.container import Container
+from wiring.settings import model_names
+
+_log = logging.getLogger(__name__)
+_HAPPENED = {"It took effect": "happened", "It did not": "did_not_happen"}
+_HOW_ELSE = (
+    "This client cannot ask its user, so {what} was not allowed. Use a client with elicitation; or ask on Footpath's page, "
+    "where the call can be allowed, once or always: what is always allowed there is then made for ask, too."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ServedBackend:
+    """One caller's. ``client``: what the client calls itself."""
+
+    services: Services
+    caller: Caller
+    container: Container
+    session: Session
+    client: str = ""
+
+    @property
+    def owner(self) -> str:
+        """The user's own."""
+        return self.caller.user.id
+
+    async def run(self, task: Task, person: Person) -> AsyncGenerator[EventRecord]:
+        """A run of the server's, followed to its end; what it asks is put to the person. It is cancelled where nobody follows it any more."""
+        run = await self._begun(task)
+        services, user, ended = self.services, self.caller.user, False
+        try:
+            async with closing(self._events(run)) as records:
+                async for record in records:
+                    ended = isinstance(record.event, RunFinished)
+                    yield record
+                    if isinstance(record.event, InputNeeded):
+                        await self._put(run, record.event, person)
+            if not ended:
+                raise self._why_not()
+        finally:
+            if not (ended or services.broker.closed):
+                await services.storage.runs.cancel(run, user.id)
+                services.worker.look()
+
+    async def _begun(self, task: Task) -> str:
+        """The id of a new run. Each stands alone: a client keeps its conversation itself."""
+        policy = "llm" if model_names(self.services.settings) else "offline"
+        settings: JsonObject = {} if task.plan is None else settings_with(task.plan)
+        settings |= {ALONE: True, WORDED: task.worded}
+        choices = RunChoices(planner=default_planner(policy), policy=policy, settings=settings)
+        try:
+            await self._have_conversation()
+            run = await begun(self.caller, self.session.conversation, task.request, choices, self.services)
+        except NotFoundError:  # its user has removed it meanwhile
+            self.session.conversation = ""
+            await self._have_conversation()
+            run = await begun(self.caller, self.session.conversation, task.request, choices, self.services)
+        return run.id
+
+    async def _have_conversation(self) -> None:
+        if not self.session.conversation:
+            title = clean(f"MCP: {self.client}" if self.client else "MCP", 100)
+            made = await self.services.storage.conversations.add(self.caller.user.id, title)
+            self.session.conversation = made.id
+
+    async def _events(self, run: str) -> AsyncGenerator[EventRecord]:
+        services, caller = self.services, self.caller
+        allowed = services.followed.following(caller.session_id, caller.user.role)
+        async with closing(stream_events(services.storage, services.broker, run, allowed=allowed)) as events:
+            async for event in events:
+                for record in await records_of([event] if event else []):
+                    yield record
+
+    def _why_not(self) -> UnavailableError | UnauthenticatedError:
+        if self.services.broker.closed:
+            return UnavailableError(
+                "the server stops; the run goes on when it is back, and its answer is on Footpath's page"
+            )
+        return UnauthenticatedError("this session was ended, and the run with it; log in again")
+
+    async def _put(self, run: str, asked: InputNeeded, person: Person) -> None:
+        """Ask, and answer the run as its user does."""
+        decision = await self._decision(asked, person)
+        try:
+            await answer(run, asked.input, decision, self.caller.user, self.services)
+        except ConflictError:
+            _log.info("a question of run %s was answered elsewhere", run)
+
+    async def _decision(self, asked: InputNeeded, person: Person) -> DecisionBody:
+        if not person.there and asked.asks != "question":
+            what = clean(asked.summary or asked.tool or "it", 200)
+            person.notes.append(_HOW_ELSE.format(what=what))
+        match asked.asks:
+            case "question":
+                said = await person.answers(asked.reason, asked.choices)
+                return _decided("answer", answer=said) if said else _decided("deny")
+            case "unknown_outcome":
+                said = await person.answers(_told(asked), [*_HAPPENED]) or ""
+                return _decided(_HAPPENED.get(said, "leave"))
+            case _:
+                allowed = await person.allows(_told(asked))
+                return _decided("allow" if allowed else "deny")
+
+
+def _decided(decision: str, **more: str) -> DecisionBody:
+    return DecisionBody.model_validate({"decision": decision, **more})
+
+
+def _told(asked: InputNeeded) -> str:
+    """What a call does, where it goes, and with which values, all of them with where they come from."""
+    alone = AskedCall(
+        tool=asked.tool, arguments=asked.arguments, identity="", origins=asked.origins, summary=asked.summary
+    )
+    calls: Sequence[AskedCall] = asked.calls or (alone,)
+    lines = [asked.reason, f"It goes to {clean(asked.host, 200)}." if asked.host else "", asked.undo]
+    for call in calls:
+        words = {one.parameter: in_full(one) for one in call.origins}
+        lines.append(call.summary)
+        lines += [value_told(name, value, words.get(name, "")) for name, value in call.arguments.items()]
+    return "\n".join(line for line in lines if line)

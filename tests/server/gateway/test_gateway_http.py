@@ -1,0 +1,197 @@
+"""The official client at a server's ``/mcp``: a user's token, their runs, questions put to them, and nobody else's session."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import CancelledNotification, CancelledNotificationParams, ClientNotification
+from starlette.types import Receive, Scope, Send
+
+from server.storage.runs import ListedRun
+from server.storage.tool_marks import NewToolMark
+from tests.server.gateway.clients import BERTHS, SHIPS, Says, built, last_request, text
+from tests.server.small_api import SmallApi, small_api
+from tests.server.world import World, copied, serving
+from tests.unit.agent.execution.mcp.serving import served
+
+LONGEST = """
+ships = (await list_ships())["ships"]
+longest = sorted(ships, key=lambda ship: ship["length"])[-1]
+berth = await berth_of(ship=longest["name"])
+f"{longest['name']} lies at {berth['number']}"
+"""
+REQUEST = "Where does the longest ship lie?"
+BOOK = {"tool": "book_berth", "arguments": {"ship": "Argo"}}
+INITIALIZE = {
+    "jsonrpc": "2.0", "id": 1, "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "by hand", "version": "1"}},
+}  # fmt: skip
+ACCEPTS = {"Accept": "application/json, text/event-stream"}
+
+
+@dataclass
+class Harbour:
+    """A server over the harbour, at an address; and the small API behind it."""
+
+    world: World
+    address: str
+    api: SmallApi
+
+    @asynccontextmanager
+    async def client(self, who: str = "user", person: Says | None = None) -> AsyncGenerator[ClientSession]:
+        headers = await self.world.headers_of(who)
+        async with (
+            httpx.AsyncClient(headers=headers, trust_env=False, timeout=60) as http,
+            streamable_http_client(f"{self.address}/mcp", http_client=http) as streams,
+            ClientSession(streams[0], streams[1], elicitation_callback=person) as session,
+        ):
+            await session.initialize()
+            yield session
+
+    async def runs(self, who: str = "user") -> list[ListedRun]:
+        return list(await self.world.services.storage.runs.page(self.world.people[who].id))
+
+
+@pytest.fixture
+async def harbour(home: Path, tmp_path: Path) -> AsyncIterator[Harbour]:
+    async with (
+        small_api(list_ships=SHIPS, berth_of=BERTHS, book_berth=BERTHS) as api,
+        opened(home, tmp_path, api.url, api) as made,
+    ):
+        yield made
+
+
+@asynccontextmanager
+async def opened(home: Path, folder: Path, url: str, api: SmallApi) -> AsyncGenerator[Harbour]:
+    store = await asyncio.to_thread(built, folder, url)
+    own = await asyncio.to_thread(copied, home, folder / "home")
+    async with serving(own, store=store, allow_hosts=url.removeprefix("http://")) as world:
+
+        async def started(scope: Scope, receive: Receive, send: Send) -> None:
+            assert scope["type"] == "http", "it has been started already"
+            await world.app(scope, receive, send)
+
+        async with served(started) as address:
+            yield Harbour(world, address, api)
+
+
+async def test_a_user_finds_runs_and_asks_and_the_runs_are_theirs(harbour: Harbour) -> None:
+    words: list[str] = []
+
+    async def heard(progress: float, total: float | None, message: str | None) -> None:
+        words.append(message or "")
+
+    async with harbour.client() as session:
+        assert len((await session.list_tools()).tools) == 5
+        found = await session.call_tool("find_tools", {"request": REQUEST})
+        given = {"request": REQUEST, "program": LONGEST}
+        ran = await session.call_tool("run_program", given, progress_callback=heard)
+        asked = await session.call_tool("ask", {"request": "Which ships lie in the harbour?"})
+        prompts = (await session.list_prompts()).prompts
+    runs = await harbour.runs()
+    conversations = await harbour.world.services.storage.conversations.page(harbour.world.people["user"].id)
+    assert "async def berth_of" in text(found)
+    assert "Zeemeeuw lies at 8" in text(ran)
+    assert "berth_of: ok" in words
+    assert "Zeemeeuw" in text(asked)
+    assert {one.id for one in runs} == {(one.structuredContent or {})["run"] for one in (ran, asked)}
+    assert {one.outcome for one in runs} == {"answered"}
+    assert [one.title for one in conversations] == ["MCP: mcp"]
+    assert prompts == []
+    assert await harbour.runs("other") == []
+
+
+async def test_a_change_is_put_to_the_user_and_made_once_allowed(harbour: Harbour) -> None:
+    person = Says({"allow": True}, "decline")
+    async with harbour.client(person=person) as session:
+        made = await session.call_tool("call_tool", BOOK)
+        left = await session.call_tool("call_tool", BOOK)
+    assert not made.isError, text(made)
+    assert left.isError
+    assert harbour.api.asked == [("POST", "/book_berth")]
+    assert "Argo" in person.asked[0]
+    assert "It goes to 127.0.0.1" in person.asked[0]
+
+
+async def test_a_client_that_cannot_ask_is_told_what_to_do(harbour: Harbour) -> None:
+    async with harbour.client() as session:
+        answer = await session.call_tool("call_tool", BOOK)
+    assert answer.isError
+    assert "on Footpath's page" in text(answer)
+    assert harbour.api.asked == []
+
+
+async def test_what_a_client_takes_back_is_cancelled(home: Path, tmp_path: Path) -> None:
+    called, gone = asyncio.Event(), asyncio.Event()
+
+    async def hangs(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        called.set()
+        assert await reader.read() == b""
+        gone.set()
+        writer.close()
+
+    server = await asyncio.start_server(hangs, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with server, opened(home, tmp_path, url, SmallApi()) as made, made.client() as session:
+        calling = asyncio.create_task(session.call_tool("call_tool", {"tool": "list_ships"}))
+        await called.wait()
+        taken_back = CancelledNotificationParams(requestId=last_request(session))
+        await session.send_notification(ClientNotification(CancelledNotification(params=taken_back)))
+        await gone.wait()
+        (answer,) = await asyncio.gather(calling, return_exceptions=True)
+        while (runs := await made.runs())[0].finished_at is None:  # noqa: ASYNC110  rows tell it in no other way
+            await asyncio.sleep(0.05)
+    assert "cancelled" in str(answer).lower()
+    assert [one.outcome for one in runs] == ["cancelled"]
+
+
+async def test_nobody_uses_it_without_a_token_from_a_strangers_page_or_in_anothers_session(harbour: Harbour) -> None:
+    async def sent(who: str, **headers: str) -> httpx.Response:
+        given = ACCEPTS | await harbour.world.headers_of(who) | headers
+        async with httpx.AsyncClient(trust_env=False) as http:
+            return await http.post(f"{harbour.address}/mcp", json=INITIALIZE, headers=given)
+
+    nobody = await sent("nobody")
+    assert (nobody.status_code, nobody.headers["www-authenticate"]) == (401, "Bearer")
+    assert "POST /api/v1/auth/login" in nobody.json()["detail"]
+    assert (await sent("nobody", Authorization="Bearer fpa_nonsense")).status_code == 401
+    assert (await sent("user", Origin="https://stranger.example")).status_code == 403
+    assert (await sent("user", Host="stranger.example")).status_code == 421
+    own = await sent("user", Origin=harbour.address)
+    assert own.status_code == 200
+    session = {"Mcp-Session-Id": own.headers["mcp-session-id"]}
+    assert (await sent("other", **session)).status_code == 404
+    again: dict[str, Any] = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    async with httpx.AsyncClient(trust_env=False) as http:
+        given = ACCEPTS | session | await harbour.world.headers_of("user")  # with a token that was renewed meanwhile
+        assert (await http.post(f"{harbour.address}/mcp", json=again, headers=given)).status_code == 202
+
+
+async def test_a_user_has_so_many_sessions(harbour: Harbour) -> None:
+    headers = ACCEPTS | await harbour.world.headers_of("user")
+    async with httpx.AsyncClient(trust_env=False, headers=headers) as http:
+        opened = [await http.post(f"{harbour.address}/mcp", json=INITIALIZE) for _ in range(21)]
+        closed = {"Mcp-Session-Id": opened[0].headers["mcp-session-id"]}
+        assert (await http.delete(f"{harbour.address}/mcp", headers=closed)).status_code == 200
+        while (more := await http.post(f"{harbour.address}/mcp", json=INITIALIZE)).status_code == 429:  # noqa: ASYNC110  as above
+            await asyncio.sleep(0.05)
+    assert [one.status_code for one in opened] == [200] * 20 + [429]
+    assert more.status_code == 200
+
+
+async def test_a_banned_tool_is_called_by_no_client(harbour: Harbour) -> None:
+    marks, admin = harbour.world.services.storage.tool_marks, harbour.world.people["admin"]
+    ban = NewToolMark.model_validate({"kind": "tool", "tool": "harbour/Port/list_ships", "mark": "ban", "reason": "no"})
+    await marks.add(ban, admin.id, admin.name)
+    async with harbour.client() as session:
+        answer = await session.call_tool("call_tool", {"tool": "list_ships"})
+    assert answer.isError
+    assert harbour.api.asked == []
