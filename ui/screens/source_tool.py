@@ -49,6 +49,10 @@ def _about(tool: SourceTool) -> None:
     )
     if tool.gone:
         st.warning("Its source does not name it any more.")
+    if tool.links == "partly":
+        st.caption(
+            "What feeds it, and what it feeds, is known in part; half a minute after the last change all of it is."
+        )
     if tool.reason:
         st.warning(unmarked(f"{'An administrator keeps it out: ' if tool.held else ''}{tool.reason}"))
 
