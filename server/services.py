@@ -2,8 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from server.auth.accounts import Accounts
 from server.auth.passwords import Passwords
 from server.backup import interrupted
 from server.cleanup import tidying
+from server.library.catalogue import Catalogue
 from server.limits import Limits, limits_of
 from server.local_checks import local_checks
 from server.oauth.client import OAuth, open_oauth
@@ -60,6 +61,7 @@ class Services:
     metrics: Metrics
     traces: Tracing
     proxies: Proxies
+    catalogue: Catalogue = field(default_factory=Catalogue)
 
 
 @asynccontextmanager
@@ -79,6 +81,7 @@ async def open_services(
         open_storage(settings) as storage,
         open_oauth(settings, storage) as oauth,
         open_agents(settings, storage, limits.quotas, oauth) as agents,
+        AsyncExitStack() as stopping,
     ):
 
         def stored(run: Run, record: EventRecord) -> None:
@@ -91,6 +94,7 @@ async def open_services(
         )
         await asyncio.to_thread(interrupted.check, settings.server_home)
         await _take_up(storage, settings.server_home)
+        stopping.push_async_callback(agents.follower.links.close)
         await agents.follower.at_start()
         checks = {"database": storage.check, "graph": agents.servers.graph, "vectors": agents.servers.vectors}
         async with (

@@ -1,6 +1,5 @@
 """The tool library: the tools of this server, browsed by category and tool set, or found as runs find them."""
 
-import asyncio
 from typing import Annotated
 
 from fastapi import Query
@@ -10,7 +9,7 @@ from agent.text import clean
 from domain.source import source_id_of
 from domain.tool import ToolId
 from server.dependencies import CurrentServices, CurrentUser
-from server.library.catalogue import CategoryCount, counted
+from server.library.catalogue import CategoryCount
 from server.library.listing import Effect, Listed, Wanted, listed
 from server.problems import problems
 from server.routes.router import operations
@@ -104,8 +103,8 @@ async def categories(
 
 
 async def _counted(services: Services) -> list[CategoryCount]:
-    container = await services.agents.container()
-    return await asyncio.to_thread(counted, await container.searched_tools())
+    whole = await services.agents.whole()
+    return await services.catalogue.of(await whole.searched_tools(), await services.agents.hidden())
 
 
 def _category(one: CategoryCount, *, whole: bool) -> ShownCategory:
