@@ -8,7 +8,6 @@ from datetime import timedelta
 from pathlib import Path
 
 from domain.addresses import Proxies
-from domain.errors import UnavailableError
 from domain.event import EventRecord
 from server.auth.accounts import Accounts
 from server.auth.passwords import Passwords
@@ -30,14 +29,11 @@ from server.sources.checking import SourceChecker
 from server.sources.registry import SourceRegistry
 from server.sources.store_access import StoreAccess
 from server.sources.watching import SourceWatch
-from server.storage.database import file_of, file_url
-from server.storage.encryption import Keys, keys_of_file, parse_keys
-from server.storage.migrate import migrate
+from server.storage.opening import open_storage
 from server.storage.runs import Run
-from server.storage.storage import Lifetimes, Storage
+from server.storage.storage import Storage
 from server.watching.metrics import Metrics
 from server.watching.tracing import Tracing, tracing
-from wiring.private_files import FOLDER, keep_private, private_database
 from wiring.settings import Settings
 
 
@@ -150,52 +146,3 @@ async def _traced(settings: Settings) -> AsyncGenerator[Tracing]:
         yield traces
     finally:
         await asyncio.to_thread(traces.close)
-
-
-@asynccontextmanager
-async def open_storage(settings: Settings, *, any_keys: bool = False) -> AsyncGenerator[Storage]:
-    """The rows, with their tables up to date; for commands, which need no more. Raises as :func:`open_services`.
-
-    ``any_keys``: also with keys of the vault that are not those of the rows.
-    """
-    url = await asyncio.to_thread(database_url, settings)
-    keys = await asyncio.to_thread(vault_keys, settings)
-    await migrate(url)
-    lifetimes = Lifetimes(timedelta(minutes=settings.access_minutes), timedelta(days=settings.session_days))
-    storage = Storage(url, keys, lifetimes)
-    try:
-        if not any_keys:
-            await storage.vault_keys.agree()
-        yield storage
-    finally:
-        await storage.close()
-
-
-def database_url(settings: Settings) -> str:
-    """Where the rows are; makes the home where they lie in it. Home and file are their owner's alone."""
-    chosen = settings.database_url.get_secret_value()
-    if not chosen:
-        try:
-            settings.server_home.mkdir(parents=True, exist_ok=True, mode=FOLDER)
-        except OSError as error:
-            raise UnavailableError(
-                f"cannot make the folder {settings.server_home}: {error.strerror}; set FOOTPATH_SERVER_HOME"
-            ) from error
-        chosen = file_url(settings.server_home / "rows.db")
-    keep_private(settings.server_home)
-    if file := file_of(chosen):
-        private_database(file)
-    return chosen
-
-
-def keys_file(settings: Settings) -> Path:
-    """The file of the vault's keys, where no setting holds them."""
-    return settings.server_home / "vault.keys"
-
-
-def vault_keys(settings: Settings) -> Keys:
-    """Those of the settings, or of the file in the home, which is made where there is none."""
-    if given := settings.vault_keys.get_secret_value():
-        fixed = parse_keys(given)
-        return Keys(lambda: fixed)
-    return keys_of_file(keys_file(settings))
