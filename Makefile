@@ -12,6 +12,8 @@ JOBS ?= 3
 ifdef PYTHON
 export PYTHON
 endif
+# Whatever the shell says: without kept bytecode each of the many processes compiles every package anew, for seconds.
+unexport PYTHONDONTWRITEBYTECODE
 run := .venv/bin/python
 # Console scripts hold an absolute path in their first line, so tools are started as modules where they allow it.
 pytest := $(run) -m pytest

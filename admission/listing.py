@@ -16,7 +16,7 @@ async def read_apart(tools: list[Any], source: McpSource, limits: ReadLimits | N
     limits = limits or ReadLimits()
     given = asdict(source) | {"credentials": [one.model_dump(mode="json") for one in source.credentials]}
     wanted = orjson.dumps({"source": given, "limits": asdict(limits)})
-    reading = Reading("admission.listing_process", wanted, orjson.dumps(tools), limits)
+    reading = Reading(f"{__package__}.listing_process", wanted, orjson.dumps(tools), limits)
     told, last = await reading.lines(f"the listing of the MCP server at {source.url}")
     docs = [ToolDoc.model_validate_json(line) async for line in in_turn(told)]
     return Listing(tuple(docs), tuple(str(one) for one in last["skipped"]))

@@ -23,7 +23,8 @@ from domain.errors import BrokenInputError
 from domain.source import Finding
 from domain.tool import ToolDoc, tool_id
 
-_ROOT = Path(__file__).parents[1]
+_ROOT = Path(__file__).parents[__name__.count(".")]
+"""What our packages are imported from."""
 _READERS = ThreadPoolExecutor(2, thread_name_prefix="reading")
 """How many documents are read at the same time: each may take as much memory as ``ReadLimits`` says."""
 _SLICE = 200
@@ -73,7 +74,7 @@ async def read_document(
         "own": not base_url,
         "limits": asdict(limits),
     }
-    reading = Reading("admission.reading_process", orjson.dumps(wanted), data, limits)
+    reading = Reading(f"{__package__}.reading_process", orjson.dumps(wanted), data, limits)
     told, last = await reading.lines(name)
     return await _taken(told, last, name, (category, toolset))
 

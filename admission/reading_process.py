@@ -122,7 +122,8 @@ def _parsed(data: bytes) -> Schema:
             )
         return mapping(read_yaml(data))
     except YamlError as error:
-        raise BrokenInputError(f"is neither JSON nor YAML that can be read: {error}", file="") from error
+        told = str(error).replace('in "<byte string>", ', "at ")
+        raise BrokenInputError(f"is neither JSON nor YAML that can be read: {told}", file="") from error
     except orjson.JSONDecodeError as error:
         raise BrokenInputError(f"is not JSON that can be read: {error}; correct the document", file="") from error
 

@@ -34,6 +34,7 @@ COMMANDS: dict[str, Command] = {
     "serve": Command("serve", "Start the server.", _SERVE),
     "mcp": Command("mcp_server", "Serve a store to agents that speak MCP, on standard input and output.", _SERVE),
     "create-user": Command("create_user", "Make an account.", _SERVE),
+    "create-token": Command("create_token", "Make a token for a program of an account's.", _SERVE),
     "migrate": Command("migrate", "Bring the server's tables up to date.", _SERVE),
     "rotate-keys": Command("rotate_keys", "Make a new key for the server's vault.", _SERVE),
     "backup": Command("backup", "Back up all that a server has.", _SERVE),

@@ -92,8 +92,8 @@ async def link_tools(graph: LinkedGraph, similar: Similar | None, progress: Prog
     """
     start = perf_counter()
     known = await graph.link_states()
-    basis = f"{RULES} {similar.identity if similar else ''}"
-    digests = {document.id: _digest(document, basis) async for document in graph.documents()}
+    identity = similar.identity if similar else ""
+    digests = {document.id: link_digest(document, identity) async for document in graph.documents()}
     changed = {tool: digest for tool, digest in digests.items() if tool not in known or known[tool].digest != digest}
     pending = [tool for tool in digests if tool in changed or known[tool].pending]
     if pending:
@@ -179,6 +179,7 @@ async def _compute(
         progress(done, len(pending))
 
 
-def _digest(document: ToolDoc, basis: str) -> str:
-    text = f"{basis}\n{document.model_dump_json(exclude_defaults=True)}"
+def link_digest(document: ToolDoc, identity: str) -> str:
+    """What the whole links of a tool are noted under. ``identity``: by what similar documents are found."""
+    text = f"{RULES} {identity}\n{document.model_dump_json(exclude_defaults=True)}"
     return blake2b(text.encode(), digest_size=16).hexdigest()

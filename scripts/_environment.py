@@ -1,11 +1,16 @@
-"""Imported by every command before any package: where Footpath's packages are missing, a line says what to do, instead of a traceback."""
+"""Imported by every command before any package: where Footpath's packages are missing, a line says what to do, instead of a traceback.
+Also, garbage is looked for less often: packages that are being imported make much that stays, and none.
+"""
 
+import gc
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parents[1]
-_NEEDED = ("typer", "rich", "orjson", "pydantic", "domain")
+_DOMAIN = f"{(__package__ or '').rpartition('.')[0]}.domain".lstrip(".")
+"""In a wheel this lies below ``footpath``, and so does the domain."""
+_NEEDED = ("typer", "rich", "orjson", "pydantic", _DOMAIN)
 
 
 def _advice() -> str:
@@ -22,3 +27,5 @@ def _advice() -> str:
 if sys.version_info < (3, 11) or any(find_spec(name) is None for name in _NEEDED):
     print(_advice(), file=sys.stderr)
     sys.exit(3)
+
+gc.set_threshold(50_000, 20, 20)

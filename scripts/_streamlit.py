@@ -1,11 +1,15 @@
 """How the page is started: Streamlit's options, on loopback, without its telemetry."""
 
 import os
+from pathlib import Path
 
 from _processes import ROOT
 
+import ui
 from playground.serve import bind
 from ui import SERVER_ADDRESS
+
+_IMPORTED_FROM = Path(ui.__path__[0]).parents[ui.__name__.count(".")]
 
 
 def page_command(port: int) -> list[str]:
@@ -27,7 +31,7 @@ def page_command(port: int) -> list[str]:
 
 def page_environment(server: str) -> dict[str, str]:
     """Where the server is; and where our packages are, since Streamlit looks beside the page only."""
-    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH", "")])])
+    path = os.pathsep.join([str(_IMPORTED_FROM), *filter(None, [os.environ.get("PYTHONPATH", "")])])
     return {SERVER_ADDRESS: server, "PYTHONPATH": path}
 
 

@@ -15,7 +15,7 @@ from domain.errors import ConflictError, UnavailableError, UsageError
 from server.auth.password_rules import check_password
 from server.auth.passwords import Passwords
 from server.routes.texts import Password, UserName
-from server.services import open_storage
+from server.storage.opening import open_storage
 from server.storage.users import User
 from wiring.settings import read_settings
 

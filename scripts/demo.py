@@ -69,20 +69,23 @@ def _summary(verdicts: list[Verdict]) -> None:
 
 def _next(address: str, store: Path) -> None:
     host, port = host_of(address).split(":")
-    python = _python()
     console.print("\nAsk your own: start the playground in one terminal,", soft_wrap=True)
-    console.print(f"  {python} scripts/serve_playground.py --port {port}", soft_wrap=True, markup=False)
+    console.print(f"  {_typed('python scripts/serve_playground.py')} --port {port}", soft_wrap=True, markup=False)
     console.print("and ask in another:", soft_wrap=True)
     question = "Which public holidays does Caldera have in 2026?"
     console.print(
-        f'  FOOTPATH_ALLOW_HOSTS={host}:{port} {python} scripts/ask.py "{question}" --store {store}',
+        f'  FOOTPATH_ALLOW_HOSTS={host}:{port} {_typed("python scripts/ask.py")} "{question}" --store {store}',
         soft_wrap=True,
         markup=False,
     )
 
 
+def _typed(command: str) -> str:
+    """A command as it can be typed here: with this interpreter, as short as it can be written; installed as a wheel it is one without."""
+    return command.replace("python", _python(), 1) if command.startswith("python ") else command
+
+
 def _python() -> str:
-    """This interpreter, as short as it can be written from here."""
     here = Path(sys.executable)
     return str(here.relative_to(Path.cwd())) if here.is_relative_to(Path.cwd()) else str(here)
 

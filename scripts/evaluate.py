@@ -1,30 +1,47 @@
 """Scores against requests whose relevant APIs are known."""
 
 import sys
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import _environment as _environment  # first: it tells where the packages are missing
 import orjson
 import typer
-from _answers_command import answers
-from _evaluate_changes import changes
-from _evaluate_couplings import couplings
-from _evaluate_graph import graph
-from _evaluate_learning import learning
-from _evaluate_memory import memory
-from _evaluate_offers import offers
-from _evaluate_planning import planning
-from _evaluate_programs import programs
-from _evaluate_recovery import recovery
-from _evaluate_retrieval import retrieval
-from _evaluate_sequences import sequences
-from _evaluate_soay import soay
 from rich.console import Console
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from domain.errors import FootpathError, UnavailableError
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+_MODULES = {
+    "answers": "_answers_command",
+    **{
+        name: f"_evaluate_{name}"
+        for name in (
+            "retrieval", "planning", "graph", "offers", "learning", "recovery", "changes", "memory", "sequences", "couplings",
+            "programs", "soay",
+        )
+    },
+}  # fmt: skip
+"""Of each command, the module with the function of its name."""
+
+
+class _OneAtATime(TyperGroup):
+    """Imports the command that is asked for, and no other: together they take longer than many a measurement."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*super().list_commands(ctx), *_MODULES]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in _MODULES:
+            return super().get_command(ctx, cmd_name)
+        alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+        alone.command(cmd_name)(getattr(import_module(_MODULES[cmd_name]), cmd_name))
+        return get_command(alone)
+
+
+app = typer.Typer(cls=_OneAtATime, add_completion=False, pretty_exceptions_enable=False)
 console = Console(stderr=True)
 
 
@@ -63,12 +80,6 @@ def compression(
     else:
         show_compression(figures)
     raise typer.Exit(1 if skipped else 0)
-
-
-for command in (
-    answers, retrieval, planning, graph, offers, learning, recovery, changes, memory, sequences, couplings, programs, soay,
-):  # fmt: skip
-    app.command()(command)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ import typer
 from orjson import dumps
 
 from domain.errors import UnavailableError, UsageError
-from server.services import database_url
 from server.storage.migrate import migrate
+from server.storage.opening import database_url
 from wiring.settings import read_settings
 
 

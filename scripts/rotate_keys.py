@@ -9,8 +9,8 @@ import typer
 from orjson import dumps
 
 from domain.errors import FootpathError, UnavailableError
-from server.services import keys_file, open_storage
 from server.storage.encryption import add_key, drop_keys
+from server.storage.opening import keys_file, open_storage
 from wiring.settings import Settings, read_settings
 
 

@@ -7,8 +7,6 @@ import _environment as _environment  # first: it tells where the packages are mi
 import typer
 
 from domain.errors import UnavailableError, UsageError
-from server.serve import serve
-from wiring.settings import read_settings
 
 
 def main(
@@ -16,6 +14,9 @@ def main(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
 ) -> None:
     """Serve until Ctrl-C. The API is described at /openapi.json. Exit codes: 2 a wrong setting, 3 no database or no port."""
+    from server.serve import serve
+    from wiring.settings import read_settings
+
     try:
         serve(read_settings(), host, port, lambda address: print(f"server: {address}", flush=True))
     except (UsageError, UnavailableError) as error:

@@ -5,14 +5,14 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
-from fastapi.routing import APIRoute, iter_route_contexts
+from fastapi.routing import APIRoute
 
 from server.auth.passwords import Passwords
 from server.bodies import Bodies
 from server.examples import add_examples
 from server.forwarding import Forwarding
 from server.gateway.endpoint import PATH, Gateway, gateway_sessions
-from server.problems import MEDIA_TYPE, Problem, handle_problems, problems
+from server.problems import MEDIA_TYPE, Problem, handle_problems
 from server.requests import Requests
 from server.routes import (
     auth,
@@ -51,6 +51,39 @@ from wiring.settings import Settings, read_settings
 
 _ABOUT = """Plans and runs multi-step API calls. Errors are problem documents (RFC 9457); their `code` is stable."""
 
+_ROUTERS = (
+    health.router,
+    metrics.router,
+    auth.router,
+    me.router,
+    key_grants.router,
+    usage.router,
+    users.router,
+    conversations.router,
+    exports.router,
+    choices.router,
+    runs.router,
+    run_calls.router,
+    documents.router,
+    inputs.router,
+    plans.router,
+    verdicts.router,
+    templates.router,
+    taken_templates.router,
+    solutions.router,
+    sources.router,
+    source_keys.router,
+    source_tools.router,
+    source_checks.router,
+    library.router,
+    library_tool.router,
+    library_neighbours.router,
+    library_try.router,
+    library_marks.router,
+    source_keys.of_users,
+)
+"""In the order in which they are asked whose a path is."""
+
 
 def create_app(
     settings: Settings | None = None,
@@ -86,49 +119,18 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,  # to whatever host the request names
-        responses=problems(408, 413, 421, 422, 429, 503),
-        generate_unique_id_function=_operation_id,
     )
     handle_problems(app)
-    app.include_router(health.router)
-    app.include_router(metrics.router)
-    for module in (
-        auth,
-        me,
-        key_grants,
-        usage,
-        users,
-        conversations,
-        exports,
-        choices,
-        runs,
-        run_calls,
-        documents,
-        inputs,
-        plans,
-        verdicts,
-        templates,
-        taken_templates,
-        solutions,
-        sources,
-        source_keys,
-        source_tools,
-        source_checks,
-        library,
-        library_tool,
-        library_neighbours,
-        library_try,
-        library_marks,
-    ):
-        app.include_router(module.router, prefix="/api/v1")
-    app.include_router(source_keys.of_users, prefix="/api/v1")
+    for router in _ROUTERS:
+        # As they stand: including them would build each anew.
+        app.router.routes.extend(router.routes)
     _describe_problems(app)
     app.add_middleware(Gateway, sessions=lambda: app.state.gateway)
     app.add_middleware(Bodies, body_limits=lambda: app.state.services.limits.body_limits)
     app.add_middleware(
         ServedHosts, serves=lambda: app.state.services.limits.serves
     )  # around the other: the last is the first to be asked
-    routes: dict[object, str] = {one.endpoint: one.path_format or "" for one in iter_route_contexts(app.routes)}
+    routes: dict[object, str] = {one.endpoint: one.path_format for one in app.routes if isinstance(one, APIRoute)}
     routes[Gateway] = PATH
     plain = app.build_middleware_stack
     # Around all else, so that what nobody foresaw is told of, too.
@@ -137,10 +139,6 @@ def create_app(
         lambda: app.state.services.proxies,
     )
     return app
-
-
-def _operation_id(route: APIRoute) -> str:
-    return route.name
 
 
 def _describe_problems(app: FastAPI) -> None:

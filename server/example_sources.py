@@ -98,6 +98,7 @@ SOURCE_TOOL: Example = {
     "offered": True,
     "held": False,
     "gone": False,
+    "links": "wholly",
 }
 STEP: Example = {
     "id": "01980f6e-d3e4-7f08-8b03-4f8a0e1b0c08",

@@ -2,18 +2,18 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
 from domain.addresses import Proxies
-from domain.errors import UnavailableError
 from domain.event import EventRecord
 from server.auth.accounts import Accounts
 from server.auth.passwords import Passwords
 from server.backup import interrupted
 from server.cleanup import tidying
+from server.library.catalogue import Catalogue
 from server.limits import Limits, limits_of
 from server.local_checks import local_checks
 from server.oauth.client import OAuth, open_oauth
@@ -29,14 +29,11 @@ from server.sources.checking import SourceChecker
 from server.sources.registry import SourceRegistry
 from server.sources.store_access import StoreAccess
 from server.sources.watching import SourceWatch
-from server.storage.database import file_of, file_url
-from server.storage.encryption import Keys, keys_of_file, parse_keys
-from server.storage.migrate import migrate
+from server.storage.opening import open_storage
 from server.storage.runs import Run
-from server.storage.storage import Lifetimes, Storage
+from server.storage.storage import Storage
 from server.watching.metrics import Metrics
 from server.watching.tracing import Tracing, tracing
-from wiring.private_files import FOLDER, keep_private, private_database
 from wiring.settings import Settings
 
 
@@ -60,6 +57,7 @@ class Services:
     metrics: Metrics
     traces: Tracing
     proxies: Proxies
+    catalogue: Catalogue = field(default_factory=Catalogue)
 
 
 @asynccontextmanager
@@ -79,6 +77,7 @@ async def open_services(
         open_storage(settings) as storage,
         open_oauth(settings, storage) as oauth,
         open_agents(settings, storage, limits.quotas, oauth) as agents,
+        AsyncExitStack() as stopping,
     ):
 
         def stored(run: Run, record: EventRecord) -> None:
@@ -91,6 +90,7 @@ async def open_services(
         )
         await asyncio.to_thread(interrupted.check, settings.server_home)
         await _take_up(storage, settings.server_home)
+        stopping.push_async_callback(agents.follower.links.close)
         await agents.follower.at_start()
         checks = {"database": storage.check, "graph": agents.servers.graph, "vectors": agents.servers.vectors}
         async with (
@@ -146,52 +146,3 @@ async def _traced(settings: Settings) -> AsyncGenerator[Tracing]:
         yield traces
     finally:
         await asyncio.to_thread(traces.close)
-
-
-@asynccontextmanager
-async def open_storage(settings: Settings, *, any_keys: bool = False) -> AsyncGenerator[Storage]:
-    """The rows, with their tables up to date; for commands, which need no more. Raises as :func:`open_services`.
-
-    ``any_keys``: also with keys of the vault that are not those of the rows.
-    """
-    url = await asyncio.to_thread(database_url, settings)
-    keys = await asyncio.to_thread(vault_keys, settings)
-    await migrate(url)
-    lifetimes = Lifetimes(timedelta(minutes=settings.access_minutes), timedelta(days=settings.session_days))
-    storage = Storage(url, keys, lifetimes)
-    try:
-        if not any_keys:
-            await storage.vault_keys.agree()
-        yield storage
-    finally:
-        await storage.close()
-
-
-def database_url(settings: Settings) -> str:
-    """Where the rows are; makes the home where they lie in it. Home and file are their owner's alone."""
-    chosen = settings.database_url.get_secret_value()
-    if not chosen:
-        try:
-            settings.server_home.mkdir(parents=True, exist_ok=True, mode=FOLDER)
-        except OSError as error:
-            raise UnavailableError(
-                f"cannot make the folder {settings.server_home}: {error.strerror}; set FOOTPATH_SERVER_HOME"
-            ) from error
-        chosen = file_url(settings.server_home / "rows.db")
-    keep_private(settings.server_home)
-    if file := file_of(chosen):
-        private_database(file)
-    return chosen
-
-
-def keys_file(settings: Settings) -> Path:
-    """The file of the vault's keys, where no setting holds them."""
-    return settings.server_home / "vault.keys"
-
-
-def vault_keys(settings: Settings) -> Keys:
-    """Those of the settings, or of the file in the home, which is made where there is none."""
-    if given := settings.vault_keys.get_secret_value():
-        fixed = parse_keys(given)
-        return Keys(lambda: fixed)
-    return keys_of_file(keys_file(settings))

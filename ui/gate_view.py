@@ -19,7 +19,7 @@ def gate_html(tools: Sequence[SourceTool]) -> str:
     told = f'<tr><th scope="row" colspan="{len(CHECKS) + 3}">… {more} tools more</th></tr>' if more > 0 else ""
     return (
         '<div class="fp-gate" tabindex="0" role="group" aria-label="What the gate found out"><table>'
-        f'<thead><tr><th scope="col">Tool</th><th scope="col">Method</th>{heads}<th scope="col">State</th></tr></thead>'
+        f'<thead><tr><th scope="col">Tool</th><th scope="col">State</th><th scope="col">Method</th>{heads}</tr></thead>'
         f"<tbody>{rows}{told}</tbody></table></div>"
     )
 
@@ -30,7 +30,8 @@ def _row(one: SourceTool) -> str:
     sign, state = STATE_SIGNS.get(one.state, "?"), STATES.get(one.state, one.state)
     method = escape(visible(one.document.method))
     name = f'<th scope="row" dir="ltr">{escape(visible(one.name))}</th>'
-    return f'<tr>{name}<td>{method}</td>{cells}<td class="fp-state"><span aria-hidden="true">{escape(sign)} </span>{escape(visible(state))}</td></tr>'
+    stands = f'<td class="fp-state"><span aria-hidden="true">{escape(sign)} </span>{escape(visible(state))}</td>'
+    return f"<tr>{name}{stands}<td>{method}</td>{cells}</tr>"
 
 
 def _cell(name: str, verdict: str) -> str:

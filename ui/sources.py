@@ -141,7 +141,7 @@ class Corrections(BaseModel):
 
 class SourceTool(BaseModel):
     """A tool of a source. ``document`` as corrected, ``original`` as it was read; ``offered``: requests can use it now. ``held``: an administrator
-    keeps it out; ``gone``: its source does not name it any more.
+    keeps it out; ``gone``: its source does not name it any more. ``links``: ``partly`` while what feeds it is not wholly known.
     """
 
     tool: str
@@ -156,6 +156,7 @@ class SourceTool(BaseModel):
     offered: bool = False
     held: bool = False
     gone: bool = False
+    links: str = ""
 
     @property
     def name(self) -> str:

@@ -29,11 +29,13 @@ _CSS = """<style>
 .fp-gate { overflow-x: auto; border: 1px solid #d5d9df; border-radius: .5rem; font-size: .85rem; }
 .fp-gate table { border-collapse: collapse; width: 100%; } .fp-gate th, .fp-gate td { padding: .25rem .6rem; text-align: center; border-bottom: 1px solid #e6e9ee; white-space: nowrap; }
 .fp-gate th[scope="row"], .fp-gate thead th:first-child { text-align: left; font-weight: 600; unicode-bidi: isolate; max-width: 22rem; overflow: hidden; text-overflow: ellipsis; }
-.fp-gate thead th { color: #4a525d; font-weight: 600; }
+.fp-gate th[scope="row"], .fp-gate thead th:first-child { position: sticky; left: 0; background: #fff; }
+.fp-gate thead th { color: #4a525d; font-weight: 600; } .fp-gate td.fp-state { text-align: left; }
 .fp-gate .fp-passed { color: #1f7a4d; } .fp-gate .fp-warned { color: #8a5200; background: #fdeccf; font-weight: 700; }
 .fp-gate .fp-failed { color: #a3261b; background: #fbe0dd; font-weight: 700; } .fp-gate .fp-skipped { color: #5b6470; }
 [class*="st-key-icon-"] button p { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 @media (max-width: 640px) {
+  .fp-gate th[scope="row"] { max-width: 9rem; }
   [data-testid="stMainBlockContainer"] { padding-left: .75rem; padding-right: .75rem; }
   [data-testid="stChatMessage"] { flex-direction: column; padding-left: .25rem; padding-right: .25rem; }
   [data-testid="stChatMessage"] > div:last-child { width: 100%; }

@@ -2,14 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from domain.errors import FootpathError
 from domain.tool import ToolId
-from graph.linking import Linked, Near, Progress, link_among, link_tools
+from graph.linking import Linked, Near, Progress, link_among, link_digest, link_tools
 from graph.substitution import SIMILAR
 from retriever.index import VectorIndex, Vectors
 from wiring.container import Container
@@ -143,3 +143,23 @@ async def link(container: Container, progress: Progress, *, embedded: bool) -> L
         embedder, index, _ = await container.retrieval()
         similar = VectorNeighbours(index, embedder.identity)
     return await link_tools(container.graph, similar, progress)
+
+
+async def link_whole(container: Container) -> None:
+    """Compute whatever links were computed in part, or wait, with all tools of the store. Raises ``UnavailableError``."""
+    async with container.changing:
+        await link(container, unseen, embedded=True)
+
+
+async def partly_linked(container: Container, tools: Collection[ToolId]) -> frozenset[ToolId]:
+    """Those of these that have a document, and whose links were not computed with all tools of the store in sight. Raises ``UnavailableError``."""
+    if not tools:
+        return frozenset()
+    docs, states = await container.graph.get_tools(tools), await container.graph.link_states()
+    identity = container.embedder().identity
+    wholly = {
+        tool
+        for tool, doc in docs.items()
+        if (state := states.get(tool)) and not state.pending and state.digest == link_digest(doc, identity)
+    }
+    return frozenset(docs.keys() - wholly)

@@ -102,7 +102,7 @@ class Provenance:
         for name, value in arguments.items():
             leaves, told = _leaves(value), made.get(name)
             origin = _with_slice(self._worst(tool, name, known.get(name), leaves), told)
-            origins.append(origin if tool.safe else self._named(tool, origin, leaves))
+            origins.append(origin if tool.safe else self._named(tool, origin, value))
             for leaf in leaves[:_MOST]:
                 crossings |= dict.fromkeys(self._crossings(tool, name, known.get(name), leaf, told))
             if len(leaves) > _MOST and not self._all_fixed(tool, name, leaves):
@@ -116,14 +116,21 @@ class Provenance:
         heard = next((one for one in self._heard if one.reference and _place(one, worst) is not None), None)
         return worst.kind, f"{heard.reference}.{worst.place}".rstrip(".") if heard else ""
 
-    def _named(self, tool: ToolDoc, origin: ValueOrigin, leaves: Sequence[JsonValue]) -> ValueOrigin:
+    def _named(self, tool: ToolDoc, origin: ValueOrigin, value: JsonValue) -> ValueOrigin:
         """The origin with what a response calls the things that these values stand for: one of the tool's own service, since names mislead; of
-        the calls that the value is made of first, then the latest.
+        the calls that the value is made of first, then the latest. What comes out of no response, or is a field of an object, stands only for
+        what is called after it: one night is not the berth of number 1.
         """
-        made = origin.slice.tools if origin.slice is not None else frozenset[ToolId]()
+        made = origin.slice
         own = [one for one in self._heard[::-1] if not _apart(one.tool, tool)]
-        own.sort(key=lambda one: one.tool.id not in made)
-        found = [next(_things(own, leaf, origin.parameter), None) for leaf in leaves[:_NAMED]]
+        own.sort(key=lambda one: made is None or one.tool.id not in made.tools)
+        heard = made.foreign if made is not None else origin.kind in ("field", "prose")
+        within = _leaves_within(value)
+        leaves = [leaf for _, leaf in within]
+        found = [
+            next(_things(own, leaf, name or origin.parameter, called=bool(name) or not heard), None)
+            for name, leaf in within[:_NAMED]
+        ]
         told = [one for one in found if one is not None]
         if not told:
             return origin
@@ -238,9 +245,9 @@ def _with_slice(origin: ValueOrigin, made: Slice | None) -> ValueOrigin:
     return ValueOrigin(parameter=origin.parameter, kind=kind, words=words, slice=made)
 
 
-def _things(heard: Sequence[Heard], value: JsonValue, parameter: str) -> Iterator[tuple[str, Heard]]:
-    """What responses call the thing that a value stands for, each with the response."""
-    return ((told, one) for one in heard if (told := one.thing(value, parameter)))
+def _things(heard: Sequence[Heard], value: JsonValue, parameter: str, *, called: bool) -> Iterator[tuple[str, Heard]]:
+    """What responses call the thing that a value stands for, each with the response. ``called``: only of fields that the parameter is called after."""
+    return ((told, one) for one in heard if (told := one.thing(value, parameter, called=called)))
 
 
 def _crossing(heard: Heard, tool: ToolDoc, name: str) -> Crossing:
@@ -284,19 +291,26 @@ def put_in(value: JsonValue, instead: JsonValue) -> list[JsonValue]:
 
 def _leaves(value: JsonValue) -> list[JsonValue]:
     """The single values of a value; a structure as JSON text is what it holds."""
+    return [leaf for _, leaf in _leaves_within(value)]
+
+
+def _leaves_within(value: JsonValue) -> list[tuple[str, JsonValue]]:
+    """The same, each with the name of the object's field that it is or is listed in; empty where it is in no object."""
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:
             value = json.loads(value)
         except (ValueError, RecursionError):
-            return [value]
-    found: list[JsonValue] = []
-    left = [value]
+            return [("", value)]
+    found: list[tuple[str, JsonValue]] = []
+    left: list[tuple[str, JsonValue]] = [("", value)]
     while left:
-        one = left.pop()
-        if isinstance(one, (dict, list)) and one:
-            left += one.values() if isinstance(one, dict) else one
+        name, one = left.pop()
+        if isinstance(one, dict) and one:
+            left += one.items()
+        elif isinstance(one, list) and one:
+            left += [(name, item) for item in one]
         else:
-            found.append(one if not isinstance(one, (dict, list)) else None)
+            found.append((name, one if not isinstance(one, (dict, list)) else None))
     return found
 
 

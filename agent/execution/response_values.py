@@ -68,15 +68,18 @@ class Heard:
         """Where a whole field is a value; None where none is."""
         return self._read.fields.get(_key(value))
 
-    def thing(self, value: JsonValue, parameter: str) -> str:
-        """What the item is called that holds a value as what tells it apart; empty where none does, or several that are called otherwise."""
+    def thing(self, value: JsonValue, parameter: str, *, called: bool = False) -> str:
+        """What the item is called that holds a value as what tells it apart; empty where none does, or several that are called otherwise.
+
+        ``called``: only where a parameter of this name is called after that field.
+        """
         places = self._read.things.get(_key(value), ()) if plain_value(value) else ()
         if not places:
             return ""
         whole = read_value(self._response)
         told = {place: thing for place in places if (thing := thing_at(whole, place))}
         own = [thing for place, thing in told.items() if is_of(place, parameter)]
-        names = set(own or told.values())
+        names = set(own if called else own or told.values())
         return names.pop() if len(names) == 1 else ""
 
     def prose(self, value: JsonValue) -> str | None:

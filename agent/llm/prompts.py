@@ -39,4 +39,6 @@ async def instructions(*names: str) -> Message:
 
 @lru_cache(maxsize=16)
 def _read(purpose: str) -> str:
-    return (files("agent") / "prompts" / f"{purpose}.md").read_text(encoding="utf-8").strip()
+    return (
+        (files(__name__.removesuffix(".llm.prompts")) / "prompts" / f"{purpose}.md").read_text(encoding="utf-8").strip()
+    )

@@ -10,9 +10,9 @@ from graph.transfer.exporting import Progress
 from server.backup import interrupted
 from server.backup import manifest as described
 from server.backup.manifest import Manifest
-from server.services import database_url, keys_file, open_storage
 from server.storage.database_copies import check_same_kind, is_empty, put_rows
 from server.storage.encryption import Keys, keys_of_text, write_keys
+from server.storage.opening import database_url, keys_file, open_storage
 from server.storage.restored import settle
 from wiring.layout import StoreFolder
 from wiring.private_files import FOLDER

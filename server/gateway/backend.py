@@ -6,6 +6,7 @@ from typing import Protocol
 
 from domain.event import EventRecord
 from domain.program import ProgramPlan
+from server.gateway.following import Followed
 from wiring.container import Container
 
 
@@ -38,13 +39,16 @@ class Person(Protocol):
 
 
 class Backend(Protocol):
-    """One caller's. ``container``: the store as this caller sees it; ``owner``: whose solutions and memories."""
+    """One caller's. ``container``: the store as this caller sees it; ``owner``: whose solutions and memories; ``followed``: its runs."""
 
     @property
     def container(self) -> Container: ...
 
     @property
     def owner(self) -> str: ...
+
+    @property
+    def followed(self) -> Followed: ...
 
     def run(self, task: Task, person: Person) -> AsyncGenerator[EventRecord]:
         """The events of a run, to its last. Who closes it, or cancels its reading, ends the run. Raises ``FootpathError`` where it cannot be begun."""

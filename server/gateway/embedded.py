@@ -1,13 +1,14 @@
 """A store of this process's own, for one person: as ``scripts/ask.py`` serves them, behind the protocol."""
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agent.asking import NobodyThere
 from agent.execution.approvers import AllowChanges
 from domain.event import EventRecord
 from server.gateway.approving import PersonApprover, PersonAsker
 from server.gateway.backend import Person, Task
+from server.gateway.following import Followed
 from wiring.asking import Asked, ask, usual_policy
 from wiring.container import Container
 
@@ -21,6 +22,7 @@ class EmbeddedBackend:
     container: Container
     policy: str = ""
     yes: bool = False
+    followed: Followed = field(default_factory=Followed)
 
     @property
     def owner(self) -> str:

@@ -17,7 +17,7 @@ from domain.program import ProgramPlan
 from domain.tool import ToolDoc
 from server.gateway.answers import MOST, calls_told, fenced, parsed, said, wrong
 from server.gateway.backend import Backend, Person, Task
-from server.gateway.following import Told, followed
+from server.gateway.following import Told
 from server.gateway.functions import SessionFunctions
 from server.gateway.solutions import solution_named
 from server.gateway.tools import Ask, CallTool, RunProgram
@@ -83,7 +83,7 @@ class Runner:
         return _answer(run, transcript, self.person.notes)
 
     async def _followed(self, task: Task) -> tuple[str, Transcript]:
-        return await followed(self.backend.run(task, self.person), self.told)
+        return await self.backend.followed.to_its_end(self.backend.run(task, self.person), self.told)
 
 
 def _call(shown: Signature, given: JsonObject) -> str:

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agent.planners.by_name import default_planner
 from agent.scheduler import closing
@@ -14,6 +14,7 @@ from domain.origin import AskedCall, in_full
 from server.dependencies import Caller
 from server.gateway.approving import value_told
 from server.gateway.backend import Person, Task
+from server.gateway.following import Followed
 from server.gateway.serving import Session
 from server.routes.inputs import DecisionBody, answer
 from server.routes.runs import begun
@@ -44,6 +45,7 @@ class ServedBackend:
     container: Container
     session: Session
     client: str = ""
+    followed: Followed = field(default_factory=Followed)
 
     @property
     def owner(self) -> str:

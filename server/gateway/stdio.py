@@ -33,6 +33,7 @@ async def serve_stdio(store: Path | None = None, policy: str = "", *, yes: bool 
         server = gateway_server(backend_of)
         async with stdio_server(stdout=stdout) as (read, write):
             await server.run(read, write, server.create_initialization_options())
+        await backend.followed.settled()
 
 
 @asynccontextmanager

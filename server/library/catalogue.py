@@ -1,8 +1,9 @@
 """Tools by category and tool set. Ids hold both, so that one pass over them counts all, and a selection needs no document."""
 
+import asyncio
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from domain.tool import ToolId, tool_id, tool_id_parts
@@ -36,6 +37,40 @@ def counted(ids: Sequence[ToolId]) -> list[CategoryCount]:
         CategoryCount(name, sum(one.tools for one in of), tuple(sorted(of, key=lambda one: one.toolset)))
         for name, of in sorted(found.items())
     ]
+
+
+class Catalogue:
+    """One process's counts, for the ids that were last asked for: as long as these are the same list, nothing is counted anew."""
+
+    def __init__(self) -> None:
+        self._ids: Sequence[ToolId] = ()
+        self._counts: list[CategoryCount] = []
+
+    async def of(self, ids: Sequence[ToolId], hidden: Collection[ToolId] = ()) -> list[CategoryCount]:
+        """The categories of ordered ids, by name, without the ``hidden`` ones. ``ids`` is never changed in place."""
+        counts = self._counts
+        if ids is not self._ids:
+            counts = await asyncio.to_thread(counted, ids)
+            self._ids, self._counts = ids, counts
+        return without(counts, [tool for tool in hidden if _holds(ids, tool)])
+
+
+def without(counts: Sequence[CategoryCount], tools: Iterable[ToolId]) -> list[CategoryCount]:
+    """The same with these, which are among them, taken away."""
+    less = Counter(tool_id_parts(tool)[:2] for tool in tools)
+    touched = {category for category, _ in less}
+    return [one for each in counts if (one := _less(each, less) if each.category in touched else each).tools]
+
+
+def _less(one: CategoryCount, less: Mapping[tuple[str, str], int]) -> CategoryCount:
+    left = [ToolsetCount(each.toolset, each.tools - less.get((one.category, each.toolset), 0)) for each in one.toolsets]
+    sets = tuple(each for each in left if each.tools)
+    return CategoryCount(one.category, sum(each.tools for each in sets), sets)
+
+
+def _holds(ids: Sequence[ToolId], tool: ToolId) -> bool:
+    place = bisect_left(ids, tool)
+    return place < len(ids) and ids[place] == tool
 
 
 def selected(ids: Sequence[ToolId], category: str = "", toolset: str = "") -> Sequence[ToolId]:

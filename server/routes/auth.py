@@ -3,17 +3,18 @@
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header
+from fastapi import Header
 from pydantic import BaseModel, Field
 
 from server.auth.accounts import Registration
 from server.dependencies import ClientAddress, CurrentCaller, CurrentServices
 from server.problems import problems
+from server.routes.router import operations
 from server.routes.texts import GivenPassword, Password, Token, UserName
 from server.storage.tokens import TokenPair
 from server.storage.users import User
 
-router = APIRouter(prefix="/auth", tags=["auth"])
+router = operations("/auth", tag="auth")
 Agent = Annotated[str, Header(alias="User-Agent", max_length=1000, include_in_schema=False)]
 
 

@@ -1,16 +1,16 @@
 """What a run may choose: how it plans, who decides, which language model is asked."""
 
-from fastapi import APIRouter
 from pydantic import BaseModel
 
 from agent.planners.by_name import ABOUT, planner_named
 from domain.errors import UsageError
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
+from server.routes.router import operations
 from server.services import Services
 from wiring.settings import model_names
 
-router = APIRouter(tags=["runs"], responses=problems(401))
+router = operations("", tag="runs", responses=problems(401))
 POLICIES = {
     "offline": "Rules decide: no language model is asked.",
     "llm": "A language model decides; rules stand in for it while it is out of reach.",

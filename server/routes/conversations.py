@@ -2,17 +2,18 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel
 
 from domain.errors import NotFoundError
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
+from server.routes.router import operations
 from server.routes.texts import Plain, RowId, ShortText
 from server.services import Services
 from server.storage.conversations import Conversation, Message
 
-router = APIRouter(prefix="/conversations", tags=["conversations"], responses=problems(401))
+router = operations("/conversations", tag="conversations", responses=problems(401))
 
 
 class ConversationBody(BaseModel):

@@ -3,7 +3,6 @@
 import asyncio
 from typing import Self
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field, model_validator
 from pydantic.types import JsonValue
 
@@ -20,6 +19,7 @@ from server.problems import problems
 from server.routes.drawn_documents import Drawn, check_document, drawn_from
 from server.routes.given_documents import MOST_PARAMETERS, GivenDocument
 from server.routes.given_programs import GivenWholeProgram
+from server.routes.router import operations
 from server.routes.runs import ShownRun, begun
 from server.routes.texts import RowId, ShortText
 from server.routes.tools import tools_of
@@ -29,7 +29,7 @@ from server.runs.journal import records_of
 from server.services import Services
 from server.storage.runs import Run, RunChoices
 
-router = APIRouter(prefix="/runs/{run_id}", tags=["runs"], responses=problems(401, 404))
+router = operations("/runs/{run_id}", tag="runs", responses=problems(401, 404))
 
 
 class ShownParameter(BaseModel):

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator
 
-from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
@@ -10,6 +9,7 @@ from domain.event import EventRecord
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.conversations import own_conversation
+from server.routes.router import operations
 from server.routes.runs import ShownRun, shown
 from server.routes.texts import RowId
 from server.storage.conversations import Conversation, Message
@@ -17,7 +17,7 @@ from server.storage.runs import ListedRun
 from server.storage.shielded import shielded
 from server.storage.storage import Storage
 
-router = APIRouter(prefix="/conversations", tags=["conversations"], responses=problems(401))
+router = operations("/conversations", tag="conversations", responses=problems(401))
 _PAGE = 200
 _EVENTS = 10
 """Fewer at a time than of others: an event may hold a megabyte."""

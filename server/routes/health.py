@@ -2,14 +2,14 @@
 
 from typing import Literal
 
-from fastapi import APIRouter
 from pydantic import BaseModel
 
 from domain.errors import UnavailableError
 from server.dependencies import CurrentServices
 from server.problems import problems
+from server.routes.router import operations
 
-router = APIRouter(tags=["health"])
+router = operations("", tag="health", version="")
 
 
 class Live(BaseModel):

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, cast
 
-from fastapi import APIRouter, Path
+from fastapi import Path
 from pydantic import BaseModel, Field, StrictInt, StringConstraints
 
 from agent.asking import LONGEST_ANSWER, UserQuestion
@@ -18,13 +18,14 @@ from domain.program import ProgramPlan
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.plans import approved
+from server.routes.router import operations
 from server.routes.texts import RowId
 from server.runs.corrections import Correction, asked_tool, checked_corrections, kept_in
 from server.services import Services
 from server.storage.allowed_tools import Reach
 from server.storage.inputs import Input, InputKind
 
-router = APIRouter(prefix="/runs/{run_id}/inputs", tags=["runs"], responses=problems(401, 404))
+router = operations("/runs/{run_id}/inputs", tag="runs", responses=problems(401, 404))
 InputId = Annotated[
     str,
     StringConstraints(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9:-]+$"),

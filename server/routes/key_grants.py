@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import HTMLResponse
 
 from domain.errors import FootpathError, UsageError
@@ -13,11 +13,12 @@ from server.oauth.registration import registered
 from server.problems import problems, status_of
 from server.routes.consent_page import page
 from server.routes.grant_bodies import BegunGrant, DiscoveryBody, GrantBody
+from server.routes.router import operations
 from server.routes.texts import Plain, ToolKeyName
 from server.services import Services
 from server.watching.secrecy import conceal
 
-router = APIRouter(tags=["keys"])
+router = operations("", tag="keys")
 
 
 @router.post(

@@ -1,22 +1,22 @@
 """The tool library: the tools of this server, browsed by category and tool set, or found as runs find them."""
 
-import asyncio
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel
 
 from agent.text import clean
 from domain.source import source_id_of
 from domain.tool import ToolId
 from server.dependencies import CurrentServices, CurrentUser
-from server.library.catalogue import CategoryCount, counted
+from server.library.catalogue import CategoryCount
 from server.library.listing import Effect, Listed, Wanted, listed
 from server.problems import problems
+from server.routes.router import operations
 from server.routes.texts import Plain, RowId, ShortText
 from server.services import Services
 
-router = APIRouter(prefix="/tools", tags=["tools"], responses=problems(401))
+router = operations("/tools", tag="tools", responses=problems(401))
 _DESCRIPTION = 400
 _SETS = 2_000
 """Tool sets of a category that are told."""
@@ -103,8 +103,8 @@ async def categories(
 
 
 async def _counted(services: Services) -> list[CategoryCount]:
-    container = await services.agents.container()
-    return await asyncio.to_thread(counted, await container.searched_tools())
+    whole = await services.agents.whole()
+    return await services.catalogue.of(await whole.searched_tools(), await services.agents.hidden())
 
 
 def _category(one: CategoryCount, *, whole: bool) -> ShownCategory:

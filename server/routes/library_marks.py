@@ -3,7 +3,6 @@
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field, StringConstraints
 
 from domain.tool import FINISH, ToolId
@@ -13,12 +12,13 @@ from server.library.marking import Author, mark
 from server.problems import problems
 from server.routes.library_access import open_tool
 from server.routes.me import ToolPath
+from server.routes.router import operations
 from server.routes.texts import Plain
 from server.routes.tools import known_tool
 from server.services import Services
 from server.storage.tool_marks import MarkKind, MarkWord, NewToolMark, ToolMark
 
-router = APIRouter(prefix="/tools", tags=["tools"], responses=problems(401, 403, 404))
+router = operations("/tools", tag="tools", responses=problems(401, 403, 404))
 
 _SOURCES = 200
 Reason = Annotated[

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel
 
 from domain.tool import ToolId
@@ -13,8 +13,9 @@ from server.library.neighbours import Walk, beside
 from server.problems import problems
 from server.routes.library_access import open_tool
 from server.routes.me import ToolPath
+from server.routes.router import operations
 
-router = APIRouter(prefix="/tools", tags=["tools"], responses=problems(401, 404))
+router = operations("/tools", tag="tools", responses=problems(401, 404))
 _RECORDED = 4_000
 """Characters of a recorded call's arguments, and of its answer."""
 

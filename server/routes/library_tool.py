@@ -4,7 +4,6 @@ from datetime import datetime
 from typing import Any, Literal
 
 import orjson
-from fastapi import APIRouter
 from pydantic import BaseModel
 from pydantic.types import JsonValue
 
@@ -21,9 +20,10 @@ from server.problems import problems
 from server.routes.library import LibraryTool, shown
 from server.routes.library_access import open_tool
 from server.routes.me import ToolPath
+from server.routes.router import operations
 from server.storage.users import User
 
-router = APIRouter(prefix="/tools", tags=["tools"], responses=problems(401, 404))
+router = operations("/tools", tag="tools", responses=problems(401, 404))
 _LONG = 8_000
 """Characters of a description, of an example, and of the schema of one parameter that are told."""
 _PARAMETERS = 200

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field, StringConstraints
 
 from domain.errors import ForbiddenError
@@ -13,10 +13,11 @@ from server.library.trying import short_form, sound, tried
 from server.problems import problems
 from server.routes.library_access import open_tool
 from server.routes.me import ToolPath
+from server.routes.router import operations
 from server.services import Services
 from server.storage.tool_tries import ToolTry
 
-router = APIRouter(prefix="/tools", tags=["tools"], responses=problems(401, 404))
+router = operations("/tools", tag="tools", responses=problems(401, 404))
 
 
 class TryBody(BaseModel):

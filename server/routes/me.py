@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import Path
 from pydantic import BaseModel, Field
 
 from domain.errors import NotFoundError
@@ -11,6 +11,7 @@ from domain.tool import ToolDoc, ToolId
 from server.dependencies import CurrentCaller, CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.key_bodies import ToolKeyBody
+from server.routes.router import operations
 from server.routes.texts import GivenPassword, Password, RowId, ShortText, ToolKeyName, ToolName
 from server.routes.tools import known_tool, meant, tools
 from server.storage.allowed_tools import AllowedTool, Reach, reach_of
@@ -19,7 +20,7 @@ from server.storage.tokens import Session
 from server.storage.tool_keys import ToolKey
 from server.storage.users import User
 
-router = APIRouter(prefix="/me", tags=["me"], responses=problems(401))
+router = operations("/me", tag="me", responses=problems(401))
 
 
 class PasswordBody(BaseModel):

@@ -2,14 +2,15 @@
 
 from ipaddress import ip_address
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from domain.errors import FootpathError, ForbiddenError, NotFoundError
 from server.dependencies import ClientAddress, CurrentServices
 from server.problems import problems
+from server.routes.router import operations
 
-router = APIRouter(tags=["health"])
+router = operations("", tag="health", version="")
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "via")
 
 

@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field, model_validator
 
 from agent.plans.checked_plan import PlanComplaint
@@ -18,6 +17,7 @@ from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems as responses
 from server.routes.given_documents import GivenDocument
 from server.routes.given_programs import GivenProgram, SentProgram
+from server.routes.router import operations
 from server.routes.shown_plans import ShownPlan, shown_plan
 from server.routes.texts import RowId
 from server.runs.checked_plans import PlanAsProgram, as_program
@@ -30,7 +30,7 @@ from wiring.settings import Settings
 
 _NOTE = "Nothing was called: the responses are recorded ones, or examples of the tools' documents, and may differ from live ones."
 _ESTIMATE = " Calls and tokens of the model are an estimate, without what long responses and second tries add."
-router = APIRouter(prefix="/runs/{run_id}/plan", tags=["plans"], responses=responses(401, 404))
+router = operations("/runs/{run_id}/plan", tag="plans", responses=responses(401, 404))
 
 
 class PlanBody(BaseModel):

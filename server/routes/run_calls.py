@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from agent.program_trace import ProgramsTrace, ProgramTrace
@@ -13,6 +12,7 @@ from domain.event import CallStarted, EventRecord, Programs, ProgramStarted
 from domain.tool import ToolDoc, ToolId
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
+from server.routes.router import operations
 from server.routes.texts import RowId
 from server.routes.tools import tools
 from server.runs.journal import records_of
@@ -20,7 +20,7 @@ from server.runs.journal import records_of
 _KINDS = ("program.started", "program.failed", "program.ended", "call.started")
 _MOST = 500
 """Feeds that are told of one program."""
-router = APIRouter(tags=["runs"], responses=problems(401, 404))
+router = operations("", tag="runs", responses=problems(401, 404))
 
 
 class CalledTool(BaseModel):

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Header, Query
+from fastapi import Header, Query
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -19,6 +19,7 @@ from server.routes.choices import check_choices
 from server.routes.drawn_documents import check_document
 from server.routes.given_documents import GivenDocument
 from server.routes.given_programs import GivenWholeProgram
+from server.routes.router import operations
 from server.routes.streams import MEDIA_TYPE, sent
 from server.routes.texts import Plain, RowId
 from server.routes.tools import tools_of
@@ -29,7 +30,7 @@ from server.services import Services
 from server.storage.daily_usage import Used
 from server.storage.runs import ListedRun, Run, RunChoices
 
-router = APIRouter(tags=["runs"], responses=problems(401))
+router = operations("", tag="runs", responses=problems(401))
 Request = Annotated[str, StringConstraints(min_length=1, max_length=4000, strip_whitespace=True), Plain]
 
 Policy = Literal["offline", "llm"]

@@ -4,7 +4,7 @@ import asyncio
 from datetime import datetime
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field, StringConstraints
 from pydantic.types import JsonValue
 
@@ -20,6 +20,7 @@ from server.dependencies import CurrentAdmin, CurrentCaller, CurrentServices, Cu
 from server.problems import problems
 from server.routes.choices import check_choices
 from server.routes.kept_solutions import SolutionBody, checked_again, made
+from server.routes.router import operations
 from server.routes.runs import ModelName, Policy, ShownRun, begun
 from server.routes.template_content import put_in
 from server.routes.texts import Plain, RowId, ShortText, ToolName
@@ -30,7 +31,7 @@ from server.services import Services
 from server.storage.runs import RunChoices
 from server.storage.users import User
 
-router = APIRouter(prefix="/solutions", tags=["solutions"], responses=problems(401))
+router = operations("/solutions", tag="solutions", responses=problems(401))
 SolutionId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8,64}(\.[0-9a-f]{4,32})?$")]
 _SHOWN = 5
 """Patterns of each in a list."""

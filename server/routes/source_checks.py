@@ -1,10 +1,9 @@
 """The gate at work on a source, what it found out of its documents, and what has changed since."""
 
-from fastapi import APIRouter
-
 from domain.tool import ToolId
 from server.dependencies import CurrentAuthor, CurrentServices
 from server.problems import problems
+from server.routes.router import operations
 from server.routes.sources_bodies import (
     CheckBody,
     QualityRow,
@@ -23,7 +22,7 @@ from server.sources.registry import actor_of
 from server.sources.touched import touched_by
 from server.storage.sources.models import KeptTool, Source
 
-router = APIRouter(prefix="/sources/{source_id}", tags=["sources"], responses=problems(401, 403, 404))
+router = operations("/sources/{source_id}", tag="sources", responses=problems(401, 403, 404))
 
 
 @router.post("/check", status_code=202, summary="Have the gate look at tools of a source", responses=problems(409, 429))

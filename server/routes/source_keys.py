@@ -1,6 +1,6 @@
 """Keys that are kept with a source: its calls send them, whoever asks, where the source's keys are used."""
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 
 from domain.errors import NotFoundError
 from server.dependencies import CurrentAuthor, CurrentServices, CurrentUser
@@ -9,12 +9,13 @@ from server.problems import problems
 from server.routes.grant_bodies import BegunGrant, GrantBody
 from server.routes.key_bodies import ToolKeyBody
 from server.routes.key_grants import begin_grant
+from server.routes.router import operations
 from server.routes.texts import RowId, ToolKeyName
 from server.sources.needed_keys import NeededKey, keys_needed
 from server.storage.tool_keys import ToolKey
 
-router = APIRouter(prefix="/sources/{source_id}/keys", tags=["sources"], responses=problems(401, 403, 404))
-of_users = APIRouter(tags=["keys"])
+router = operations("/sources/{source_id}/keys", tag="sources", responses=problems(401, 403, 404))
+of_users = operations("", tag="keys")
 
 
 @of_users.get(

@@ -2,13 +2,14 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import Path
 
 from domain.errors import NotFoundError
 from domain.source import Corrections
 from domain.tool import ToolId
 from server.dependencies import CurrentAuthor, CurrentServices
 from server.problems import problems
+from server.routes.router import operations
 from server.routes.sources_bodies import (
     AdmitBody,
     CorrectionsBody,
@@ -23,20 +24,21 @@ from server.routes.tools import meant
 from server.services import Services
 from server.storage.sources.models import KeptTool
 
-router = APIRouter(prefix="/sources/{source_id}", tags=["sources"], responses=problems(401, 403, 404))
+router = operations("/sources/{source_id}", tag="sources", responses=problems(401, 403, 404))
 ToolPath = Annotated[ToolName, Path(description="The tool's id, category/toolset/api.")]
 
 
 @router.get("/tools", summary="A source's tools, with what the gate found out")
 async def source_tools(source_id: RowId, user: CurrentAuthor, services: CurrentServices) -> list[SourceTool]:
     found = await services.sources.get(source_id, user)
-    return _shown(await services.storage.sources.tools(found.id), source_id)
+    return _shown(await services.storage.sources.tools(found.id), source_id, services)
 
 
 @router.get("/tools/{tool:path}", summary="One of a source's tools")
 async def source_tool(source_id: RowId, tool: ToolPath, user: CurrentAuthor, services: CurrentServices) -> SourceTool:
     found = await services.sources.get(source_id, user)
-    return shown_tool(await services.sources.tool(found.id, await _known(source_id, tool, services)), source_id)
+    kept = await services.sources.tool(found.id, await _known(source_id, tool, services))
+    return shown_tool(kept, source_id, services.agents.follower.links.partly)
 
 
 @router.patch("/tools/{tool:path}", summary="Say something in place of a tool's document", responses=problems(409))
@@ -47,13 +49,14 @@ async def correct_tool(
     await services.sources.get(source_id, user)
     said = Corrections.model_validate(body.model_dump(exclude={"reason"}))
     known = await _known(source_id, tool, services)
-    return shown_tool(await services.sources.correct(source_id, known, said, user, body.reason), source_id)
+    kept = await services.sources.correct(source_id, known, said, user, body.reason)
+    return shown_tool(kept, source_id, services.agents.follower.links.partly)
 
 
 @router.post("/admit", summary="Offer tools that passed the gate", responses=problems(409))
 async def admit(source_id: RowId, body: AdmitBody, user: CurrentAuthor, services: CurrentServices) -> list[SourceTool]:
     done = await services.sources.admit(source_id, [ToolId(one) for one in body.tools], user, body.despite)
-    return _shown(done, source_id)
+    return _shown(done, source_id, services)
 
 
 @router.post("/quarantine", summary="Keep tools out, with a reason", responses=problems(409))
@@ -61,13 +64,13 @@ async def quarantine(
     source_id: RowId, body: QuarantineBody, user: CurrentAuthor, services: CurrentServices
 ) -> list[SourceTool]:
     done = await services.sources.quarantine(source_id, [ToolId(one) for one in body.tools], user, body.reason)
-    return _shown(done, source_id)
+    return _shown(done, source_id, services)
 
 
 @router.post("/undo", summary="Undo the latest admission, quarantine, correction or reading", responses=problems(409))
 async def undo(source_id: RowId, user: CurrentAuthor, services: CurrentServices) -> list[SourceTool]:
     """A tool comes back into the offer only as a document that was admitted before."""
-    return _shown(await services.sources.undo(source_id, user), source_id)
+    return _shown(await services.sources.undo(source_id, user), source_id, services)
 
 
 @router.post("/changes/seen", summary="The changes of a source's tools have been looked at")
@@ -83,5 +86,5 @@ async def _known(source_id: str, tool: str, services: Services) -> ToolId:
     raise NotFoundError(f"this source has no tool {tool[:200]}")
 
 
-def _shown(found: list[KeptTool], source_id: str) -> list[SourceTool]:
-    return [shown_tool(one, source_id) for one in found]
+def _shown(found: list[KeptTool], source_id: str, services: Services) -> list[SourceTool]:
+    return [shown_tool(one, source_id, services.agents.follower.links.partly) for one in found]

@@ -2,11 +2,12 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 
 from domain.errors import SecretError, UnavailableError
 from server.dependencies import CurrentAuthor, CurrentServices
 from server.problems import problems
+from server.routes.router import operations
 from server.routes.sources_bodies import (
     NewSource,
     ShownSource,
@@ -23,7 +24,7 @@ from server.sources.reading import ReadSource, read_form
 from server.storage.row_ids import new_id
 from server.storage.sources.models import Source
 
-router = APIRouter(tags=["sources"], responses=problems(401, 403))
+router = operations("", tag="sources", responses=problems(401, 403))
 
 
 @router.get("/sources", summary="My sources of tools, or all of them for administrators")

@@ -1,14 +1,15 @@
 """What is sent about sources of tools, and what is answered."""
 
+from collections.abc import Collection
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, JsonValue, StringConstraints, model_validator
 
 from domain.model import JsonObject
 from domain.side_effect import Said
 from domain.source import Corrections, Finding, KeysOf, SourceKind, ToolChange, ToolState, Visibility
-from domain.tool import ToolDoc
+from domain.tool import ToolDoc, ToolId
 from server.routes.texts import Plain, RowId, ToolName
 from server.sources.documents import offered_document
 from server.sources.forms import FormCredential, FormParameter, Method
@@ -144,7 +145,8 @@ class ShownSource(BaseModel):
 
 class SourceTool(BaseModel):
     """``document``: as it is offered, or would be; ``original``: as its source says it. ``reason``: why it is in its state. ``held``: an
-    administrator keeps it out. ``gone``: its source does not name it any more.
+    administrator keeps it out. ``gone``: its source does not name it any more. ``links``: whether what feeds it, and what it feeds, is known ``wholly``, or
+    only ``partly``, as in a large store right after it was admitted: half a minute after the last change it is computed whole, or by the next build.
     """
 
     tool: str
@@ -159,6 +161,7 @@ class SourceTool(BaseModel):
     offered: bool
     held: bool
     gone: bool
+    links: Literal["", "partly", "wholly"]
 
 
 class CorrectionsBody(Corrections):
@@ -255,8 +258,9 @@ def shown_source(source: Source, counts: dict[str, int]) -> ShownSource:
     return ShownSource(**own, counts=ToolCounts(**counts), changes=list(source.changes))
 
 
-def shown_tool(kept: KeptTool, source_id: str) -> SourceTool:
-    """As it is answered."""
+def shown_tool(kept: KeptTool, source_id: str, partly: Collection[ToolId] = ()) -> SourceTool:
+    """As it is answered. ``partly``: tools whose links are not whole yet."""
+    links = "partly" if kept.tool in partly else "wholly"
     return SourceTool(
         tool=kept.tool,
         function=kept.original.function,
@@ -270,6 +274,7 @@ def shown_tool(kept: KeptTool, source_id: str) -> SourceTool:
         offered=kept.offer is not None,
         held=kept.held,
         gone=kept.gone,
+        links=links if kept.offer is not None else "",
     )
 
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field
 
 from agent.plans.differences import Difference
@@ -17,6 +17,7 @@ from domain.tool import ToolId
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.read_versions import read_version
+from server.routes.router import operations
 from server.routes.texts import RowId
 from server.routes.tools import tools
 from server.services import Services
@@ -24,7 +25,7 @@ from server.storage.storage import Storage
 from server.storage.templates import Template, TemplateVersion
 from server.storage.users import User
 
-router = APIRouter(prefix="/templates/{template_id}", tags=["templates"], responses=problems(401, 404))
+router = operations("/templates/{template_id}", tag="templates", responses=problems(401, 404))
 Number = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 

@@ -4,7 +4,7 @@ import asyncio
 from datetime import datetime
 from typing import Annotated, Any, Self
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 from pydantic.types import JsonValue
 
@@ -21,6 +21,7 @@ from server.routes.given_documents import GivenDocument
 from server.routes.given_programs import GivenWholeProgram
 from server.routes.kept_solutions import offered
 from server.routes.read_versions import read_version
+from server.routes.router import operations
 from server.routes.runs import ModelName, Policy, ShownRun, begun
 from server.routes.taken_templates import listed, seen, shown, version_to_run
 from server.routes.template_content import Place, content, put_in
@@ -33,7 +34,7 @@ from server.storage.runs import RunChoices
 from server.storage.templates import Template, TemplateContent, TemplateVersion
 from server.storage.users import MAY_SHARE, User
 
-router = APIRouter(prefix="/templates", tags=["templates"], responses=problems(401))
+router = operations("/templates", tag="templates", responses=problems(401))
 Name = Annotated[str, StringConstraints(min_length=1, max_length=120, strip_whitespace=True), Plain]
 LongText = Annotated[str, StringConstraints(max_length=4000, strip_whitespace=True), Plain]
 ParameterName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,79}$")]

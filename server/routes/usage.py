@@ -2,13 +2,13 @@
 
 from datetime import datetime
 
-from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
+from server.routes.router import operations
 
-router = APIRouter(prefix="/me", tags=["me"], responses=problems(401))
+router = operations("/me", tag="me", responses=problems(401))
 
 
 class Share(BaseModel):

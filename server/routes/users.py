@@ -2,18 +2,19 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field
 
 from domain.errors import NotFoundError
 from server.dependencies import CurrentAdmin, CurrentServices
 from server.problems import problems
+from server.routes.router import operations
 from server.routes.texts import RowId, ShortText
 from server.storage.invitations import Invitation
 from server.storage.tokens import Session
 from server.storage.users import Role, User
 
-router = APIRouter(tags=["users"], responses=problems(401, 403))
+router = operations("", tag="users", responses=problems(401, 403))
 _ENDED = "an administrator ended the session"
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 
-from fastapi import APIRouter
 from pydantic import BaseModel
 
 from agent.learning.verdict import Told, judge, judged_of
@@ -12,13 +11,14 @@ from domain.verdict import Verdict
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.documents import own
+from server.routes.router import operations
 from server.routes.runs import ShownRun, shown
 from server.routes.texts import RowId, ShortText
 from server.runs.journal import records_of
 from server.services import Services
 from server.storage.runs import Run
 
-router = APIRouter(prefix="/runs/{run_id}", tags=["runs"], responses=problems(401, 404))
+router = operations("/runs/{run_id}", tag="runs", responses=problems(401, 404))
 _SAYS_SOMETHING = ("answered", "partly")
 _KINDS = (
     "run.started",

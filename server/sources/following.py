@@ -5,6 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from domain.errors import FootpathError
+from server.sources.whole_links import WholeLinks
 from server.storage.shielded import shielded
 from server.storage.sources.models import Followed
 from server.storage.storage import Storage
@@ -27,6 +28,7 @@ class GraphFollower:
         self._lock = asyncio.Lock()
         self._followed = ""
         self._whole = False
+        self.links = WholeLinks(container)
 
     async def follow(self) -> None:
         """Bring the graph to what the rows say, where they have changed. Raises ``UnavailableError``; the next one tries again."""
@@ -41,6 +43,7 @@ class GraphFollower:
             if known:
                 docs = {one.doc.id: one.doc for one in offered}
                 await reconcile(await self._container(), docs, known, whole=not whole)
+                await self.links.after(docs)
             self._followed, self._whole = revision, True
 
     async def after(self, step: Followed) -> None:

@@ -38,7 +38,7 @@ class RunChoices(Model):
 
 
 class Run(RunChoices):
-    """One turn of a conversation. ``plan``: as it was last edited; ``usage``: what it took, once it has ended."""
+    """One turn of a conversation. ``plan``: as it was last edited; ``usage``: what it took; while it waits, until then."""
 
     id: str
     user_id: str

@@ -61,6 +61,19 @@ class Tokens:
             await session.flush()
             return self._issue(session, row.id, row.expires_at)
 
+    async def open_for_program(self, user_id: str, label: str, counts: timedelta) -> tuple[str, datetime]:
+        """A session of what cannot renew its token: one access token and until when it counts, which is as long as the session."""
+        at, access = self._clock(), new_secret("fpa")
+        row = SessionRow(id=new_id(), user_id=user_id, label=label[:200], created_at=at, expires_at=at + counts)
+        token = TokenRow(
+            hash=hash_of(access), session_id=row.id, kind="access", created_at=at, expires_at=row.expires_at
+        )
+        async with self._database.writing() as session:
+            session.add(row)
+            await session.flush()
+            session.add(token)
+        return access, row.expires_at
+
     async def whose(self, access_token: str) -> tuple[User, str]:
         """The user and the session of an access token. ``UnauthenticatedError`` where it does not count."""
         at = self._clock()

@@ -16,7 +16,7 @@ import pytest
 from domain.event import RunFinished
 from graph.backends.sqlite import SqliteGraph
 from playground.child import running_playground
-from server.services import open_storage
+from server.storage.opening import open_storage
 from tests.flows.served import INHABITANTS, PASSWORD, ROOT, WRITE, Client, Place, built, registered, serving
 from tests.servers.postgres.databases import new_database
 from tests.servers.postgres.server import PostgresServer

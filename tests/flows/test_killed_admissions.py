@@ -8,8 +8,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from server.services import open_storage
 from server.sources.states import quarantined
+from server.storage.opening import open_storage
 from server.storage.sources.models import SERVER
 from tests.flows.indexed_store import indexed_store
 from tests.flows.served import ROOT, started

@@ -12,7 +12,7 @@ import pytest
 
 from domain.solution import Solution
 from graph.backends.sqlite import SqliteGraph
-from server.services import open_storage
+from server.storage.opening import open_storage
 from tests.unit.agent.solutions.tools_of_scholars import COLLEAGUES, COUNT, DOCS, solution
 from wiring.container import open_container
 from wiring.layout import StoreFolder

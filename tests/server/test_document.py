@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from fastapi.routing import APIRoute
 from jsonschema import Draft202012Validator
 
 from server.app import create_app
@@ -62,3 +63,18 @@ def test_a_wrong_example_is_noticed() -> None:
         {"$ref": "#/components/schemas/RunBody", "components": DOCUMENT["components"]}
     )
     assert list(validator.iter_errors({"request": 3}))
+
+
+def test_another_application_builds_no_operation_anew() -> None:
+    """They take longer to build than all else that an application needs; a server, too, builds them once."""
+    served, again = (
+        {
+            (route.path, *sorted(route.methods or ())): route
+            for route in create_app().routes
+            if isinstance(route, APIRoute)
+        }
+        for _ in range(2)
+    )
+    assert served
+    assert {key for key, route in served.items() if again[key] is not route} == set()
+    assert len(served) == sum(len(operations) for operations in DOCUMENT["paths"].values())

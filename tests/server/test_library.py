@@ -1,16 +1,16 @@
 """The tool library: what it lists, in which order, and what it tells of a tool."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from domain.tool import tool_id
+from domain.tool import ToolId, tool_id
 from retriever.search import ToolSearch
-from server.library import listing
-from server.library.catalogue import counted, selected
+from server.library import catalogue, listing
+from server.library.catalogue import CategoryCount, counted, selected
 from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, REMOVE, TOOLS
 from tests.server.shelves import LEARNT, ODD, asks, library, place, stocked
 from tests.server.world import World, with_store
@@ -143,6 +143,26 @@ async def test_a_tool_whose_id_has_slashes_of_its_own_is_found(shelf: World) -> 
     assert (await asks(shelf, place(ODD.id, "about"))).json()["id"] == ODD.id
     lost = await asks(shelf, place("Books/Books Set/search_book", "about"))
     assert (lost.status_code, lost.json()["detail"].rpartition("near ones: ")[2].split(", ")[0]) == (404, BOOKS.id)
+
+
+async def test_categories_are_counted_once_for_as_long_as_the_tools_are_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    passes: list[int] = []
+
+    def counting(ids: Sequence[ToolId]) -> list[CategoryCount]:
+        passes.append(len(ids))
+        return counted(ids)
+
+    monkeypatch.setattr(catalogue, "counted", counting)
+    kept, ids = catalogue.Catalogue(), sorted(tool_id(f"c {n % 4}", f"s {n % 12}", f"api {n}") for n in range(120))
+    hidden = [*ids[3:60:2], tool_id("c 0", "s 0", "no such"), *selected(ids, "c 2")]
+    for _ in range(2):
+        assert await kept.of(ids) == counted(ids)
+        assert await kept.of(ids, set(hidden)) == counted([one for one in ids if one not in hidden])
+    assert passes == [120]
+    assert await kept.of(ids[1:]) == counted(ids[1:])
+    assert passes == [120, 119]
 
 
 def test_one_pass_over_ids_counts_a_large_store_and_selects_from_it() -> None:

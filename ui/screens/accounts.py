@@ -48,9 +48,9 @@ def all_accounts(client: Client) -> None:
 def _account(client: Client, one: Account) -> None:
     own = one.id == client.account.user.id
     with st.container(border=True):
-        name, role, give, lock = st.columns([4, 4, 3, 3], vertical_alignment="bottom")
+        name, role, give, lock = st.columns([5, 4, 3, 3], vertical_alignment="bottom")
         out = f" · locked out since {when(one.disabled_at)}" if one.disabled_at else ""
-        since = f" · since {when(one.created_at)}" if one.created_at else ""
+        since = f" · since {one.created_at:%Y-%m-%d}" if one.created_at else ""
         name.markdown(f"**{unmarked(one.name)}**{' (you)' if own else ''}  \n{unmarked(one.role + since + out)}")
         roles = list(_ROLES)
         chosen = role.selectbox(
@@ -83,7 +83,7 @@ def _invitations(client: Client) -> None:
     """Each makes one account; its secret is typed where one registers."""
     if made := st.session_state.pop(_MADE, ""):
         st.success("Made. Give this to the invited person; it is not shown again:")
-        st.code(made, language=None)
+        st.code(made, language=None, wrap_lines=True)
     with st.form("invite", clear_on_submit=True, border=False):
         role = st.selectbox("Role", list(_ROLES), format_func=_ROLES.__getitem__, key="invite-role")
         note = st.text_input("For whom", max_chars=200, key="invite-note")

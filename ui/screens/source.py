@@ -42,7 +42,7 @@ def looking(client: Client, chosen: str) -> None:
     except ServerError as error:
         if error.status not in (403, 404, 422):
             raise
-        st.error(unmarked(str(error)))
+        st.error("There is no such source." if error.status == 422 else unmarked(str(error)))
         return
     st.title(unmarked(one.name))
     _head(one)

@@ -7,30 +7,21 @@ from domain.model import JsonObject
 from ui.client import Client
 from ui.screens.telling import told
 from ui.screens.tool_corrections import correcting
-from ui.source_words import CHECKS, EFFECTS, STATES, VERDICTS
-from ui.sources import Finding, Input, Source, SourceTool, admit_tools, check_source, quarantine_tools
-from ui.texts import clipped, labelled, readable, unmarked, visible
+from ui.screens.tool_findings import CORRECT, TRY, findings
+from ui.source_words import EFFECTS, STATES
+from ui.sources import Input, Source, SourceTool, admit_tools, check_source, quarantine_tools
+from ui.texts import clipped, labelled, unmarked, visible
 from ui.tool_drafts import lines_of, text_of, value_of
-
-_TRY, _CORRECT = "Check it with values of your own", "Correct what its document says"
-_HERE = {
-    "document": f"*{_CORRECT}* below",
-    "auth": "*Keys* above",
-    "probe": f"*{_TRY}* below",
-    "quality": f"*{_CORRECT}* below",
-    "findable": f"*{_CORRECT}* and, with other requests, *{_TRY}* below",
-}
-"""Where on the page something can be done about a check that did not pass."""
 
 
 def tool_detail(client: Client, source: Source, tool: SourceTool) -> None:
     """All of it, from top to bottom."""
     _about(tool)
-    _findings(tool)
+    findings(source, tool)
     _decide(client, source, tool)
-    with st.expander(_TRY):
+    with st.expander(TRY):
         _try(client, source, tool)
-    with st.expander(_CORRECT):
+    with st.expander(CORRECT):
         correcting(client, source, tool)
     with st.expander("Its document"):
         _document(tool)
@@ -49,36 +40,20 @@ def _about(tool: SourceTool) -> None:
     )
     if tool.gone:
         st.warning("Its source does not name it any more.")
-    if tool.reason:
-        st.warning(unmarked(f"{'An administrator keeps it out: ' if tool.held else ''}{tool.reason}"))
-
-
-def _findings(tool: SourceTool) -> None:
-    """One line for each check in its order; below one that did not pass, what to do."""
-    if not tool.findings:
-        st.caption("The gate has not looked at it yet.")
-    order = list(CHECKS)
-    found = sorted(tool.findings, key=lambda one: order.index(one.check) if one.check in order else len(order))
-    for number, one in enumerate(found):
-        _finding(tool, number, one)
-
-
-def _finding(tool: SourceTool, number: int, one: Finding) -> None:
-    """``number``: a check may find several things."""
-    sign, said = VERDICTS.get(one.verdict, ("?", one.verdict))
-    name, _ = CHECKS.get(one.check, (one.check, ""))
-    line = f"**{sign} {unmarked(name)} {unmarked(said)}**  \n{unmarked(one.told)}"
-    line += f"  \nWhat to do: {unmarked(one.advice)}" if one.advice else ""
-    line += f" → {_HERE[one.check]}" if one.check in _HERE and one.verdict in ("failed", "warned") else ""
-    match one.verdict:
-        case "failed":
-            st.error(line)
-        case "warned":
-            st.warning(line)
-        case _:
-            st.markdown(line)
-    if one.evidence and st.toggle(f"What was seen: {labelled(name)}", key=f"saw-{tool.tool}-{number}"):
-        st.code(readable(one.evidence), language="json", wrap_lines=True)
+    if tool.links == "partly":
+        st.caption(
+            "What feeds it, and what it feeds, is known in part; half a minute after the last change all of it is."
+        )
+    if tool.reason and tool.held:
+        st.warning(unmarked(f"An administrator keeps it out: {tool.reason}"))
+    elif tool.reason and tool.state == "quarantined":
+        st.warning(
+            unmarked(
+                f"It is kept out: {tool.reason}. Where its document has changed, check it again before you admit it."
+            )
+        )
+    elif tool.reason:
+        st.warning(unmarked(tool.reason))
 
 
 def _decide(client: Client, source: Source, tool: SourceTool) -> None:

@@ -39,8 +39,9 @@ def _not_for(client: Client) -> None:
 
 def _all(client: Client) -> None:
     st.title("Sources")
+    whose = "that were added, by you and by others" if client.account.user.role == "admin" else "of your own"
     st.caption(
-        "APIs and MCP servers of your own. What the gate lets through and you admit is offered with the next question."
+        f"APIs and MCP servers {whose}. What the gate lets through and you admit is offered with the next question."
     )
     if st.button("Add an API", type="primary", icon=":material/add:"):
         places.go("sources", add="1")

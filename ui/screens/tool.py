@@ -21,7 +21,7 @@ from ui.values import shown
 
 def tool_page(client: Client, named: str) -> None:
     """Which part of it is seen stands in the address, as the tool does."""
-    if st.button("All tools", icon=":material/arrow_back:", key="all-tools"):
+    if st.button("All tools", icon=":material/arrow_back:", type="tertiary", key="all-tools"):
         places.go("tools")
     try:
         found = tool(client, named)

@@ -128,7 +128,9 @@ def _input(rows: _Rows, tool: int, row: int, of: str) -> TypedInput:
     key, before = f"{rows.key}-row-{row}", rows.inputs[row]
     name, kind, location, needed = st.columns(_WIDTHS, vertical_alignment="bottom")
     about, example, choices, last = st.columns(_WIDTHS, vertical_alignment="bottom")
-    last.button(f"Remove {of}", key=f"{key}-remove", type="tertiary", on_click=rows.tools[tool].remove, args=(row,))
+    last.button(
+        f"Remove parameter {of}", key=f"{key}-remove", type="tertiary", on_click=rows.tools[tool].remove, args=(row,)
+    )
     return TypedInput(
         name=name.text_input(f"Parameter {of}", before.name, max_chars=100, key=f"{key}-name"),
         type=kind.selectbox(f"Type {of}", TYPES, _at(TYPES, before.type), key=f"{key}-type"),
@@ -136,7 +138,7 @@ def _input(rows: _Rows, tool: int, row: int, of: str) -> TypedInput:
         description=about.text_input(f"Meaning {of}", before.description, max_chars=1000, key=f"{key}-about"),
         example=example.text_input(f"Example {of}", before.example, max_chars=4000, key=f"{key}-example"),
         choices=choices.text_input(f"Choices {of}", before.choices, max_chars=4000, key=f"{key}-choices"),
-        required=bool(needed.checkbox(f"Needed {of}", before.required, key=f"{key}-needed")),
+        required=bool(needed.checkbox(f"Required {of}", before.required, key=f"{key}-needed")),
     )
 
 

@@ -15,7 +15,7 @@ class RunRow(Row):
     ``not_before``: put back because a store was out of reach, it is not taken until then; ``tried_until``: when it is given up.
     ``session_id``: in which it was asked for; ``cancel_why``: why it is to be ended, where its user did not ask for that.
     ``verdict``: what its user says of the answer, with ``verdict_note``; ``verdict_changes`` counts how often that was said.
-    ``settings``: what was chosen for this run beside planner, policy and model. ``usage``: tokens, calls, cost, once it has ended.
+    ``settings``: what was chosen for this run beside planner, policy and model. ``usage``: tokens, calls, cost; while it waits, until then.
     """
 
     __tablename__ = "runs"

@@ -96,6 +96,7 @@ async def client(container: Container, person: Says | None = None, **choices: An
     server = gateway_server(backend_of)
     async with create_connected_server_and_client_session(server, elicitation_callback=person) as session:
         yield session
+    await backend.followed.settled()
 
 
 def text(result: CallToolResult) -> str:

@@ -76,6 +76,7 @@ def aliases() -> bytes:
 BROKEN = {
     "nesting": (nested(100_000), "not JSON"),
     "aliases": (aliases(), "aliases"),
+    "unclosed list": (b"openapi: [", "content at line 2, column 1"),
     "NUL": (b"openapi: 3.0.0\x00", "neither JSON nor YAML"),
     "page": (b"<!doctype html><html></html>", "web page"),
     "list": (b"[1]", "no OpenAPI 3"),

@@ -13,6 +13,7 @@ from qdrant_client.common.version_check import is_compatible
 from ruamel.yaml import YAML
 
 from domain.addresses import Proxies
+from tests.architecture.source_tree import packages
 from ui import PAGE_PROXIES, SERVER_ADDRESS
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -186,3 +187,4 @@ def test_the_image_takes_only_what_it_needs() -> None:
     taken = [rule[1:] for rule in rules if rule.startswith("!")]
     assert [name for name in taken if not (ROOT / name).exists()] == []
     assert not {name for name in taken if name.startswith((".", "tests", "docs"))}
+    assert {*packages(), "scripts", "wheel_build"} <= {*taken}

@@ -11,9 +11,10 @@ from domain.errors import UnavailableError, UsageError
 from server.backup import restoring
 from server.backup.making import back_up
 from server.backup.restoring import restore
-from server.services import open_services, open_storage
+from server.services import open_services
 from server.storage.database import Database
 from server.storage.encryption import keys_of_file
+from server.storage.opening import open_storage
 from tests.contract.rows import people
 from wiring.container import open_container
 from wiring.settings import Settings

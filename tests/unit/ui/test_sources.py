@@ -183,6 +183,22 @@ def test_a_failed_check_says_what_to_do_and_keeps_from_admitting() -> None:
     assert not served.asked
 
 
+@pytest.mark.parametrize(("kind", "place"), [("openapi", "*Keys* above"), ("form", "*Calls* above")])
+def test_what_to_do_names_its_place_on_the_page_once(kind: str, place: str) -> None:
+    """A call that was not let in is no fault of its values or its wording."""
+    fails = [FAILED | {"check": check, "evidence": {"seen": 1}} for check in ("auth", "probe", "quality", "probe")]
+    open_one = DOCUMENT | ({"credentials": []} if kind == "form" else {})
+    test, _ = source_page(tool(state="tested", document=open_one, findings=fails), kind=kind)
+    assert not test.exception
+    told = "\n".join(one.value for one in test.error)
+    assert (told.count("What to do"), told.count(" → "), f" → {place}" in told) == (4, 1, True)
+
+
+def test_a_tool_that_is_kept_out_says_what_comes_next() -> None:
+    test, _ = source_page(tool(state="quarantined", reason="flag is new", findings=[PASSED]))
+    assert "It is kept out: flag is new. Where its document has changed, check it again" in texts(test)
+
+
 def test_a_key_that_is_missing_is_told_before_the_gate_is_asked() -> None:
     assert "Its calls send a key that you have not kept: harbour." in texts(source_page(tool())[0])
     assert "have not kept" not in texts(source_page(tool(), keys=[{"name": "harbour", "hosts": ["h"]}])[0])

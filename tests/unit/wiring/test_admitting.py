@@ -11,12 +11,14 @@ from domain.errors import UnavailableError, UsageError
 from domain.source import source_mark
 from domain.tool import FINISH, Parameter, ToolDoc, ToolId, tool_id
 from graph.facts import LiveBatch
+from server.sources.whole_links import WholeLinks
 from tests.flows.indexed_store import indexed_store
 from tests.flows.small_world import BOOKS, GEOCODE, OLD_WEATHER
+from wiring import links
 from wiring.admitting import admit, reconcile, withdraw
 from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container
-from wiring.links import link, unseen
+from wiring.links import link, partly_linked, unseen
 
 HARBOUR = tool_id("Ships", "harbour", "find_berth")
 
@@ -214,3 +216,34 @@ async def test_a_build_keeps_admitted_tools_and_refuses_to_take_one_over(tmp_pat
         assert (await found(container))[0] == HARBOUR
         assert (await found(container, "the author of a book"))[0] == BOOKS.id
         assert (await reconcile(container, {HARBOUR: berth()}, [HARBOUR])).admitted == ()
+
+
+async def test_in_a_large_store_links_are_told_in_part_and_computed_whole_soon_after(
+    container: Container, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if all had been computed with the tool there: no other test would notice a candidate that is missed."""
+    monkeypatch.setattr(links, "LINKED_AT_ONCE", 1)
+    monkeypatch.setattr(links, "_LOOKED_AT", 1)
+    await admit(container, [FEEDING])
+    assert await container.graph.feeds_out(HARBOUR) == []
+    following = WholeLinks(lambda: asyncio.sleep(0, container), quiet=0.0)
+    await following.after([HARBOUR])
+    assert following.partly == {HARBOUR}
+    while following.partly:  # noqa: ASYNC110  # there is no event for it
+        await asyncio.sleep(0)
+    assert {feed.target for feed in await container.graph.feeds_out(HARBOUR)} == {OLD_WEATHER.id}
+    assert await partly_linked(container, [HARBOUR, BOOKS.id]) == frozenset()
+    await following.after([HARBOUR])
+    assert following.partly == frozenset()
+    await following.close()
+
+
+async def test_links_that_are_being_computed_whole_stop_with_the_server(
+    container: Container, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(links, "LINKED_AT_ONCE", 1)
+    await admit(container, [FEEDING])
+    following = WholeLinks(lambda: asyncio.sleep(0, container), quiet=3600.0)
+    await following.after([HARBOUR])
+    await asyncio.wait_for(following.close(), 10)
+    assert following.partly == {HARBOUR}

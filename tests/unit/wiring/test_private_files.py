@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from server.services import open_storage
+from server.storage.opening import open_storage
 from wiring.container import open_container
 from wiring.private_files import keep_private
 from wiring.settings import Settings

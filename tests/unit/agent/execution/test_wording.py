@@ -90,6 +90,26 @@ def test_of_things_with_the_same_id_the_one_that_the_argument_is_called_after_co
     assert summary({"booking_id": 7}, neither) == "Cancel booking: booking id 7"
 
 
+def test_a_number_that_a_program_was_told_is_no_thing_that_has_it_for_its_number() -> None:
+    """One night of a stay, and berth 1 of a list that was read: nothing says that the one is the other."""
+    berths: JsonValue = [{"number": 1, "quay": "North Mole"}, {"number": 7, "quay": "Customs Quay"}]
+    book = tool("book_berth", "berth", "nights", "stay")
+    provenance = Provenance(Voices(said=("Berth 7 for a night",)))
+    provenance.hear(LIST, StepResult(tool=LIST.id, status="ok", response=json.dumps(berths)))
+    taken = Source(kind="call", name="list_bookings", tool=LIST.id)
+    told = Source(kind="constant", name="1")
+    made = [
+        Slice(parameter="berth", expression="b", sources=(taken,), words="b"),
+        Slice(parameter="nights", expression="1", sources=(told,), words="1"),
+        Slice(parameter="stay", expression="s", sources=(told, taken), words="s"),
+    ]
+    origins = provenance.judged(book, {"berth": 7, "nights": 1, "stay": {"nights": 1, "berth_number": 7}}, made).origins
+    assert [one.thing for one in origins] == ['quay "Customs Quay"', "", ""]
+    assert summary({"booking_id": "b-17"}).endswith("(booking id b-17)"), (
+        "an id by its own name is known, whoever says it"
+    )
+
+
 def test_another_service_names_nothing_of_this_one() -> None:
     other = tool("notes", method="GET", host="evil.example")
     assert summary({"booking_id": "b-17"}, BOOKINGS, other) == "Cancel booking: booking id b-17"

@@ -1,0 +1,40 @@
+"""Makes a token for a program of an account's that cannot renew one, such as the client of an agent."""
+
+import asyncio
+import sys
+from datetime import datetime, timedelta
+from typing import Annotated
+
+import _environment as _environment  # first: it tells where the packages are missing
+import typer
+
+from domain.errors import NotFoundError, UnavailableError, UsageError
+from server.services import open_storage
+from wiring.settings import read_settings
+
+
+def main(
+    name: Annotated[str, typer.Argument(help="The account's name.")],
+    days: Annotated[int, typer.Option(min=1, max=365, help="How long it counts.")] = 30,
+    label: Annotated[str, typer.Option(help="What it is for; its owner sees it among their sessions.")] = "a program",
+) -> None:
+    """Print a token that may do what the account may. It is shown this once; its owner ends it as any session. Exit codes: 2 no such account, 3 no database."""
+    try:
+        token, until = asyncio.run(_create(name, days, label))
+    except (UsageError, NotFoundError, UnavailableError) as error:
+        print(error, file=sys.stderr)
+        raise typer.Exit(3 if isinstance(error, UnavailableError) else 2) from error
+    print(token)
+    print(f"counts until {until:%Y-%m-%d}; Authorization: Bearer …", file=sys.stderr)
+
+
+async def _create(name: str, days: int, label: str) -> tuple[str, datetime]:
+    async with open_storage(read_settings()) as storage:
+        found = await storage.users.by_name(name)
+        if found is None or found[0].disabled_at is not None:
+            raise NotFoundError(f"there is no account {name[:200]!r} that counts; create_user.py makes one")
+        return await storage.tokens.open_for_program(found[0].id, label, timedelta(days=days))
+
+
+if __name__ == "__main__":
+    typer.run(main)
