@@ -1,7 +1,7 @@
 """A server on a socket, in this process, with a store and people; and its page, drawn without a browser."""
 
 import asyncio
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import sleep
@@ -20,16 +20,19 @@ from ui.client import Client, log_in, opened
 from ui.sources import source
 from wiring.settings import Settings
 
+Enter = Callable[[str], Client]
+"""Logs one of the people in."""
+
 
 @contextmanager
-def page_world(home: Path, folder: Path, tools: Sequence[ToolDoc] = TOOLS, who: str = "author") -> Generator[Client]:
-    """``home``: with people, to be copied; ``tools``: of the store. Gives the client of one of the people, by which the page asks."""
+def page_world(home: Path, folder: Path, tools: Sequence[ToolDoc] = TOOLS) -> Generator[Enter]:
+    """``home``: with people, to be copied; ``tools``: of the store. Gives the clients of people, by which the page asks."""
     store = asyncio.run(indexed_store(folder / "store", tools))
     chosen = Settings(
         server_home=copied(home, folder / "home"), store=store, hosts="127.0.0.1", allow_hosts=frozenset({"127.0.0.1"})
     )
     with serving(create_app(chosen, passwords=Passwords(CHEAP))) as address, opened(address) as http:
-        yield log_in(http, who, PASSWORD)
+        yield lambda who: log_in(http, who, PASSWORD)
 
 
 def page(client: "Client", places: dict[str, str]) -> None:

@@ -27,8 +27,8 @@ ABOUT = "Tells {} of the harbour at which ships are moored, one after another, e
 @pytest.fixture
 def author(home: Path, tmp_path: Path) -> Iterator[Client]:
     shelf = [tool("Books", f"{word}_books", f"Find books by their title: {word} ones.") for word in _BOOKS]
-    with page_world(home, tmp_path, [*TOOLS, *shelf]) as client:
-        yield client
+    with page_world(home, tmp_path, [*TOOLS, *shelf]) as enter:
+        yield enter("author")
 
 
 @pytest.fixture
