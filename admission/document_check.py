@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pydantic.types import JsonValue
 
 from admission.findings import failed, passed, skipped, warned
-from admission.known_names import KnownNames
+from admission.known_names import KnownNames, mixed_scripts, skeleton
 from admission.signs import Sign, signs_of, visible
 from admission.written_secrets import written_secrets
 from domain.side_effect import READING_METHODS
@@ -24,7 +24,15 @@ _ANSWER = "its example answer"
 
 def check_document(tool: ToolDoc, known: KnownNames) -> Iterator[Finding]:
     """What is found out by reading it. Always at least one finding."""
-    found = [*_secrets(tool), *_spoken(tool), *_others(tool, known), *_parameters(tool), *_texts(tool), *_effect(tool)]
+    found = [
+        *_secrets(tool),
+        *_spoken(tool),
+        *_others(tool, known),
+        *_names(tool),
+        *_parameters(tool),
+        *_texts(tool),
+        *_effect(tool),
+    ]
     yield from found
     if not found:
         yield passed("document", "its address, parameters and texts can be used as they are")
@@ -97,6 +105,27 @@ def _others(tool: ToolDoc, known: KnownNames) -> Iterator[Finding]:
             "take it out: a description tells what its own tool does; which tools go together is learnt from calls",
             named=list(named[:10]),
         )
+
+
+def _names(tool: ToolDoc) -> Iterator[Finding]:
+    """The first name of a parameter that is not what it looks like; one that is taken for another's before one that only may be."""
+    found = list(_odd_names(tool))
+    yield from sorted(found, key=lambda one: not one.stops)[:1]
+
+
+def _odd_names(tool: ToolDoc) -> Iterator[Finding]:
+    alike: dict[str, str] = {}
+    advice = "have it written in one script, in letters that everybody sees"
+    for one in tool.parameters:
+        shown = f"its parameter {visible(one.name)[:60]}"
+        other = alike.setdefault(skeleton(one.name), one.name)
+        if not one.name.isprintable():
+            yield failed("document", f"the name of {shown} holds what cannot be printed", advice)
+        elif other != one.name and not (one.name + other).isascii():
+            yield failed("document", f"{shown} looks like its parameter {visible(other)[:60]}", advice)
+        elif scripts := mixed_scripts(one.name):
+            told = f"{shown} mixes letters of {' and '.join(scripts).title()} that look alike"
+            yield warned("document", told, advice)
 
 
 def _parameters(tool: ToolDoc) -> Iterator[Finding]:

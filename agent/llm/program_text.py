@@ -99,7 +99,7 @@ def _what_next(attempt: Attempt, stood: int) -> str:
         if attempt.changed:
             made = "The changes listed above were made and stand: never make them again"
             return f"{made}. Else that text counts as not run{kept}. Write what is left to do."
-        return f"That text counts as not run{kept}. Write it anew, whole."
+        return f'That text counts as not run{kept}. Write it anew, whole; where no text can help (a key is missing), answer "no" and why.'
     left = MOST_CELLS - stood
     looks = "without a further look" if left <= 1 else f"at most {left} more cells"
     return f"That text ran, and its names hold. Write what is left to do, {looks}."

@@ -41,11 +41,12 @@ Json = dict[str, Any]
 
 @dataclass
 class Gated:
-    """``refused``: why the source could not even be read. ``asked``: what came to its server, as method and path."""
+    """``refused``: why the source could not even be read. ``asked``: what came to its server, as method and path; ``heads``: all of it."""
 
     refused: str = ""
     examined: list[Examined] = field(default_factory=list[Examined])
     asked: list[str] = field(default_factory=list[str])
+    heads: list[str] = field(default_factory=list[str])
 
     def said(self, check: str) -> set[str]:
         """The verdicts of a check, over all tools."""
@@ -139,5 +140,6 @@ async def gated(
                 ]
         except FootpathError as error:
             found.refused = str(error)
+        found.heads = [request.decode(errors="replace") for request in served.requests[1:]]
         found.asked = [request.partition(b" HTTP/")[0].decode() for request in served.requests[1:]]
     return found
