@@ -181,8 +181,13 @@ def _of_schema(
         yield from _of_schema(node["items"], root, path + "[]", holder, depth + 1, left, followed, title)
     else:
         kind = _schema_type(node)
-        if kind not in (None, "object", "array"):
+        if kind not in (None, "object", "array") or (_any_value(node) and path and not path.endswith("[]")):
             yield _leaf(path, holder, kind, node.get("example"), title)
+
+
+def _any_value(node: dict[str, JsonValue]) -> bool:
+    """Whether a schema says nothing of its value but what people read."""
+    return node.keys() <= {"title", "description"}
 
 
 def _schema_type(node: dict[str, JsonValue]) -> JsonType | None:

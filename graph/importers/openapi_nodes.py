@@ -12,6 +12,9 @@ _TYPES: dict[str, JsonType] = {
 }  # fmt: skip
 _KINDS: dict[type, JsonType] = {bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
 
+_NOTES = frozenset({"title", "description", "nullable", "deprecated", "readOnly", "writeOnly", "xml", "externalDocs", "$schema", "$id", "$comment"})  # fmt: skip
+"""What a schema may say without saying anything of the value."""
+
 
 def mapping(value: object) -> Schema:
     """``value`` if it is a JSON object, else an empty one: documents in the wild put anything anywhere."""
@@ -36,6 +39,11 @@ def type_of(schema: Schema) -> JsonType:
     values: list[Any] = [schema["const"]] if "const" in schema else items(schema.get("enum"))
     first: object = next((value for value in values if value is not None), "")
     return _KINDS.get(type(first), "string")
+
+
+def is_open(schema: Schema) -> bool:
+    """Whether a schema says nothing of its value, which may be anything: frameworks write ``{}`` for an answer without a declared type."""
+    return all(key in _NOTES or key.startswith("x-") for key in schema)
 
 
 def first_example(schema: Schema) -> Any:

@@ -28,10 +28,12 @@ def _told_schema(schemas: Schemas, media: Schema) -> str | None:
 
 
 def schema_text(schemas: Schemas, schema: object) -> str | None:
-    """The shape of a response; one that is too long loses its descriptions first, then its depth."""
+    """The shape of a response; one that is too long loses its descriptions first, then its depth. None where it may be anything."""
     text = ""
     for depth in (8, 5, 3, 2, 1):
         shape = schemas.shape(schema, depth)
+        if "type" not in shape:
+            return None
         text = _json(shape)
         if len(text) > MAX_SCHEMA:
             text = _json(_bare(shape))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
-from graph.importers.openapi_nodes import Schema, first_example, items, mapping, merge, type_of
+from graph.importers.openapi_nodes import Schema, first_example, is_open, items, mapping, merge, type_of
 
 T = TypeVar("T")
 
@@ -73,6 +73,7 @@ class Schemas:
         """A schema without references. What refers to itself ends in ``{"type": "object"}``, as does what lies deeper.
 
         Fields that are only written (``writeOnly``) are left out. Of alternatives the first that is not null is taken.
+        What may be anything has no type.
         """
         return self.once(f"shape {depth}", value, lambda: self._shaped(value, depth))
 
@@ -178,6 +179,8 @@ class Schemas:
             return {"type": "object", "title": named} if named else {"type": "object"}
         schema, inside = entered
         shaped: Schema = {key: schema[key] for key in _KEPT if key in schema}
+        if is_open(schema):
+            return shaped
         shaped["type"] = type_of(schema)
         named = self._named(value)
         if named and shaped["type"] == "object":

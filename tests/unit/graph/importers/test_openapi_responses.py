@@ -4,11 +4,17 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from domain.tool import ToolDoc, tool_id
 from graph.importers.openapi import read_openapi
 from graph.importers.openapi_responses import MAX_SCHEMA
+from graph.response_fields import output_fields
+from graph.response_shape import documented_shape
+from graph.shapes import UNKNOWN
 
 
-def response_of(folder: Path, schema: object, **schemas: object) -> dict[str, Any]:
+def read_response(folder: Path, schema: object, **schemas: object) -> str | None:
     content = {"application/json": {"schema": schema}}
     document = {
         "openapi": "3.0.0",
@@ -19,7 +25,11 @@ def response_of(folder: Path, schema: object, **schemas: object) -> dict[str, An
     path = folder / "openapi.json"
     path.write_text(json.dumps(document))
     (doc,) = read_openapi(path)
-    return json.loads(doc.response_schema or "")
+    return doc.response_schema
+
+
+def response_of(folder: Path, schema: object, **schemas: object) -> dict[str, Any]:
+    return json.loads(read_response(folder, schema, **schemas) or "")
 
 
 FILM = {"type": "object", "properties": {"id": {"type": "string"}}}
@@ -55,3 +65,28 @@ def test_a_long_schema_loses_its_texts_before_its_depth(tmp_path: Path) -> None:
     found = response_of(tmp_path, deep)
     assert len(json.dumps(found)) <= MAX_SCHEMA
     assert found["properties"]["a"]["properties"]["b"]["properties"]["field99"] == {"type": "string"}
+
+
+@pytest.mark.parametrize("schema", [{}, {"title": "Response List Bookings"}, {"description": "what was found"}])
+def test_an_answer_that_may_be_anything_is_unknown_and_no_text(tmp_path: Path, schema: dict[str, str]) -> None:
+    assert read_response(tmp_path, schema) is None
+
+
+def test_a_field_that_may_be_anything_is_known_by_its_name_alone(tmp_path: Path) -> None:
+    given = {
+        "type": "object",
+        "properties": {"gardener": {"title": "Gardener"}, "crops": {"type": "array", "items": {}}},
+    }
+    text = read_response(tmp_path, given)
+    doc = ToolDoc(
+        id=tool_id("garden", "plots", "list"),
+        category="garden",
+        toolset="plots",
+        api="list",
+        function="list",
+        response_schema=text,
+    )
+    assert [(one.path, one.type) for one in output_fields(doc)] == [("gardener", None)]
+    shape = documented_shape(doc)
+    assert shape.fields["gardener"] == UNKNOWN
+    assert shape.fields["crops"].items in (None, UNKNOWN)
