@@ -43,12 +43,15 @@ class Fillable:
 @dataclass(frozen=True, slots=True)
 class Review:
     """What a request names and its calls do not. ``about_another``: what they were about instead, a sentence each. ``unused``: what no call
-    took and no answer speaks of. ``beside_the_point``: the calls have to do with nothing that it names.
+    took and no answer speaks of. ``beside_the_point``: the calls have to do with nothing that it names. ``not_sifted``: what it says of which
+    things it means (the cheapest, those above a number) and nothing went by. ``none_there``: the tool that says there is nothing of what it asks for.
     """
 
     about_another: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
     beside_the_point: bool = False
+    not_sifted: tuple[str, ...] = ()
+    none_there: str = ""
 
 
 class RequestReader(Protocol):

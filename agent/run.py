@@ -196,6 +196,15 @@ class _Run:
         reviews = [turn.review for turn in turns]
         for sentence in dict.fromkeys(one for review in reviews for one in review.about_another):
             yield self._said(f"Not what was asked for: {sentence}.\n")
+        if whole := list(
+            dict.fromkeys(
+                one
+                for turn, review in zip(turns, reviews, strict=True)
+                for one in review.not_sifted
+                if not turn.progress.by_program
+            )
+        ):
+            yield self._said(f"Not gone by: {', '.join(whole)}. What follows is not cut to that.\n")
         if (left := _unused(reviews)) and any(result.status == "ok" for _, result in steps):
             yield self._said(f"No call was made for: {', '.join(left)}.\n")
         async with closing(self._answers(turns)) as told:

@@ -70,13 +70,22 @@ class SubtaskOutcome:
         if progress.stuck and progress.stuck[1].status == "skipped" and not progress.meter.may_change:
             return "budget"
         if progress.stuck or not progress.done or progress.ended is None or progress.ended.how != "finished":
-            return "gave_up"
+            return "answered" if self._none_there else "gave_up"
         if self.chosen:
             return "answered"
         review = self.review
         beside = review.about_another or review.beside_the_point
         lacking = self.unmade or self.undone or beside or unreplaced(progress, self.evidence)
-        return "gave_up" if lacking else "answered"
+        if lacking:
+            return "gave_up"
+        return "partly" if review.not_sifted else "answered"
+
+    @property
+    def _none_there(self) -> str:
+        """The tool that says there is nothing of what is asked for, where that is all there is to say."""
+        if self.progress.by_program or self.progress.done or self.unmade or self.undone:
+            return ""
+        return self.review.none_there
 
     @property
     def _by_program(self) -> Outcome:
@@ -102,7 +111,8 @@ class SubtaskOutcome:
     @property
     def review(self) -> Review:
         """What it names and its calls do not."""
-        steps = tuple((self.evidence.doc(result.tool), result) for result in self.done)
+        made = self.done if self.progress.by_program else (*self.done, *self.failed)
+        steps = tuple((self.evidence.doc(result.tool), result) for result in made)
         return self.evidence.reader.review(self.subtask.description, steps, tuple(self.given))
 
     @property
@@ -132,6 +142,8 @@ class SubtaskOutcome:
     def failure_message(self) -> str:
         """Why it has no answer, what was tried and what was considered."""
         ended, stuck = self.progress.ended, self.progress.stuck
+        if none := self._none_there:
+            return f"There are none: {none} gave an empty list.\n"
         if self.progress.by_program:
             done, writes = self.progress.done.values(), self.progress.writes
             refused = any(one.status == "skipped" and one.tool in writes for one in done)

@@ -138,6 +138,12 @@ def _by_bound(request: str, things: Sequence[Thing]) -> list[Thing] | None:
     return _where(things, lambda one: (above if hit[1] else below)(_numbers(one).get(field, float("nan")), bound))
 
 
+def beyond_bound(request: str, things: Sequence[Thing]) -> bool:
+    """Whether some things lie outside a bound that a request sets for them."""
+    left = _by_bound(request, things)
+    return left is not None and len(left) < len(things)
+
+
 def _measured(request: str, things: Sequence[Thing]) -> str:
     common = (
         [name for name in _numbers(things[0]) if all(name in _numbers(thing) for thing in things)] if things else []

@@ -18,6 +18,7 @@ from offline.request_match import beside_the_point, elsewhere, unused
 from offline.slots.binding import WHOLE, bind, fillable
 from offline.slots.candidates import today
 from offline.slots.slot_values import value_for
+from offline.unsifted import elsewhere_than_asked, none_there, not_sifted
 
 
 class EnglishReader:
@@ -62,12 +63,15 @@ class EnglishReader:
         return {name: value for name, value in bound.values.items() if name not in whole}
 
     def review(self, request: str, steps: Results, given: Results = ()) -> Review:
-        """By the names, quotations, codes and days of the request."""
+        """By the names, quotations, codes, days, superlatives and bounds of the request."""
         good = [(tool, result) for tool, result in steps if result.status == "ok"]
         others = [one for tool, result in good for one in elsewhere(tool, request, result)]
+        others += elsewhere_than_asked(steps)
         left = [span.text for span in unused(request, (*given, *steps), self._day)]
         return Review(
             about_another=tuple(dict.fromkeys(others)),
             unused=tuple(dict.fromkeys(left)),
             beside_the_point=beside_the_point(request, (*given, *steps)),
+            not_sifted=not_sifted(request, steps),
+            none_there="" if good else none_there(request, steps),
         )

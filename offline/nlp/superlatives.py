@@ -22,7 +22,7 @@ _ORDINAL = re.compile(
 _QUOTED = re.compile(r"[\"“«‘'][^\"”»’']*[\"”»’'](?!\w)")
 
 _MONEY, _TIME, _SIZE = (
-    "price cost fare amount total fee rate",
+    "price cost fare amount total fee rate rent charge tariff toll premium",
     "duration minutes time length hours",
     "population size area capacity count",
 )

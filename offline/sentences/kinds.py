@@ -11,6 +11,8 @@ EMPTY = word_set(
     "detail info information list data result item entry doc response record value index all basic full each hit page"
 )
 """What a name ends in without saying what it is of."""
+_METHODS = word_set("get post put patch delete head options")
+"""What a name ends in that a framework made of path and method."""
 
 
 def head_of(name: str) -> frozenset[str]:
@@ -20,6 +22,8 @@ def head_of(name: str) -> frozenset[str]:
         if word in _PREPOSITIONS and spoken:
             break
         spoken.append(word)
+    while len(spoken) > 1 and spoken[-1] in _METHODS:
+        spoken.pop()
     telling = [word for word in spoken if word not in EMPTY]
     return frozenset(telling[-1:] if len(spoken) > 1 or telling == spoken else ())
 

@@ -8,7 +8,7 @@ from heapq import heappop, heappush
 from agent.programs.grammar.sentence import Listed
 from graph.identifiers import words
 from offline.nlp.clauses import clauses
-from offline.nlp.superlatives import ranks
+from offline.nlp.superlatives import compares, ranks
 from offline.sentences.choosing import chosen, measures, most_meant
 from offline.sentences.drafts import Draft, Seen, begun, called_next
 from offline.sentences.ends import End, ends
@@ -23,6 +23,7 @@ _ENOUGH = 0.5
 _SURE = 0.8
 _PAIRED = 40
 _WHICH = re.compile(r"\b(?:which|who)\b", re.I)
+_THE_MOST = re.compile(r"\bwhat(?:['’]s| is| are| was| were) the ([^\W\d_]+) ([^\W\d_]+)", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,7 @@ def rated(ended: tuple[End, ...], scene: Scene) -> Meant:
     left += [one.text for one in said.classes if not any(one.overlaps(span) for span in used)] + ["not"] * said.negated
     left += ["the difference"] * ("difference" in said.figures and all(end.figure != "difference" for end in ended))
     left += ["which of them"] * any(_arbitrary(end, scene) for end in ended)
+    left += ["which of them are so"] * any(_unsifted(end, scene) for end in ended)
     left += ["what there are"] * any(_numbers_unasked(end, scene) for end in ended)
     left += [
         word(unit)
@@ -249,8 +251,14 @@ def _names_the_best(end: End, scene: Scene) -> bool:
     """Whether it names the one with the most, where that is asked: which is longer?"""
     named = any(one.field.names for one in end.answers) and bool(end.draft.ranked)
     return named and any(
-        _WHICH.search(text) and any(_decides(one, text) for one in end.draft.decided) for text, _ in scene.questions
+        (_WHICH.search(text) or _asks_for_kind(text, end)) and any(_decides(one, text) for one in end.draft.decided) for text, _ in scene.questions
     )
+
+
+def _asks_for_kind(text: str, end: End) -> bool:
+    """Whether it asks for the thing that has the most, of the kind that is at hand: what is the largest plot?"""
+    asked = _THE_MOST.search(text)
+    return asked is not None and compares(asked[1].lower()) and goes_by(asked[2], end.draft.functions[-1].kinds)
 
 
 def _names_class(end: End, scene: Scene) -> frozenset[str]:
@@ -300,6 +308,14 @@ def _arbitrary(end: End, scene: Scene) -> bool:
     firsts = [at for at, step in enumerate(end.draft.steps) if step.do == "first"]
     several = scene.said.many or "count" in scene.said.figures
     return bool(firsts) and (several or not any(step.do == "call" for step in end.draft.steps[firsts[-1] :]))
+
+
+def _unsifted(end: End, scene: Scene) -> bool:
+    """Whether it tells of each of a list whether it is so, where those that are so are asked for."""
+    truths = (
+        one.field for one in end.answers if one.field.output.type == "boolean" and one.field not in end.draft.decided
+    )
+    return bool(end.draft.many and scene.said.wanted) and any(1 in scene.of_field(one) for one in truths)
 
 
 def _numbers_unasked(end: End, scene: Scene) -> bool:

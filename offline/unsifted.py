@@ -1,0 +1,115 @@
+"""Which of several things a request means, and whether its calls went by that: the most of something, a number, what is so, one by its number."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeGuard
+
+from pydantic.types import JsonValue
+
+from agent.execution.error_bodies import is_empty
+from agent.parameters.needs import need_of
+from agent.policy.protocol import Results
+from agent.text import clean, shown, title
+from domain.plan import StepResult
+from domain.tool import ToolDoc
+from graph.identifiers import text_words, words
+from offline.list_filter import Thing, beyond_bound, things_of
+from offline.nlp.gazetteer import word_set
+from offline.nlp.superlatives import Rank, ranked, ranks
+from offline.response_summary import leaves_of
+from offline.sentences.kinds import head_of
+
+_WHICH = re.compile(r"\b(?:which|who|what|list|show)\b", re.I)
+_ORDERS = word_set(
+    "sort order rank top best latest newest nearest closest cheapest popular recent limit by max min most least"
+)
+"""What a tool or a parameter is called that puts things in an order."""
+_NUMBERED = frozenset({"identifier", "number", "integer"})
+
+
+def not_sifted(request: str, steps: Results) -> tuple[str, ...]:
+    """What a request says of which things it means and nothing went by, a phrase each: a list came, and all of it, or any of it, was taken."""
+    good = [(tool, result) for tool, result in steps if result.status == "ok"]
+    found: list[str] = []
+    for at, (tool, result) in enumerate(good):
+        things = things_of(result)
+        if things is None:
+            continue
+        later = [other for _, other in good[at + 1 :]]
+        found += [
+            f"the {'most' if rank.most else 'least'} by {field}"
+            for rank, field in _unranked(request, tool, result, things, later)
+        ]
+        if beyond_bound(request, things):
+            found.append("the bound that the request sets")
+        found += [f"only what is {name}" for name in _untested(request, result, things)]
+    return tuple(dict.fromkeys(found))
+
+
+def _unranked(
+    request: str, tool: ToolDoc, result: StepResult, things: Sequence[Thing], later: Sequence[StepResult]
+) -> Iterator[tuple[Rank, str]]:
+    """The superlatives by which a list could be ranked, and was not: no later call took the thing that they mean."""
+    if _ORDERS & (text_words(tool.api) | {word for name in result.arguments for word in words(name)}):
+        return
+    fields: list[Mapping[str, JsonValue]] = [
+        {name: value for name, value in leaves_of(thing) if words(name)[-1:] != ("id",)} for thing in things
+    ]
+    taken = [value for one in later for value in one.arguments.values()]
+    for rank in ranks(request):
+        best = ranked(fields, rank)
+        if best is None:
+            continue
+        at, field = best
+        own = [value for _, value in leaves_of(things[at])]
+        others = [value for place, other in enumerate(things) if place != at for _, value in leaves_of(other)]
+        if not any(value in own and value not in others for value in taken):
+            yield rank, clean(" ".join(words(field.rpartition(".")[2])), 60)
+
+
+def _untested(request: str, result: StepResult, things: Sequence[Thing]) -> Iterator[str]:
+    """The truths that a request asks for, which some of the things have and others have not: which rooms are free?"""
+    if not _WHICH.search(request):
+        return
+    said = text_words(request)
+    told = frozenset(word for name in result.arguments for word in words(name))
+    for name in things[0]:
+        own = frozenset(words(name))
+        values = {value for thing in things if isinstance(value := thing.get(name), bool)}
+        if own and own <= said and len(values) == 2 and not own <= told:
+            yield clean(" ".join(words(name)), 60)
+
+
+def elsewhere_than_asked(steps: Results) -> Iterator[str]:
+    """The things that a request names by their numbers and that are not there, where calls went on with others, a sentence each."""
+    good = [(tool, result) for tool, result in steps if result.status == "ok"]
+    for tool, result in steps:
+        if result.outcome != "absent":
+            continue
+        known = {one.name: one for one in tool.parameters}
+        for binding in result.provenance:
+            value = result.arguments.get(binding.parameter)
+            parameter = known.get(binding.parameter)
+            if binding.origin != "request" or parameter is None or not _is_plain(value):
+                continue
+            if (
+                need_of(parameter).kind in _NUMBERED
+                and good
+                and not any(value in one.arguments.values() for _, one in good)
+            ):
+                noun = " ".join(words(binding.parameter)[:-1]) or clean(binding.parameter, 60)
+                yield f"{title(tool)} knows no {clean(noun, 60)} {shown(value, 60)}"
+
+
+def _is_plain(value: JsonValue) -> TypeGuard[str | int | float]:
+    return isinstance(value, (str, int, float)) and not isinstance(value, bool)
+
+
+def none_there(request: str, steps: Results) -> str:
+    """What there is none of: a read that leaves nothing out gave an empty list of what the request asks for; empty otherwise."""
+    said = text_words(request)
+    for tool, result in steps:
+        empty = tool.safe and result.outcome == "ok" and not result.arguments and is_empty(result.response)
+        if empty and "[]" in result.response.replace(" ", "") and head_of(tool.api) & said:
+            return title(tool)
+    return ""
