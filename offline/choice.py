@@ -126,6 +126,8 @@ def _lacking(situation: Situation, missing: Missing, parameters: ChoiceParameter
     """The one value that would open a way to what fits, if its user told it: of the most relevant tool, of the fewest steps."""
     for candidate in sorted(situation.candidates, key=lambda one: -max(one.relevance, default=0.0)):
         for parameter in candidate.tool.required:
+            if not may_call(candidate.tool, situation.request):
+                break  # nothing is asked for a change that is not ordered
             if parameter.name not in missing(candidate.tool, situation.path) or not can_be_told(parameter):
                 continue
             ways = _ways(situation, _told(missing, candidate.tool, parameter), parameters).values()

@@ -251,7 +251,8 @@ def _names_the_best(end: End, scene: Scene) -> bool:
     """Whether it names the one with the most, where that is asked: which is longer?"""
     named = any(one.field.names for one in end.answers) and bool(end.draft.ranked)
     return named and any(
-        (_WHICH.search(text) or _asks_for_kind(text, end)) and any(_decides(one, text) for one in end.draft.decided) for text, _ in scene.questions
+        (_WHICH.search(text) or _asks_for_kind(text, end)) and any(_decides(one, text) for one in end.draft.decided)
+        for text, _ in scene.questions
     )
 
 

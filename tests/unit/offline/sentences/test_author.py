@@ -240,3 +240,22 @@ def test_a_class_of_things_is_searched_for_by_one_of_it() -> None:
     text = _text("Which anchors does the shop have among its goods for less than 170?", goods)
     assert "search_goods(query='anchor')" in text
     assert "< 170" in text
+
+
+PLOTS = _tool(
+    "list_plots_plots_get", (), [{"plot_id": 1, "name": "Willow Corner", "area": 42.0, "rent": 60.0, "free": True}],
+    "List the plots with their area and rent.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("request_", "steps"),
+    [
+        ("Which plot is the cheapest?", ("min(", "['rent']")),
+        ("What is the largest plot?", ("max(", "['area']")),
+        ("Which plots are free?", ("['free'] == True",)),
+    ],
+)
+def test_a_list_whose_name_a_framework_made_is_of_what_its_path_says(request_: str, steps: tuple[str, ...]) -> None:
+    text = _text(request_, PLOTS)
+    assert all(step in text for step in steps), text
