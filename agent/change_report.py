@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from agent.execution.wording import for_people, spoken
 from agent.step_notes import fit_to_tell
-from agent.text import clean
+from agent.text import clean, given_name
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.tool import ToolDoc
@@ -55,7 +55,7 @@ def _latest(made: Made) -> dict[tuple[str, str], tuple[ToolDoc, StepResult]]:
 
 
 def _line(tool: ToolDoc, result: StepResult) -> str:
-    what = " ".join((clean(tool.api, 80), *_values(tool, result), *_corrected(result)))
+    what = " ".join((clean(given_name(tool), 80), *_values(tool, result), *_corrected(result)))
     note = clean(fit_to_tell(result.note))
     match result.status:
         case "ok":
@@ -63,7 +63,7 @@ def _line(tool: ToolDoc, result: StepResult) -> str:
         case "unknown":
             return f"Whether {what} took effect is unknown: {note}"
         case "missing":
-            return f"{NOT_DONE} {clean(tool.api, 80)}. {note}"
+            return f"{NOT_DONE} {clean(given_name(tool), 80)}. {note}"
         case _:
             return f"{NOT_DONE} {what}. {note or result.status}"
 

@@ -17,8 +17,12 @@ def failure_message(reason: str, failed: Sequence[tuple[ToolDoc, StepResult]], c
     will fare better before that is mended. Of what changes something the run itself has told before. ``reason``: why the walk ended. ``considered``: the first tools, by name.
     """
     told = [(tool, result, clean(fit_to_tell(result.note)).rstrip(".") or result.status) for tool, result in failed]
+    kept_from: dict[str, list[str]] = {}
+    for tool, result, note in told:
+        if is_trouble(result) and tool.safe:
+            kept_from.setdefault(note, []).append(title(tool))
     troubles = [
-        f"{title(tool)} could not be called: {note}." for tool, result, note in told if is_trouble(result) and tool.safe
+        f"{' and '.join(dict.fromkeys(tools))} could not be called: {note}." for note, tools in kept_from.items()
     ]
     ends = clean(reason, 300).rstrip(".")
     lines = [f"This could not be answered: {line}" for line in dict.fromkeys(troubles)]

@@ -1,11 +1,14 @@
 """Text that came from a tool or a catalogue is data: made harmless and short before it is shown."""
 
+import re
 import unicodedata
 
 from pydantic.types import JsonValue
 
 from domain.tool import ToolDoc
 
+_ADDRESS = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*://[^/]*")
+_JOINT = re.compile(r"\W", re.ASCII)
 _DROPPED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 
@@ -40,9 +43,30 @@ def shown(value: JsonValue, limit: int = 200) -> str:
             return clean(", ".join(f"{key} {shown(item, 60)}" for key, item in list(value.items())[:8]), limit)
 
 
+def given_name(tool: ToolDoc) -> str:
+    """The name that somebody gave an operation: without the path and the method that web frameworks put behind it to make it unique.
+
+    ``cancel_booking_bookings__booking_id__delete`` is ``cancel_booking``, where it is called by ``DELETE /bookings/{booking_id}``.
+    """
+    route, method = _JOINT.sub("_", _ADDRESS.sub("", tool.url)), f"_{tool.method.lower()}"
+    before = tool.api.lower().removesuffix(method)
+    if before == tool.api.lower():
+        return tool.api
+    ends = (route[start:] for start, char in enumerate(route) if char == "_")
+    end = next(
+        (
+            one
+            for one in ends
+            if (len(one) > 1 or route == "_") and before.endswith(one.lower()) and before != one.lower()
+        ),
+        "",
+    )
+    return tool.api[: len(before) - len(end)] if end else tool.api
+
+
 def title(tool: ToolDoc) -> str:
     """A tool by its set and its name, cleaned."""
-    return f"{clean(tool.toolset, 60)}/{clean(tool.api, 60)}"
+    return f"{clean(tool.toolset, 60)}/{clean(given_name(tool), 60)}"
 
 
 def estimated_tokens(text: str) -> int:

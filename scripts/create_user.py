@@ -4,7 +4,7 @@ import asyncio
 import getpass
 import os
 import sys
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import _environment as _environment  # first: it tells where the packages are missing
 import typer
@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from domain.errors import ConflictError, UnavailableError, UsageError
 from server.auth.password_rules import check_password
 from server.auth.passwords import Passwords
+from server.json_words import said
 from server.routes.texts import Password, UserName
 from server.storage.opening import open_storage
 from server.storage.users import User
@@ -51,13 +52,18 @@ def _password() -> str:
     return password
 
 
-async def _create(name: str, password: str, role: Literal["user", "author", "admin"]) -> User:
+def _check(what: str, shape: TypeAdapter[Any], given: str) -> None:
     try:
-        TypeAdapter(UserName).validate_python(name)
-        TypeAdapter(Password).validate_python(password)
+        shape.validate_python(given)
     except ValidationError as error:
-        what = "name" if error.errors()[0].get("type") == "string_pattern_mismatch" else "name or password"
-        raise UsageError(f"{what} cannot be used: {error.errors(include_input=False)[0]['msg']}") from error
+        first = error.errors(include_input=False)[0]
+        why = said({**first, "loc": (what,)})[1].replace(" items", " characters")
+        raise UsageError(f"this {what} cannot be used: it {why}") from error
+
+
+async def _create(name: str, password: str, role: Literal["user", "author", "admin"]) -> User:
+    _check("name", TypeAdapter(UserName), name)
+    _check("password", TypeAdapter(Password), password)
     check_password(password, name, "password")
     async with open_storage(read_settings()) as storage:
         return await storage.users.add(name, await Passwords().hash(password), role)

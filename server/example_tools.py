@@ -13,6 +13,8 @@ _LISTED: Example = {
     "host": "api.example.com",
     "effect": "reads",
     "availability": 0.97,
+    "tried": 53,
+    "went_well": 51,
     "origin": "openapi:calendars.json",
     "source": None,
     "score": 0.71,

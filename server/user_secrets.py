@@ -46,9 +46,7 @@ class UserSecrets:
 
     def advice(self, name: str, host: str, port: int) -> str:
         """Where to keep one."""
-        return (
-            f"a key is needed: keep it in your account as {name}, for {host}:{port} (PUT /api/v1/me/tool-keys/{name})"
-        )
+        return f"a key is needed for {host}:{port}: keep it as {name} on the page Keys (by the API: PUT /api/v1/me/tool-keys/{name})"
 
     async def _own(self) -> Mapping[str, ToolKey]:
         return {key.name: key for key in await shielded(self._tool_keys.all(self._owner))}
@@ -62,7 +60,7 @@ class SourceSecrets(UserSecrets):
     def advice(self, name: str, host: str, port: int) -> str:
         """Who keeps one."""
         place = f"PUT /api/v1/sources/{self._owner}/keys/{name}"
-        return f"a key is needed: who keeps this source keeps it as {name}, for {host}:{port} ({place})"
+        return f"a key is needed for {host}:{port}: who keeps this source keeps it as {name} on its page, under Keys (by the API: {place})"
 
 
 def _concealed(value: str | None) -> str | None:

@@ -18,6 +18,7 @@ def gate_html(tools: Sequence[SourceTool]) -> str:
     more = len(tools) - MOST
     told = f'<tr><th scope="row" colspan="{len(CHECKS) + 3}">… {more} tools more</th></tr>' if more > 0 else ""
     return (
+        '<p class="fp-more">The table goes on to the right: scroll it sideways.</p>'
         '<div class="fp-gate" tabindex="0" role="group" aria-label="What the gate found out"><table>'
         f'<thead><tr><th scope="col">Tool</th><th scope="col">State</th><th scope="col">Method</th>{heads}</tr></thead>'
         f"<tbody>{rows}{told}</tbody></table></div>"

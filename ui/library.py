@@ -14,7 +14,7 @@ Word = Literal["pin", "mute", "ban", "reads", "changes", "clear"]
 
 
 class LibraryTool(BaseModel):
-    """One of a list. The scores are there where it was searched for; ``availability`` None: untested."""
+    """One of a list. The scores are there where it was searched for; ``availability`` None: untested. ``tried``: calls that it stands on, None: the server does not tell; ``went_well``: how many of them did."""
 
     id: ToolId
     api: str = ""
@@ -24,6 +24,8 @@ class LibraryTool(BaseModel):
     host: str = ""
     effect: str = "reads"
     availability: float | None = None
+    tried: int | None = None
+    went_well: int = 0
     origin: str = ""
     score: float | None = None
     dense: float | None = None

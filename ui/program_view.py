@@ -18,10 +18,11 @@ _SIGN = {"yes": "✓", "partly": "◐", "no": "✗"}
 
 
 def draw_programs(texts: Sequence[Written], calls: CallsView, *, live: bool) -> None:
-    """The last one as it is, those before it folded: cells that stopped to look, and what was refused or broke off."""
-    for number, program in enumerate(texts, 1):
-        title = f"{_sign(program)} {_name(program, number, len(texts))}: {unmarked(program.became)}"
-        if program is texts[-1]:
+    """The last one as it is, those before it folded: cells that stopped to look, and what was refused or broke off; where none was written, why, last."""
+    written = [one for one in texts if one.text]
+    for number, program in enumerate(written, 1):
+        title = f"{_sign(program)} {_name(program, number, len(written))}: {unmarked(program.became)}"
+        if program is written[-1]:
             st.markdown(f"**{title}**")
             _draw(program, calls, live=live)
             continue
@@ -30,6 +31,17 @@ def draw_programs(texts: Sequence[Written], calls: CallsView, *, live: bool) -> 
         with folded(title + several, f"{calls.key}-text-{number}") as opened:
             if opened:
                 _draw(program, calls, live=live)
+    _not_written(list(dict.fromkeys(why for one in texts if not one.text for why in one.complaints)), calls.key)
+
+
+def _not_written(reasons: Sequence[str], key: str) -> None:
+    """Why a planner that was tried wrote nothing, each reason once: that is no failure, since another went on."""
+    if not reasons:
+        return
+    with folded("Tried and not used", f"{key}-not-written") as opened:
+        if opened:
+            for why in reasons:
+                st.caption(unmarked(f"No program was written: {clipped(why)}."))
 
 
 def verdict(program: Written) -> str:
@@ -127,6 +139,6 @@ def _sign(program: Written) -> str:
 
 
 def _name(program: Written, number: int, of: int) -> str:
-    if of == 1 or not program.text:
+    if of == 1:
         return "Program"
     return f"Program, part {number}" if program.goes_on else f"Program {number}"

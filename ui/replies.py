@@ -92,12 +92,13 @@ class Run(BaseModel):
     last_event: int = 0
     verdict: str | None = None
 
-    @property
-    def made_as(self) -> str:
-        """How it came about, in a few words."""
+    def made_as(self, *, by_program: bool = True) -> str:
+        """How it came about, in a few words. ``by_program``: whether a program was written, where one was to be."""
         if self.template_version:
             return f"from a template, version {self.template_version}"
         planned = f"planned as: {PLANNERS.get(self.planner, self.planner)}"
+        if self.planner in ("program", "solution") and not by_program:
+            planned = "planned step by step: no program was written for it"
         return f"run again; {planned}" if self.rerun_of else planned
 
 

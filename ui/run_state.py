@@ -1,5 +1,6 @@
 """The state of a run that its events add up to: pure, the same for a live run, one of long ago and a replay."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -46,6 +47,7 @@ _STRANGE_END = RunFinished(
     usage=Usage(),
     error="It has ended; how, this page cannot read: is it of the server's version?",
 )
+_KEY_NEEDED = re.compile(r"\ba key is needed\b")
 NodeState = Literal["considered", "chosen", "backtracked"]
 
 
@@ -126,6 +128,11 @@ class RunState:
     finished: RunFinished | None = None
     skipped: int = 0
     _steps: dict[tuple[int, int], list[Call]] = field(default_factory=dict[tuple[int, int], list[Call]])
+
+    @property
+    def lacks_a_key(self) -> bool:
+        """Whether a call was not made for want of a key of its user."""
+        return any(call.result and _KEY_NEEDED.search(call.result.note) for call in self.calls)
 
     def add(self, told: Told) -> None:
         """Take in an event. One that cannot be read, or was taken in before, changes nothing else."""

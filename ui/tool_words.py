@@ -15,16 +15,25 @@ OUTCOMES = {
 }
 
 
-def availability_told(availability: float | None) -> str:
-    """How likely a call succeeds."""
-    return "untested" if availability is None else f"{round(100 * availability)} % available"
+_FEW = 5
+"""With fewer calls than that, a share would say more than is known."""
+
+
+def availability_told(availability: float | None, calls: int | None = None, good: int = 0) -> str:
+    """How likely a call succeeds. ``calls``: how many it stands on, where that is known, and how many of them went well."""
+    if availability is None or calls == 0:
+        return "untested"
+    if calls is not None and calls < _FEW:
+        return f"{good} of {calls} {'call' if calls == 1 else 'calls'} answered"
+    return f"{round(100 * availability)} % available"
 
 
 def facts_told(one: LibraryTool) -> str:
     """A line below its name."""
     place = f"{one.category} / {one.toolset}"
+    told = availability_told(one.availability, one.tried, one.went_well)
     effect = EFFECTS.get(one.effect, one.effect)
-    return " · ".join(part for part in (place, one.host, effect, availability_told(one.availability)) if part)
+    return " · ".join(part for part in (place, one.host, effect, told) if part)
 
 
 def scores_told(one: LibraryTool) -> str:

@@ -6,6 +6,9 @@ from pydantic import JsonValue
 
 from domain.model import JsonObject
 
+_FIELDS = 8
+"""Fields of an object that are named."""
+
 
 def typed(text: str, schema: JsonObject) -> JsonValue:
     """What was typed: text where text is asked for, else JSON; what cannot be read stays text, and the server says what is wrong with it."""
@@ -58,6 +61,8 @@ def hint_of(schema: JsonObject) -> str:
         "object": "an object as JSON",
     }
     kind = kinds.get(kind_of(schema), "")
+    if fields := list(properties_of(schema)) if kind_of(schema) == "object" else []:
+        kind = "as JSON: {" + ", ".join(f'"{name}": …' for name in fields[:_FIELDS]) + "}"
     least, most = schema.get("minimum"), schema.get("maximum")
     if least is not None and most is not None:
         return f"{kind}, {shown(least)} to {shown(most)}".removeprefix(", ")

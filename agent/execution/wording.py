@@ -10,7 +10,7 @@ from datetime import date, datetime
 from pydantic.types import JsonValue
 
 from agent.parameters.needs import need_of
-from agent.text import clean, shown
+from agent.text import clean, given_name, shown
 from domain.model import JsonObject
 from domain.origin import ValueOrigin
 from domain.tool import Parameter, ToolDoc
@@ -36,7 +36,7 @@ HIDDEN = "•••"
 
 def title_of(tool: ToolDoc) -> str:
     """What an operation is called, as words: ``cancelBooking`` is “Cancel booking”; of one that is called by its path, the first sentence of its document."""
-    name = clean(tool.api, _TITLE)
+    name = clean(given_name(tool), _TITLE)
     if any(char.isspace() for char in name) and not _is_path(name):
         return name
     said = clean(_SENTENCE.split(tool.description.strip(), maxsplit=1)[0], _TITLE).rstrip(".!")

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from agent.asking import Asking, question
-from agent.execution.coercion import coerce
 from agent.parameters.kinds import UNTOUCHED, NeedKind
 from agent.parameters.needs import need_of
 from agent.policy.delegating import Delegating
+from agent.policy.object_answers import fault_of, form_told, value_of
 from agent.policy.protocol import Arguments, ArgumentsQuestion, Choice, Policy, Situation
 from agent.programs.bindings import ANSWERED
 from agent.programs.notes import notes
@@ -21,6 +21,8 @@ _FOUND_OUT: frozenset[NeedKind] = frozenset({"identifier", "latitude", "longitud
 """Kinds that only another tool gives, or that are nobody's to tell."""
 _LOOSE: frozenset[NeedKind] = frozenset({"text", "query", "entity", "amount", "number", "boolean"})
 """Kinds of which two parameters need not mean the same thing."""
+_TIMES = 2
+"""How often a value is asked for, where what was said first is none that can be sent."""
 
 
 def can_be_told(parameter: Parameter) -> bool:
@@ -80,20 +82,31 @@ class AskingBack(Delegating):
             answer = await self._answer(question.tool, one)
             if not answer:
                 return found
-            said[one.name] = coerce(answer, one)
+            said[one.name] = value_of(answer, one)
         bindings = (Binding(parameter=name, origin="user", reference=ANSWERED) for name in said)
         return Arguments({**found.values, **said}, (*found.provenance, *bindings))
 
     async def _answer(self, tool: ToolDoc, parameter: Parameter) -> str:
-        """What its user says for a parameter; empty where they do not."""
+        """What its user says for a parameter; empty where they do not. What does not fit is said, and it is asked for once more."""
         key = _wanted(tool, parameter)
         if key not in self._answers:
-            choices = [shown(one) for one in parameter.enum]
-            asked = question(f"{self._subtask}:{tool.id}:{parameter.name}", _wording(tool, parameter), choices)
-            event = await self._asking.ask(asked, recorded=self._recorded(asked.text))
-            self.events.append(event)
-            self._answers[key] = event.answer
+            wrong, answer = "", ""
+            for time in range(_TIMES):
+                said = await self._asked(tool, parameter, wrong, time)
+                answer = said or answer
+                wrong = fault_of(value_of(answer, parameter), tool, parameter) if said else ""
+                if not wrong:
+                    break
+            self._answers[key] = answer
         return self._answers[key]
+
+    async def _asked(self, tool: ToolDoc, parameter: Parameter, wrong: str, time: int) -> str:
+        choices = [shown(one) for one in parameter.enum]
+        identity = f"{self._subtask}:{tool.id}:{parameter.name}{f':{time}' if time else ''}"
+        asked = question(identity, _wording(tool, parameter, wrong), choices)
+        event = await self._asking.ask(asked, recorded=self._recorded(asked.text))
+        self.events.append(event)
+        return event.answer
 
 
 def _wanted(tool: ToolDoc, parameter: Parameter) -> tuple[str, str]:
@@ -102,10 +115,12 @@ def _wanted(tool: ToolDoc, parameter: Parameter) -> tuple[str, str]:
     return (tool.id, parameter.name) if need.kind in _LOOSE or parameter.enum else (need.kind, need.role)
 
 
-def _wording(tool: ToolDoc, parameter: Parameter) -> str:
-    """A question for a value, by its name, its description and what needs it."""
+def _wording(tool: ToolDoc, parameter: Parameter, wrong: str = "") -> str:
+    """A question for a value, by its name, its description, its form and what needs it. ``wrong``: what is so with what was said before."""
     named = " ".join(words(parameter.name)) or parameter.name
     described = clean(parameter.description, 140).rstrip(".")
-    form = notes(parameter, closed=bool(parameter.enum))
+    form = form_told(parameter) or notes(parameter, closed=bool(parameter.enum))
+    if wrong:
+        return f"Which {clean(named, 60)}? {clean(wrong, 120).rstrip('.')}{f'; {form}' if form else ''}."
     told = "; ".join(part for part in (described, form) if part)
     return f"Which {clean(named, 60)}? {title(tool)} needs it{f': {told}' if told else ''}."

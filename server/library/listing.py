@@ -13,6 +13,7 @@ from domain.errors import UsageError
 from domain.source import source_id_of
 from domain.tool import ToolDoc, ToolId
 from graph.evidence import seconds
+from graph.facts import ToolFacts
 from graph.weights import availability
 from retriever.search import ToolHit
 from server.library.catalogue import after as behind
@@ -46,10 +47,11 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """``availability`` None: untested. ``hit``: how it was found, where it was searched for."""
+    """``availability`` None: untested; ``facts``: what it stands on. ``hit``: how it was found, where it was searched for."""
 
     doc: ToolDoc
     availability: float | None
+    facts: ToolFacts | None = None
     hit: ToolHit | None = None
 
 
@@ -102,7 +104,12 @@ async def read(
     docs, facts = await asyncio.gather(container.graph.get_tools(wanted), container.graph.facts(wanted))
     now, hits = seconds(), hits or {}
     return [
-        Listed(docs[tool], availability(facts[tool], container.weights, now) if tool in facts else None, hits.get(tool))
+        Listed(
+            docs[tool],
+            availability(facts[tool], container.weights, now) if tool in facts else None,
+            facts.get(tool),
+            hits.get(tool),
+        )
         for tool in wanted
         if tool in docs
     ]

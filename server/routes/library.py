@@ -8,6 +8,7 @@ from pydantic import BaseModel
 from agent.text import clean
 from domain.source import source_id_of
 from domain.tool import ToolId
+from graph.facts import ToolFacts
 from server.dependencies import CurrentServices, CurrentUser
 from server.library.catalogue import CategoryCount
 from server.library.listing import Effect, Listed, Wanted, listed
@@ -26,6 +27,7 @@ Named = Annotated[ShortText, Query(description="Its whole name, as GET /tools/ca
 
 class LibraryTool(BaseModel):
     """``effect``: what calling it does; ``unknown`` is treated as ``changes``. ``availability``: the chance that a call succeeds, None: untested.
+    ``tried``: calls of known end that it stands on, imported and live; ``went_well``: how many of them went well.
     ``origin``: what brought it in; ``source``: the source of tools, where it is one.
 
     Where it was searched for: ``score`` is what ``dense`` (nearness in meaning) and ``lexical`` (shared words) make together, each in [0, 1]; ``odds``: the
@@ -41,6 +43,8 @@ class LibraryTool(BaseModel):
     host: str
     effect: Effect
     availability: float | None
+    tried: int
+    went_well: int
     origin: str
     source: str | None
     score: float | None = None
@@ -114,7 +118,7 @@ def _category(one: CategoryCount, *, whole: bool) -> ShownCategory:
 
 def shown(one: Listed) -> LibraryTool:
     """A tool of a list."""
-    doc, hit = one.doc, one.hit
+    doc, hit, known = one.doc, one.hit, one.facts or ToolFacts()
     return LibraryTool(
         id=doc.id,
         function=doc.function,
@@ -125,6 +129,8 @@ def shown(one: Listed) -> LibraryTool:
         host=doc.host,
         effect=doc.effect.kind,
         availability=one.availability,
+        tried=known.calls + known.ok + known.transient + known.gone,
+        went_well=known.successes + known.ok,
         origin=doc.source,
         source=source_id_of(doc.source),
         score=hit and hit.score,

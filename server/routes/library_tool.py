@@ -107,7 +107,7 @@ async def about_tool(tool: ToolPath, user: CurrentUser, services: CurrentService
     record = await record_of(container, doc.id)
     named = await entities_of(container, doc)
     used = await solutions_with(container, doc.id, user.id)
-    told: dict[str, Any] = shown(Listed(doc, record.availability)).model_dump() | _document(doc)
+    told: dict[str, Any] = shown(Listed(doc, record.availability, record.facts)).model_dump() | _document(doc)
     return AboutTool(
         **told,
         record=_record(record),

@@ -4,6 +4,7 @@ import streamlit as st
 
 from ui import places
 from ui.client import Client
+from ui.examples import examples
 from ui.following import Following, follower
 from ui.problems import ServerError
 from ui.replies import Chosen, Run
@@ -21,12 +22,6 @@ from ui.texts import unmarked
 _TICK = 0.4
 _PAST = 5.0
 _SHOWN = 20
-_EXAMPLES = (
-    "Which public holidays does Caldera have in 2026?",
-    "How many inhabitants does Meghalpet have?",
-    'Put "Water the lemon tree" on my to-do list, please: it has to be done by 2026-07-23.',
-)
-"""Of the playground's world."""
 _LEAVES = {"Allow once": ("allow", False), "Always allow": ("allow", True), "Do not allow": ("deny", False)}
 _OUTCOMES = {
     "It happened": ("happened", False),
@@ -43,7 +38,7 @@ def chat(client: Client) -> None:
         seen.draw(client, conversation)
         return
     runs = _runs(client, conversation)
-    request = "" if runs else _welcome()
+    request = "" if runs else _welcome(client)
     for run in runs:
         with st.chat_message("user"):
             st.text(run.request)
@@ -72,13 +67,15 @@ def _ask(client: Client, conversation: str, request: str, *, stop: bool) -> None
     st.rerun()
 
 
-def _welcome() -> str:
+def _welcome(client: Client) -> str:
     """Nothing was asked yet: what one may ask, and the one of them that was taken."""
     st.title("What would you like to know?")
-    st.caption(
-        "Ask in plain words. The tools that may help are weighed and called, and you see which, and why. For example:"
-    )
-    taken = [example for example in _EXAMPLES if st.button(example, key=example)]
+    if "examples" not in st.session_state:
+        st.session_state.examples = examples(client)
+    offered: list[str] = st.session_state.examples
+    about = "Ask in plain words. The tools that may help are weighed and called, and you see which, and why."
+    st.caption(f"{about} For example:" if offered else about)
+    taken = [example for example in offered if st.button(unmarked(example), key=f"example-{example}")]
     return taken[0] if taken else ""
 
 
@@ -114,8 +111,12 @@ def _run(client: Client, run: Run) -> None:
         if given:
             st.caption(unmarked(f"The calls of an earlier run with these values: {', '.join(given)[:400]}"))
         st.fragment(lambda: draw(story, around(client, run.id, story)), key=f"story-{run.id}")()
+        if story.lacks_a_key and st.button("To your keys", key=f"keys-{run.id}", icon=":material/key:"):
+            places.go("keys")
         if not given:
-            st.caption(unmarked(run.made_as))
+            st.caption(
+                unmarked(run.made_as(by_program=not story.nodes or any(one.text for one in story.programs.texts)))
+            )
         after(client, run)
     else:
         st.fragment(lambda: _live(client, run, following), run_every=_TICK, key=run.id)()

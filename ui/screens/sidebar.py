@@ -10,6 +10,8 @@ from ui.screens.views import VIEWS
 from ui.texts import unmarked
 
 _TITLE = 48
+_SEEN, _HEIGHT = 8, 330
+"""More conversations than that are scrolled in a box so high: what lies below them stays in reach."""
 
 
 def sidebar(client: Client) -> str:
@@ -21,10 +23,11 @@ def sidebar(client: Client) -> str:
         search = st.text_input("Search", max_chars=200, placeholder="Search", label_visibility="collapsed")
         found = client.conversations(search)
         chosen = st.query_params.get("conversation", "")
-        for one in found:
-            kind = "primary" if one.id == chosen else "tertiary"
-            if st.button(unmarked(_short(one.shown_title)), key=one.id, type=kind, width="stretch"):
-                _open(one.id)
+        with st.container(height=_HEIGHT if len(found) > _SEEN else "content", border=False):
+            for one in found:
+                kind = "primary" if one.id == chosen else "tertiary"
+                if st.button(unmarked(_short(one.shown_title)), key=one.id, type=kind, width="stretch"):
+                    _open(one.id)
         if not found:
             st.caption("Nothing was found." if search else "What you ask will be kept here.")
         current = next((one for one in found if one.id == chosen), None)
@@ -53,14 +56,18 @@ def _change(client: Client, conversation: Conversation) -> None:
 
 
 def _views(client: Client, conversation: str) -> None:
-    """What else there is to see, and the way back; which of them is seen stands in the address."""
+    """The conversation and what else there is to see, always in the same order; which of them is open is marked, and stands in the address."""
     seen = places.view()
-    if seen and st.button("Conversation", icon=":material/chat:", width="stretch"):
+    if _view("Conversation", "chat", opened=not seen):
         places.go()
     for name, one in VIEWS.items():
-        hidden = name == seen or not one.offered(client, conversation)
-        if not hidden and st.button(one.label, icon=f":material/{one.icon}:", width="stretch"):
+        if one.offered(client, conversation) and _view(one.label, one.icon, opened=name == seen):
             places.go(name)
+
+
+def _view(label: str, icon: str, *, opened: bool) -> bool:
+    kind = "primary" if opened else "secondary"
+    return st.button(label, icon=f":material/{icon}:", key=f"view-{icon}", type=kind, width="stretch")
 
 
 def _short(title: str) -> str:

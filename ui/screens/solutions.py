@@ -97,9 +97,9 @@ def _change(client: Client, found: WholeSolution) -> None:
     with st.container(horizontal=True, gap="small"):
         if (found.suspended or found.drift) and st.button("Check it, and take it again", key=f"check-{found.id}"):
             _done(lambda: check_solution(client, found.id), "Checked; it is taken from now on.")
-        if found.own:
+        if found.own and client.account.user.role == "admin":
             with st.popover("Share with all"):
-                st.caption("Its program and what it serves, without your runs. For administrators.")
+                st.caption("Its program and what it serves, without your runs.")
                 if st.button("Share it", key=f"promote-{found.id}"):
                     _done(lambda: promote_solution(client, found.id), "All users share it now.")
         with st.popover("Forget this solution"):

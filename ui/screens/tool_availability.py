@@ -9,11 +9,14 @@ from ui.tool_words import availability_told
 
 def availability(now: float | None, record: ToolRecord) -> None:
     """``now``: the chance that a call succeeds; None: untested."""
+    calls = record.calls + record.ok + record.transient + record.gone
     st.subheader("Availability")
     live = (
         f"{record.ok:,} of its live calls went well, {record.transient:,} failed for now, {record.gone:,} found it gone"
     )
-    st.caption(f"{availability_told(now)}; {record.successes:,} of {record.calls:,} imported calls and {live}.")
+    st.caption(
+        f"{availability_told(now, calls, record.successes + record.ok)}; {record.successes:,} of {record.calls:,} imported calls and {live}."
+    )
     for line in record.told:
         st.caption(unmarked(line))
     if len(record.over_time) > 1:

@@ -20,6 +20,16 @@ def test_a_connection_comes_before_the_walk_and_nothing_is_said_twice() -> None:
     ]
 
 
+def test_what_keeps_several_tools_from_being_called_is_said_once() -> None:
+    keyless = [
+        StepResult(tool=one.id, status="failed", outcome="caller_fault", note="a key is needed")
+        for one in (OLD_WEATHER, NEW_WEATHER)
+    ]
+    told = failure_message("r", list(zip((OLD_WEATHER, NEW_WEATHER), keyless, strict=True)), [])
+    assert told.count("a key is needed") == 1
+    assert "Weather Set/get_forecast and Weather Set/get_daily_forecast could not be called" in told
+
+
 def test_a_refused_key_is_trouble_and_a_bad_request_is_not() -> None:
     key = StepResult(tool=NEW_WEATHER.id, status="failed", outcome="gone", http_status=401, note="HTTP 401")
     bad = StepResult(tool=GEOCODE.id, status="failed", outcome="caller_fault", http_status=400, note="HTTP 400")

@@ -112,6 +112,18 @@ def test_each_text_is_told_with_what_became_of_it() -> None:
     assert [sum(map(len, one.calls.values())) for one in told] == [0, 2, 0, 0]
 
 
+def test_where_none_was_written_that_is_told_once_and_as_no_failure() -> None:
+    why = ProgramRefused(text="", complaints=("no sentence says it",))
+    page = drawn(run_of([why, program(), *calls(0), ended(), why]))
+    assert not page.exception
+    titles = [*(one.label for one in page.expander), *(one.value for one in page.markdown)]
+    assert titles.count("Tried and not used") == 1
+    assert not any(one.startswith("✗") or "none was written" in one for one in titles)
+    page.session_state["run-not-written"] = True
+    told = [one.value for one in page.run().caption]
+    assert sum("no sentence says it" in one for one in told) == 1
+
+
 def test_the_verdict_says_why_it_is_less_than_the_program_says() -> None:
     [one] = texts([program(), ended("no", veto="its change failed", missing="the year")])
     assert verdict(one) == (

@@ -39,7 +39,13 @@ def test_any_other_value_stays_of_its_kind(value: str | int | bool) -> None:
     ],
 )
 def test_how_a_run_came_about_is_told(how: dict[str, str | int], told: str) -> None:
-    assert Run.model_validate({"id": "1", "request": "?", "planner": "dfs", **how}).made_as == told
+    assert Run.model_validate({"id": "1", "request": "?", "planner": "dfs", **how}).made_as() == told
+
+
+def test_a_run_without_a_program_was_not_planned_as_one() -> None:
+    run = Run.model_validate({"id": "1", "request": "?", "planner": "program"})
+    assert run.made_as() == "planned as: One program"
+    assert "One program" not in run.made_as(by_program=False)
 
 
 def test_values_of_one_name_are_one_choice() -> None:

@@ -114,6 +114,13 @@ def test_values_that_were_fixed_before_the_run_are_told_once() -> None:
     assert given_values(run_state([told(1, started), told(2, again)])) == ["city: Rome"]
 
 
+def test_a_call_that_lacks_a_key_is_noticed() -> None:
+    tool = tool_id("c", "s", "a")
+    for note, lacks in (("a key is needed for h:1: keep it", True), ("HTTP 500", False)):
+        ended = CallFinished(step=1, result=StepResult(tool=tool, status="failed", note=note))
+        assert run_state([told(1, ended)]).lacks_a_key == lacks
+
+
 def test_no_call_is_under_way_for_ever() -> None:
     first, second = (CallStarted(step=1, tool=FIRST, arguments={"city": name}) for name in ("Old Mill", "Kamalakot"))
     cut_off = CallStarted(step=2, tool=SECOND, arguments={})

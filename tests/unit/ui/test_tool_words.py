@@ -18,6 +18,12 @@ def test_where_it_is_and_what_it_does() -> None:
     assert facts_told(untold) == "c / s · may change something · untested"
 
 
+def test_a_few_calls_are_counted_and_no_share() -> None:
+    assert facts_told(TOOL.model_copy(update={"tried": 1, "went_well": 1})).endswith("1 of 1 call answered")
+    assert facts_told(TOOL.model_copy(update={"tried": 0})).endswith("untested")
+    assert facts_told(TOOL.model_copy(update={"tried": 50, "went_well": 49})).endswith("97 % available")
+
+
 def test_scores_are_told_where_it_was_searched_for() -> None:
     assert scores_told(TOOL) == ""
     found = TOOL.model_copy(update={"score": 0.5, "dense": 0.4, "lexical": 0.0})

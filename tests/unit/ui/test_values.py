@@ -52,6 +52,8 @@ def test_strange_schemas_are_read_as_far_as_they_go() -> None:
         ({"type": "integer", "minimum": 1, "maximum": 10}, "a whole number, 1 to 10"),
         ({"type": "number", "minimum": 0}, "a number"),
         ({"type": ["null", "array"]}, "a list as JSON"),
+        ({"type": "object"}, "an object as JSON"),
+        ({"type": "object", "properties": {"name": {}, "town": {}}}, 'as JSON: {"name": …, "town": …}'),
     ],
 )
 def test_what_is_expected_is_said_where_it_is_not_text(schema: JsonObject, hint: str) -> None:
