@@ -46,13 +46,18 @@ async def wrong_answers(container: Container, request: str) -> frozenset[str]:
     )
 
 
+async def asked_runs(container: Container, begins: str) -> list[AskedRun]:
+    """Those whose ids begin so, of those that are known."""
+    known = await asyncio.to_thread(_read, container.folder.asked)
+    return [one for one in known if begins and one.judged.run.startswith(begins)]
+
+
 async def judge_run(container: Container, run: str, verdict: Verdict | None) -> AskedRun:
     """Let a user's word on the answer of a run count, as :func:`agent.learning.verdict.judge` says.
 
     ``UsageError``: no such run is known any more.
     """
-    known = await asyncio.to_thread(_read, container.folder.asked)
-    found = [one for one in known if run and one.judged.run.startswith(run)]
+    found = await asked_runs(container, run)
     if len(found) != 1:
         several = "several runs begin so" if found else f"no run of the latest {_KEPT} is called so"
         raise UsageError(f"{several}: {run!r}; ask.py says a run's id at its end")
