@@ -1,13 +1,51 @@
-"""What is exported of a store: a solution, or the one that a run went by, with that run's values."""
+"""What is exported of a store: a solution, or what a run went by, with that run's values."""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
 
 from agent.exporting.exported import ExportedProgram, exported
-from agent.plans.inputs import with_values
-from agent.solutions.alignment import aligned, as_read
-from domain.errors import UsageError
+from agent.plans.carried_out import carried_out, generalised
+from agent.plans.inputs import input_names_shown
+from agent.solutions.alignment import as_read
+from agent.solutions.from_run import taken
+from domain.errors import NotLinearError, UnavailableError, UsageError
+from domain.event import CallFinished, EventRecord, RunStarted
 from domain.program import ProgramPlan
 from domain.solution import Solution
-from wiring.asked_runs import AskedRun, asked_runs
+from domain.tool import ToolDoc, ToolId
+from wiring.asked_runs import AskedRun, WentBy, asked_runs
 from wiring.container import Container
+
+_log = logging.getLogger(__name__)
+
+
+async def went_by(
+    container: Container, records: Sequence[EventRecord], given: ProgramPlan | None = None
+) -> WentBy | None:
+    """What served a run that has ended, out of its events; None where nothing was called, or no program says it. ``given``: the plan that it was given."""
+    for one in taken(records):
+        if one.told.how != "chosen" and one.ended is not None and one.ended.verdict == "yes":
+            return WentBy(solution=one.told.solution, values=one.told.values)
+    called = {one.event.result.tool for one in records if isinstance(one.event, CallFinished)}
+    request = next((one.event.request for one in records if isinstance(one.event, RunStarted)), "")
+    if not called:
+        return None
+    try:
+        docs = await container.graph.get_tools(called)
+        plan, words = await asyncio.to_thread(_generalised, request, records, docs, given)  # long answers are read anew
+    except NotLinearError:
+        return None
+    except UnavailableError as error:  # its answer was given all the same
+        _log.warning("this run cannot be exported later: %s", error)
+        return None
+    return WentBy(plan=plan.model_copy(update={"program": plan.program.model_copy(update={"stubs": ""})}), words=words)
+
+
+def _generalised(
+    request: str, records: Sequence[EventRecord], docs: Mapping[ToolId, ToolDoc], given: ProgramPlan | None
+) -> tuple[ProgramPlan, str]:
+    return generalised(carried_out(request, records, docs, given), request, docs)
 
 
 async def exported_program(container: Container, begins: str) -> ExportedProgram:
@@ -22,39 +60,30 @@ async def exported_program(container: Container, begins: str) -> ExportedProgram
     runs = [] if whole else await asked_runs(container, begins)
     if len(solutions) + len(runs) != 1:
         several = "several runs or solutions begin so" if solutions or runs else "there is no such run or solution"
+        known = "ask.py says a run's id at its end, solutions.py list names the solutions"
+        raise UsageError(f"{several}: {begins[:80]!r}; {known}")
+    if runs:
+        return await _of_run(runs[0], container)
+    return await _of_solution(solutions[0], solutions[0].plan, container)
+
+
+async def _of_run(run: AskedRun, container: Container) -> ExportedProgram:
+    by = run.went_by
+    if by is not None and by.plan is not None:
+        docs = await container.graph.get_tools(by.plan.program.tools.values())
+        return exported(by.plan, by.words, docs)
+    kept = await (await container.solution_store()).get([by.solution] if by is not None else [])
+    if by is None or not kept:
         raise UsageError(
-            f"{several}: {begins[:80]!r}; ask.py says a run's id at its end, solutions.py list those of solutions"
+            "no program of this run is kept: it called nothing, or did what no program says, or the solution that it took is forgotten. Ask anew, or write one"
+            " of your own (solutions.py add) and export that"
         )
-    if solutions:
-        return await _of(solutions[0], solutions[0].plan, container)
-    went_by = await _went_by(runs[0], container)
-    return await _of(went_by, _with_values(went_by, runs[0].judged.request), container)
+    solution = kept[by.solution]
+    names = input_names_shown(solution.plan)
+    values = {names.get(name, name): value for name, value in by.values.items()}
+    return await _of_solution(solution, solution.plan.model_copy(update={"values": values}), container)
 
 
-async def _went_by(run: AskedRun, container: Container) -> Solution:
-    """The solution that a run took, or was kept as."""
-    kept = await (await container.solution_store()).get(run.judged.solutions)
-    if len(kept) == 1:
-        return next(iter(kept.values()))
-    if kept:
-        raise UsageError(f"the run went by several programs; export one of them: {', '.join(sorted(kept))}")
-    raise UsageError(
-        "no program of this run is kept: it was not answered by one, or that holds values which nobody said. Write one of"
-        " your own (solutions.py add) and export that"
-    )
-
-
-def _with_values(solution: Solution, request: str) -> ProgramPlan:
-    """The program with what the request says, where that can be told."""
-    for pattern in solution.patterns:
-        said = aligned(request, pattern)
-        if said is not None:
-            plan, wrong = with_values(solution.plan, {name: one.text for name, one in said.items()})
-            if not wrong:
-                return plan
-    return solution.plan
-
-
-async def _of(solution: Solution, plan: ProgramPlan, container: Container) -> ExportedProgram:
+async def _of_solution(solution: Solution, plan: ProgramPlan, container: Container) -> ExportedProgram:
     docs = await container.graph.get_tools(plan.program.tools.values())
     return exported(plan, as_read(next(iter(solution.patterns), "")), docs)

@@ -61,7 +61,7 @@ def exported(plan: ProgramPlan, words: str, docs: Mapping[ToolId, ToolDoc]) -> E
     if gone := sorted(called - docs.keys()):
         raise UsageError(f"no such tool is known any more: {', '.join(gone)[:_LONGEST]}; import it again")
     if not speaks(plan.program) and not plan.program.tools:
-        raise UsageError("the program calls nothing and says nothing: there is nothing to export")
+        raise UsageError("it called nothing that went well, so there is nothing to export: ask anew")
     secret = _secret_inputs(plan, docs)
     inputs = {name: _schema(name, plan, secret=name in secret) for name in plan.inputs}
     told = clean(words, _LONGEST) or "A program of Footpath"

@@ -51,30 +51,22 @@ def request_node(name: str, values: StepValues) -> dict[str, Any]:
 
 def _refuse(tool: ToolDoc, values: StepValues) -> None:
     if tool.method == MCP or tool.url.startswith(STDIO):
-        raise UsageError(
-            f"{tool.api} is a tool of an MCP server, which n8n's HTTP requests do not reach: export it as python or mcp"
-        )
+        raise UsageError(f"{tool.api} is a tool of an MCP server, which n8n's HTTP requests do not reach")
     if not tool.url:
         raise UsageError(f"{tool.api} is known by its document only and has no address: import it again with --server")
     if values.at("cookie"):
-        raise UsageError(
-            f"{tool.api} takes a value in a cookie, which n8n's HTTP requests do not send: export it as python or mcp"
-        )
+        raise UsageError(f"{tool.api} takes a value in a cookie, which n8n's HTTP requests do not send")
     for one in values.at("header"):
         values.single(one, "a header")
     if values.at("body") and tool.body_type not in ("json", "form"):
-        raise UsageError(
-            f"{tool.api} takes its values as {tool.body_type}, which is not carried over to n8n: export it as python or mcp"
-        )
+        raise UsageError(f"{tool.api} takes its values as {tool.body_type}, which is not carried over to n8n")
 
 
 def _check_query(parameter: Parameter, tool: ToolDoc) -> None:
     """Lists are written once for each item; objects, and lists of another style, the node writes otherwise."""
     repeated = parameter.type == "array" and parameter.style in (None, "form") and parameter.explode is not False
     if parameter.type == "object" or (parameter.type == "array" and not repeated):
-        raise UsageError(
-            f"{tool.api} takes {parameter.name} in a style that n8n does not write: export it as python or mcp"
-        )
+        raise UsageError(f"{tool.api} takes {parameter.name} in a style that n8n does not write")
 
 
 def _body(given: Sequence[Parameter], values: StepValues) -> dict[str, JsonValue]:

@@ -114,14 +114,14 @@ class StepValues:
         """``UsageError``: it is made of several values, which the node would write otherwise there."""
         if parameter.type in ("array", "object"):
             raise UsageError(
-                f"{self.tool.api} takes {parameter.name} as a list or an object in {place}, which n8n writes otherwise: export it as python or mcp"
+                f"{self.tool.api} takes {parameter.name} as a list or an object in {place}, which n8n writes otherwise"
             )
 
     def _taken(self, parameter: Parameter, take: Take) -> str:
         if "[]" in take.field:
             raise NotLinearError(
                 f"{self.tool.api} takes {parameter.name} from the item of a list that the request names, which only a run of Footpath"
-                " finds: export it as python or mcp"
+                " finds"
             )
         return of_answer(self._nodes[take.step], take.field)
 

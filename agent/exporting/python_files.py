@@ -124,7 +124,7 @@ def langgraph_file(program: ExportedProgram) -> str:
         "",
         "",
         f"async def {program.name}(state: State) -> State:",
-        docstring(f'A node: graph.add_node("{program.name}", {program.name})', indent="    "),
+        docstring("A node of LangGraph, as StateGraph.add_node takes it.", indent="    "),
         "    values: dict[str, Any] = {name: value for name, value in state.items() if name in INPUTS}",
         "    async with AsyncFootpath.open() as footpath:",
         f"        answer = {run(program, 'values')}",

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from pprint import pformat
 
 from pydantic.types import JsonValue
 
@@ -14,7 +13,6 @@ from agent.programs.annotations import Place, annotation
 from domain.model import JsonObject
 from graph.shapes import Shape, shape_of_schema
 
-WIDTH = 110
 ABOUT = (
     "Exported by Footpath. The library footpath checks and runs the program below over the store that the settings name",
     "(FOOTPATH_STORE); keys and hosts are settings of that store as well, and none stands here.",
@@ -99,11 +97,15 @@ def typing_line(text: str, *always: str) -> str:
 
 
 def _assigned(head: str, value: Mapping[str, JsonValue | JsonObject]) -> str:
-    """A constant; what is long has a line for each of its parts."""
-    if not value:
-        return f"{head}{{}}"
-    parts = [f"    {name!r}: {pformat(one, width=WIDTH, sort_dicts=False)}," for name, one in value.items()]
-    return "\n".join((f"{head}{{", *parts, "}"))
+    """A constant, a line for each of its parts and each of theirs."""
+    lines = list[str]()
+    for name, one in value.items():
+        if isinstance(one, dict):
+            inner = [f"        {key!r}: {part!r}," for key, part in one.items()]
+            lines += [f"    {name!r}: {{", *inner, "    },"] if inner else [f"    {name!r}: {{}},"]
+        else:
+            lines.append(f"    {name!r}: {one!r},")
+    return "\n".join((f"{head}{{", *lines, "}")) if lines else f"{head}{{}}"
 
 
 def _text(text: str) -> str:
