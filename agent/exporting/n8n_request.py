@@ -34,10 +34,10 @@ def request_node(name: str, values: StepValues) -> dict[str, Any]:
         parameters |= {"sendQuery": True, "queryParameters": pairs(query, values)}
         if any(one.type == "array" for one in query):
             options["queryParameterArrays"] = "repeat"
-    headers = pairs(values.at("header"), values)["parameters"]
+    headers = [{"name": one.wire_name, "value": values.header(one)} for one in values.at("header")]
     body = values.at("body")
     if body and tool.body_type == "json" and tool.body_media not in ("", _JSON):
-        headers = [*(headers if isinstance(headers, list) else []), {"name": "content-type", "value": tool.body_media}]
+        headers.append({"name": "content-type", "value": tool.body_media})
     if headers:
         parameters |= {"sendHeaders": True, "headerParameters": {"parameters": headers}}
     if body:
@@ -56,8 +56,6 @@ def _refuse(tool: ToolDoc, values: StepValues) -> None:
         raise UsageError(f"{tool.api} is known by its document only and has no address: import it again with --server")
     if values.at("cookie"):
         raise UsageError(f"{tool.api} takes a value in a cookie, which n8n's HTTP requests do not send")
-    for one in values.at("header"):
-        values.single(one, "a header")
     if values.at("body") and tool.body_type not in ("json", "form"):
         raise UsageError(f"{tool.api} takes its values as {tool.body_type}, which is not carried over to n8n")
 

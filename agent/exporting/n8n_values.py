@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic.types import JsonValue
 
-from agent.execution.http.parameter_styles import path_text
+from agent.execution.http.parameter_styles import header_text, path_text
 from domain.errors import NotLinearError, UsageError
 from domain.plan_document import PlannedStep, Take
 from domain.tool import Parameter, ToolDoc
@@ -79,6 +79,13 @@ class StepValues:
         constant = parameter.name in self._step.arguments
         return plain(self._step.arguments[parameter.name]) if constant else expression(self.code(parameter))
 
+    def header(self, parameter: Parameter) -> str:
+        """A value as a field that n8n sends as a text: it would leave out a header that is false."""
+        self.single(parameter, "a header")
+        if parameter.name in self._step.arguments:
+            return plain(header_text(parameter, self._step.arguments[parameter.name]))
+        return expression(f"String({self.code(parameter)})")
+
     def url(self) -> str:
         """The address with the values of its path in their places."""
         url, places = self.tool.url, {one.wire_name: one for one in self.at("path")}
@@ -111,11 +118,9 @@ class StepValues:
         return f"encodeURIComponent({self.code(parameter)})"
 
     def single(self, parameter: Parameter, place: str) -> None:
-        """``UsageError``: it is made of several values, which the node would write otherwise there."""
-        if parameter.type in ("array", "object"):
-            raise UsageError(
-                f"{self.tool.api} takes {parameter.name} as a list or an object in {place}, which n8n writes otherwise"
-            )
+        """``UsageError``: it is made of several values, or has a style of its own, which the node would write otherwise."""
+        if parameter.type in ("array", "object") or parameter.style not in (None, "form", "simple"):
+            raise UsageError(f"{self.tool.api} takes {parameter.name} in {place} in a style that n8n does not write")
 
     def _taken(self, parameter: Parameter, take: Take) -> str:
         if "[]" in take.field:

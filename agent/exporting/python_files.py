@@ -109,9 +109,9 @@ def mcp_file(program: ExportedProgram) -> str:
 
 
 def langgraph_file(program: ExportedProgram) -> str:
-    """A function over a state that holds the inputs, and gets what it came to."""
+    """What makes a node over an open store, which all nodes of a graph share: a function over a state that holds the inputs, and gets what it came to."""
     told = [name if name not in program.inputs else f"{name}_of_program" for name in ("answer", "outcome", "error")]
-    inputs = inputs_of(program, ())
+    name = program.name if program.name not in _LIBRARY | {"State", "node", "state"} else f"{program.name}_"
     body = [
         *constants(program),
         "",
@@ -119,19 +119,28 @@ def langgraph_file(program: ExportedProgram) -> str:
         "class State(TypedDict, total=False):",
         docstring("The inputs, those with a default optional, and what became of it.", indent="    "),
         "",
-        *(f"    {one.name}: {one.kind}" for one in inputs),
-        *(f"    {name}: str" for name in told),
+        *(f"    {one.name}: {one.kind}" for one in inputs_of(program, ())),
+        *(f"    {one}: str" for one in told),
         "",
         "",
-        f"async def {program.name}(state: State) -> State:",
-        docstring("A node of LangGraph, as StateGraph.add_node takes it.", indent="    "),
-        "    values: dict[str, Any] = {name: value for name, value in state.items() if name in INPUTS}",
-        "    async with AsyncFootpath.open() as footpath:",
+        "def node(footpath: AsyncFootpath) -> Callable[[State], Awaitable[State]]:",
+        docstring("A node as StateGraph.add_node takes it. Nodes of one graph share one open store.", indent="    "),
+        "",
+        f"    async def {name}(state: State) -> State:",
+        "        values: dict[str, Any] = {name: value for name, value in state.items() if name in INPUTS}",
         f"        answer = {run(program, 'values')}",
-        f'    return {{"{told[0]}": answer.text, "{told[1]}": answer.outcome, "{told[2]}": answer.error}}',
+        f'        return {{"{told[0]}": answer.text, "{told[1]}": answer.outcome, "{told[2]}": answer.error}}',
+        "",
+        f"    return {name}",
     ]
     text = "\n".join(body)
-    return _whole(program, [typing_line(text, "TypedDict"), "", "from footpath import AsyncFootpath"], text)
+    imports = [
+        "from collections.abc import Awaitable, Callable",
+        typing_line(text, "TypedDict"),
+        "",
+        "from footpath import AsyncFootpath",
+    ]
+    return _whole(program, imports, text)
 
 
 def _whole(program: ExportedProgram, imports: list[str], text: str) -> str:
