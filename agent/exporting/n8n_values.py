@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 from pydantic.types import JsonValue
 
-from agent.execution.http.parameter_styles import header_text, path_text
 from domain.errors import NotLinearError, UsageError
 from domain.plan_document import PlannedStep, Take
 from domain.tool import Parameter, ToolDoc
@@ -82,8 +81,9 @@ class StepValues:
     def header(self, parameter: Parameter) -> str:
         """A value as a field that n8n sends as a text: it would leave out a header that is false."""
         self.single(parameter, "a header")
-        if parameter.name in self._step.arguments:
-            return plain(header_text(parameter, self._step.arguments[parameter.name]))
+        value = self._step.arguments.get(parameter.name)
+        if value is not None:
+            return plain(value if isinstance(value, str) else json.dumps(value))
         return expression(f"String({self.code(parameter)})")
 
     def url(self) -> str:
@@ -112,8 +112,6 @@ class StepValues:
         return [one for one in self.given if where(one) == location]
 
     def _in_path(self, parameter: Parameter) -> str:
-        if parameter.name in self._step.arguments:
-            return literal(path_text(parameter, self._step.arguments[parameter.name]))
         self.single(parameter, "a path")
         return f"encodeURIComponent({self.code(parameter)})"
 

@@ -144,9 +144,7 @@ async def test_nodes_of_langgraph_share_a_store_and_take_and_give_a_state(
     async with holidays["AsyncFootpath"].open() as footpath:
         node: Node = holidays["node"](footpath)
         other: Node = weather["node"](footpath)
-        told = await asyncio.gather(
-            node({"year": 2026, "messages": []}), node({"name": "Marovia"}), other({})
-        )
+        told = await asyncio.gather(node({"year": 2026, "messages": []}), node({"name": "Marovia"}), other({}))
     assert [one["outcome"] for one in told] == ["answered"] * 3
     first, second, third = (one["answer"] for one in told)
     assert "New Year's Day" in first
