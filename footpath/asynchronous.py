@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic.types import JsonValue
 
 from agent.execution.executor import Executor
+from agent.exporting.forms import Form, written
 from agent.programs.signatures import signature
 from agent.scheduler import closing
 from domain.errors import UnavailableError, UsageError
@@ -21,6 +22,7 @@ from wiring.asked_runs import judge_run
 from wiring.asking import Asked, ask, usual_policy
 from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container, told_settings
+from wiring.exporting import exported_program
 from wiring.own_programs import own_program, schema_of
 from wiring.settings import Settings, read_settings
 
@@ -163,14 +165,15 @@ class AsyncFootpath:
         *,
         request: str = "",
         inputs: Mapping[str, JsonObject] | None = None,
+        tools: Mapping[str, str] | None = None,
         changes: Changes = "deny",
         reply: Reply | None = None,
         replay: bool = False,
     ) -> Answer:
         """Run a program over the store's tools: checked, in the sandbox, each call validated and approved as in any run.
 
-        ``values``: of its inputs; ``inputs``: their JSON Schemas, by default those of the values. ``request``: what it serves; with it the store
-        learns from the run.
+        ``values``: of its inputs; ``inputs``: their JSON Schemas, by default those of the values. ``tools``: ids of those that the text calls by
+        these names; others are found by theirs. ``request``: what it serves; with it the store learns from the run.
 
         Raises:
             UsageError: all that is wrong with the text, by line; nothing was called then.
@@ -184,7 +187,7 @@ class AsyncFootpath:
             learn=bool(request),
             approver=approver_of(changes),
             asker=asker_of(reply),
-            plan=await own_program(self._container, program, schemas, given),
+            plan=await own_program(self._container, program, schemas, given, tools),
         )
         return Answer.of([event async for event in ask(self._container, asked)])
 
@@ -195,6 +198,15 @@ class AsyncFootpath:
             UsageError: no such run is known any more.
         """
         await judge_run(self._container, run.run if isinstance(run, Answer) else run, verdict)
+
+    async def export(self, of: Answer | str, form: Form) -> str:
+        """The text of a file that carries out what an answer was found by, or a solution (by its id): for Python, MCP, LangGraph or n8n.
+
+        Raises:
+            UsageError: nothing is kept under that id, or that form cannot say it, and why. NotLinearError: n8n cannot, and where.
+        """
+        program = await exported_program(self._container, of.run if isinstance(of, Answer) else of)
+        return written(program, form).text
 
     async def _executor(self, *, replay: bool) -> Executor:
         name = "replay" if replay else "http"

@@ -24,6 +24,9 @@ COMMANDS: dict[str, Command] = {
     "mine": Command("mine_solutions", "Make solutions of a store's tools before anybody has asked.", _STORE),
     "reindex": Command("reindex", "Change to another encoder.", _STORE),
     "verify": Command("verify_store", "Compare vectors and words with the graph.", _STORE),
+    "export-program": Command(
+        "export_program", "Write the program of a run or solution for Python, MCP, LangGraph or n8n.", _USE
+    ),
     "export": Command("export_store", "Write a store as one file.", _STORE),
     "import": Command("import_store", "Read such a file into a store.", _STORE),
     "mark-tool": Command("mark_tool", "Say whether a tool changes something.", _STORE),

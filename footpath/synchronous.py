@@ -8,6 +8,7 @@ from typing import Self
 
 from pydantic.types import JsonValue
 
+from agent.exporting.forms import Form
 from domain.event import EventRecord
 from domain.model import JsonObject
 from footpath.asynchronous import AsyncFootpath, Paths, Policy
@@ -130,16 +131,28 @@ class Footpath:
         *,
         request: str = "",
         inputs: Mapping[str, JsonObject] | None = None,
+        tools: Mapping[str, str] | None = None,
         changes: Changes = "deny",
         reply: Reply | None = None,
         replay: bool = False,
     ) -> Answer:
         """As :meth:`AsyncFootpath.run_program`."""
         work = self._opened.run_program(
-            program, values, request=request, inputs=inputs, changes=changes, reply=reply, replay=replay
+            program,
+            values,
+            request=request,
+            inputs=inputs,
+            tools=tools,
+            changes=changes,
+            reply=reply,
+            replay=replay,
         )
         return self._thread.run(work)
 
     def learn(self, run: Answer | str, verdict: Verdict | None) -> None:
         """As :meth:`AsyncFootpath.learn`."""
         self._thread.run(self._opened.learn(run, verdict))
+
+    def export(self, of: Answer | str, form: Form) -> str:
+        """As :meth:`AsyncFootpath.export`."""
+        return self._thread.run(self._opened.export(of, form))

@@ -349,6 +349,10 @@ EXAMPLES: dict[str, Example] = {
     "SolutionRunBody": {"conversation_id": _TALK, "values": {"country": "Rioverde"}},
     **SOURCES,
     **LIBRARY,
+    "ExportedFileBody": {
+        "file": "who_are_the_coauthors_of_name.py",
+        "text": '"""Who are the coauthors of {name}?"""\n',
+    },
     "Export": {
         "conversation": _CONVERSATION,
         "messages": [_MESSAGE],

@@ -6,11 +6,14 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
+from pydantic import Field
+
 from agent.learning.verdict import Judged, Told, judge, judged_of, same_words
 from agent.memory.long_term import LongTermMemory
 from domain.errors import UsageError
 from domain.event import EventRecord
-from domain.model import Model
+from domain.model import JsonObject, Model
+from domain.program import ProgramPlan
 from domain.verdict import Verdict
 from wiring.container import Container
 
@@ -19,17 +22,27 @@ _KEPT = 200
 """The latest so many runs."""
 
 
+class WentBy(Model):
+    """What served a run: a ``plan`` of its own, with its values, and ``words`` that name its inputs; or a ``solution`` that was taken, with ``values``."""
+
+    plan: ProgramPlan | None = None
+    words: str = ""
+    solution: str = ""
+    values: JsonObject = Field(default_factory=dict)
+
+
 class AskedRun(Model):
-    """``changes``: how often its verdict was changed."""
+    """``changes``: how often its verdict was changed. ``went_by``: None where no program can say it."""
 
     judged: Judged
+    went_by: WentBy | None = None
     verdict: Verdict | None = None
     changes: int = 0
 
 
-async def keep_run(container: Container, records: Sequence[EventRecord]) -> str:
+async def keep_run(container: Container, records: Sequence[EventRecord], went_by: WentBy | None = None) -> str:
     """Note a run that has ended, and what it went by, as far as the store can be written; its id."""
-    run = AskedRun(judged=judged_of(records, container.settings.owner))
+    run = AskedRun(judged=judged_of(records, container.settings.owner), went_by=went_by)
     try:
         await asyncio.to_thread(_put, container.folder.asked, run)
     except OSError as error:  # its answer was given all the same
@@ -46,13 +59,18 @@ async def wrong_answers(container: Container, request: str) -> frozenset[str]:
     )
 
 
+async def asked_runs(container: Container, begins: str) -> list[AskedRun]:
+    """Those whose ids begin so, of those that are known."""
+    known = await asyncio.to_thread(_read, container.folder.asked)
+    return [one for one in known if begins and one.judged.run.startswith(begins)]
+
+
 async def judge_run(container: Container, run: str, verdict: Verdict | None) -> AskedRun:
     """Let a user's word on the answer of a run count, as :func:`agent.learning.verdict.judge` says.
 
     ``UsageError``: no such run is known any more.
     """
-    known = await asyncio.to_thread(_read, container.folder.asked)
-    found = [one for one in known if run and one.judged.run.startswith(run)]
+    found = await asked_runs(container, run)
     if len(found) != 1:
         several = "several runs begin so" if found else f"no run of the latest {_KEPT} is called so"
         raise UsageError(f"{several}: {run!r}; ask.py says a run's id at its end")

@@ -14,6 +14,7 @@ from domain.event import EventRecord
 from domain.program import ProgramPlan
 from wiring.asked_runs import keep_run, wrong_answers
 from wiring.container import Container
+from wiring.exporting import went_by
 from wiring.links import link_news
 from wiring.runs import budget_of, run_and_learn, run_deps
 
@@ -62,7 +63,7 @@ async def ask(container: Container, asked: Asked) -> AsyncGenerator[EventRecord]
             yield record
     if learns:
         await link_news(container)
-    await keep_run(container, records)
+    await keep_run(container, records, await went_by(container, records, asked.plan))
 
 
 def usual_policy(container: Container) -> str:

@@ -2,7 +2,7 @@
 
 import ast
 import builtins
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from pydantic.types import JsonValue
 
@@ -12,22 +12,32 @@ from agent.programs.reading import bound_names, calls
 from domain.errors import UsageError
 from domain.model import JsonObject
 from domain.program import ProgramPlan
-from domain.tool import ToolDoc
+from domain.tool import ToolDoc, ToolId
 from graph.description import find
 from wiring.container import Container
 
 
 async def own_program(
-    container: Container, text: str, inputs: Mapping[str, JsonObject], values: Mapping[str, JsonValue] | None = None
+    container: Container,
+    text: str,
+    inputs: Mapping[str, JsonObject],
+    values: Mapping[str, JsonValue] | None = None,
+    tools: Mapping[str, str] | None = None,
 ) -> ProgramPlan:
     """The plan that a text is. ``inputs``: names that it uses, each with its JSON Schema; ``values``: theirs, as far as they are known.
+    ``tools``: the ids of those that it calls by these names; others are found by theirs.
 
     Raises:
         UsageError: all that is wrong with it, by line; or it names a tool that is not there.
     """
-    docs = await _tools_in(text, inputs, container)
-    names = {name: doc.id for name, doc in tool_names(docs)}
-    there = {doc.id: doc for doc in docs}
+    told = {name: ToolId(tool) for name, tool in (tools or {}).items()}
+    docs = await _tools_in(text, {*inputs, *told}, container)
+    names = {name: doc.id for name, doc in tool_names(docs)} | told
+    there = {doc.id: doc for doc in docs} | await container.graph.get_tools(told.values())
+    if gone := sorted(set(told.values()) - there.keys()):
+        raise UsageError(
+            f"no such tool is in this store: {', '.join(gone)[:300]}; open the store that has it, or import it"
+        )
     found = await checked(text, inputs, names, there, container.sandbox(), values=values or {})
     refuse(found)
     return found.plan
@@ -52,13 +62,13 @@ def schema_of(value: JsonValue) -> JsonObject:
             return {}
 
 
-async def _tools_in(text: str, inputs: Mapping[str, JsonObject], container: Container) -> list[ToolDoc]:
-    """Those that a text calls by their names."""
+async def _tools_in(text: str, known: Collection[str], container: Container) -> list[ToolDoc]:
+    """Those that a text calls by their names. ``known``: names that stand for something else."""
     try:
         tree = ast.parse(text)
     except SyntaxError as error:
         raise UsageError(f"line {error.lineno}: this is no Python: {error.msg}") from error
-    own = {*FOUND, *inputs, *bound_names(tree), *dir(builtins)}
+    own = {*FOUND, *known, *bound_names(tree), *dir(builtins)}
     named = {one.func.id for one in calls(tree) if isinstance(one.func, ast.Name)} - own
     ids = [await find(container.graph, name) for name in sorted(named)]
     return list((await container.graph.get_tools(ids)).values())

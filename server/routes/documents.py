@@ -6,6 +6,7 @@ from typing import Self
 from pydantic import BaseModel, Field, model_validator
 from pydantic.types import JsonValue
 
+from agent.plans.carried_out import Drawn
 from agent.plans.compiling import compiled
 from agent.plans.inputs import input_names_shown, shown_inputs, with_values
 from agent.plans.lifting import schema_of_value
@@ -16,7 +17,7 @@ from domain.plan_document import PlanDocument
 from domain.program import ProgramPlan
 from server.dependencies import CurrentCaller, CurrentServices, CurrentUser
 from server.problems import problems
-from server.routes.drawn_documents import Drawn, check_document, drawn_from
+from server.routes.drawn_documents import check_document, drawn_from
 from server.routes.given_documents import MOST_PARAMETERS, GivenDocument
 from server.routes.given_programs import GivenWholeProgram
 from server.routes.router import operations

@@ -1,21 +1,14 @@
 """What a finished run has done as a plan, and what is wrong with one that is sent."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 
-from agent.plans.compiling import compiled
-from agent.plans.from_run import Offered, drawn
+from agent.plans.carried_out import Drawn, carried_out
 from agent.plans.json_place import any_item
-from agent.plans.lifting import Liftable, liftable, lifted
-from agent.plans.standing import standing_of
 from agent.plans.validation import PlanProblem, Surroundings, problems
-from agent.programs.text_names import used
-from agent.transcript import Transcript
-from domain.errors import ConflictError, NotLinearError
-from domain.event import CallFinished, EventRecord
+from domain.errors import ConflictError
+from domain.event import CallFinished
 from domain.plan_document import PlanDocument
-from domain.program import ProgramPlan
 from domain.tool import ToolDoc, ToolId
 from server.routes.tools import tools
 from server.runs.given_plans import given_plan
@@ -38,24 +31,6 @@ _KINDS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """What a run has done. ``carried_out``: as a program; ``liftable``: what of its text may be another value next time. ``document``: its steps, where
-    steps can say it, else ``why_no_steps``; ``offered``: values in them.
-    """
-
-    carried_out: ProgramPlan
-    liftable: Sequence[Liftable] = ()
-    document: PlanDocument | None = None
-    offered: Sequence[Offered] = ()
-    why_no_steps: str = ""
-
-    @property
-    def plan(self) -> ProgramPlan:
-        """The program with inputs for all that may be another value next time."""
-        return lifted(self.carried_out, self.liftable)
-
-
 async def drawn_from(run: Run, services: Services) -> Drawn:
     """What a run has done. ``ConflictError`` where it has not ended yet, or so long ago that its events were removed, or where no plan says it."""
     if run.status != "finished":
@@ -71,32 +46,7 @@ async def drawn_from(run: Run, services: Services) -> Drawn:
 
     docs = await documents(called)
     given = await given_plan(run, documents)
-    return await asyncio.to_thread(_drawn, run, records, docs, given)  # long answers are read anew
-
-
-def _drawn(
-    run: Run, records: Sequence[EventRecord], docs: Mapping[ToolId, ToolDoc], given: ProgramPlan | None
-) -> Drawn:
-    document, offered, why = None, list[Offered](), ""
-    try:
-        document, offered = drawn(records, docs)
-    except NotLinearError as error:
-        why = str(error)
-    stands = standing_of(Transcript.of(records)) if given is None else None
-    if (plan := given or (ProgramPlan(program=stands) if stands is not None else None)) is not None:
-        if _builds_on_earlier(plan):
-            plan = None
-        else:
-            found = liftable(plan, run.request, docs)
-            return Drawn(plan, found, document, offered, why)
-    if document is None:
-        raise NotLinearError(why)
-    return Drawn(compiled(document, docs), (), document, offered)
-
-
-def _builds_on_earlier(plan: ProgramPlan) -> bool:
-    """Whether a text takes values of earlier results: those are of its conversation, and no plan has them."""
-    return any(name == "earlier" or name.startswith("earlier_") for name in used(plan.program.text))
+    return await asyncio.to_thread(carried_out, run.request, records, docs, given)  # long answers are read anew
 
 
 async def check_document(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from orjson import dumps
 from pydantic.types import JsonValue
 
+from agent.plans.carried_out import Drawn
 from agent.plans.compiling import compiled
 from agent.plans.from_run import Offered
 from agent.plans.inputs import input_names_shown, shown_inputs, with_inputs, with_values
@@ -19,7 +20,7 @@ from domain.model import JsonObject, Model
 from domain.plan_document import PlanDocument, PlannedStep
 from domain.program import ProgramPlan
 from domain.tool import ToolDoc, ToolId
-from server.routes.drawn_documents import Drawn, check_document, drawn_from
+from server.routes.drawn_documents import check_document, drawn_from
 from server.routes.given_documents import MOST_CHARACTERS
 from server.routes.tools import tools, tools_of
 from server.services import Services

@@ -311,6 +311,7 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("POST", "/api/v1/runs/{run_id}/plan/check"): Access(401, 404, 404, 404, 404, {"text": "1"}, a_question),
     ("POST", "/api/v1/runs/{run_id}/cancel"): own(202, an_ended_run),
     ("GET", "/api/v1/runs/{run_id}/document"): own(409, a_question),
+    ("GET", "/api/v1/runs/{run_id}/export"): own(409, a_question),
     # It has not ended; tests/flows/test_server_verdicts.py is about those that have.
     ("PUT", "/api/v1/runs/{run_id}/verdict"): own(409, a_question, {"verdict": "wrong"}),
     ("POST", "/api/v1/runs/{run_id}/rerun"): own(202, an_ended_run, {}),
@@ -330,6 +331,7 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("GET", "/api/v1/solutions"): Access(401, 200, 200, 200, 200, None, a_store),
     ("POST", "/api/v1/solutions"): Access(401, 201, 201, 201, 201, A_SOLUTION, a_store),
     ("GET", "/api/v1/solutions/{solution_id}"): own(200, a_solution),
+    ("GET", "/api/v1/solutions/{solution_id}/export"): own(200, a_solution),
     ("DELETE", "/api/v1/solutions/{solution_id}"): own(204, a_solution),
     ("POST", "/api/v1/solutions/{solution_id}/check"): own(200, a_solution),
     # An administrator shares what is the administrator's.

@@ -1,0 +1,136 @@
+"""A program as it leaves Footpath: its inputs with the values of its run as defaults, and nothing that must stay."""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from agent.parameters.needs import need_of
+from agent.plans.compiling import PARAMETER, speaks
+from agent.programs.earlier import EARLIER
+from agent.programs.names import identifier
+from agent.programs.reading import calls
+from agent.programs.stops import FILL, LOOK, NAMED
+from agent.programs.text_names import used
+from agent.solutions.plain_values import LOOKS
+from agent.text import clean
+from domain.errors import UsageError
+from domain.model import JsonObject
+from domain.program import ProgramPlan
+from domain.tool import Parameter, ToolDoc, ToolId
+
+_LONGEST = 300
+_SHAPE = ("type", "description")
+"""What is told of an input that takes a secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedProgram:
+    """``words``: what it serves, the names of inputs in braces. ``inputs``: their JSON Schemas; those with a ``default`` may be left out. ``docs``: of the
+    tools that it calls.
+    """
+
+    words: str
+    plan: ProgramPlan
+    inputs: Mapping[str, JsonObject]
+    docs: Mapping[ToolId, ToolDoc]
+
+    @property
+    def name(self) -> str:
+        """What it is called as a function, by its words."""
+        return identifier(re.sub(r"[{}]", "", self.words).lower()[:60], "program")
+
+    @property
+    def reads(self) -> bool:
+        """Whether it is known to change nothing."""
+        return all(doc.safe for doc in self.docs.values())
+
+
+def exported(plan: ProgramPlan, words: str, docs: Mapping[ToolId, ToolDoc]) -> ExportedProgram:
+    """A plan with its values as defaults. ``docs``: of its tools at least.
+
+    Raises:
+        UsageError: it leaves something open, its tools are not there any more, or a secret stands in its text.
+    """
+    text, called = plan.program.text, set(plan.program.tools.values())
+    open_ = sorted({FILL, NAMED, LOOK, EARLIER} & set(used(text)))
+    if open_:
+        raise UsageError(
+            f"the program leaves open what {open_[0]} stands for, which only a run of Footpath finds: export one without"
+        )
+    if gone := sorted(called - docs.keys()):
+        raise UsageError(f"no such tool is known any more: {', '.join(gone)[:_LONGEST]}; import it again")
+    if not speaks(plan.program) and not plan.program.tools:
+        raise UsageError("it called nothing that went well, so there is nothing to export: ask anew")
+    secret = _secret_inputs(plan, docs)
+    inputs = {name: _schema(name, plan, secret=name in secret) for name in plan.inputs}
+    told = clean(words, _LONGEST) or "A program of Footpath"
+    return ExportedProgram(told, plan, inputs, {tool: docs[tool] for tool in sorted(called)})
+
+
+def _schema(name: str, plan: ProgramPlan, *, secret: bool) -> JsonObject:
+    schema = {key: one for key, one in plan.inputs[name].items() if key not in (PARAMETER, LOOKS)}
+    if secret:
+        return {key: one for key, one in schema.items() if key in _SHAPE}
+    return {**schema, "default": plan.values[name]} if name in plan.values else schema
+
+
+def _secret_inputs(plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc]) -> set[str]:
+    """The inputs that reach a parameter which takes a secret. ``UsageError``: a text of the program itself does."""
+    tree = ast.parse(plan.program.text)
+    held = {
+        target.id: one.value
+        for one in ast.walk(tree)
+        if isinstance(one, ast.Assign)
+        for target in one.targets
+        if isinstance(target, ast.Name)
+    }
+    found = set[str]()
+    for call in calls(tree):
+        for keyword, parameter in _secret_arguments(call, plan, docs):
+            for part in _made_of(keyword.value, held):
+                if isinstance(part, ast.Name):
+                    found |= {part.id} & plan.inputs.keys()
+                elif part.value not in ("", None):
+                    raise UsageError(
+                        f"line {part.lineno} of the program gives {parameter.name} a value that may be a secret, and no file is to"
+                        " hold one: make it an input, or leave it to the settings"
+                    )
+    return found
+
+
+def _secret_arguments(
+    call: ast.Call, plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc]
+) -> Iterator[tuple[ast.keyword, Parameter]]:
+    function = call.func.id if isinstance(call.func, ast.Name) else ""
+    tool = docs.get(plan.program.tools.get(function, ToolId("")))
+    names = plan.program.arguments.get(function, {})
+    known = {one.name: one for one in tool.parameters} if tool else {}
+    for keyword in call.keywords:
+        parameter = known.get(names.get(keyword.arg or "", keyword.arg or ""))
+        if parameter is not None and need_of(parameter).kind == "secret":
+            yield keyword, parameter
+
+
+def _made_of(value: ast.expr, held: Mapping[str, ast.expr]) -> Iterator[ast.Name | ast.Constant]:
+    """The names and constants that a value is made of, not those that only say where it stands in an answer."""
+    left, seen = list[ast.AST]([value]), set[str]()
+    while left:
+        match left.pop():
+            case ast.Subscript(of):
+                left.append(of)
+            case ast.Call(ast.Attribute(of, "get"), [_, *others]):
+                left += [of, *others]
+            case ast.Call(func, arguments, keywords):
+                left += [func, *arguments, *(one.value for one in keywords)]
+            case ast.Await(ast.Call()):
+                continue  # what a tool answers
+            case ast.Name(name) as part:
+                yield part
+                if name in held and name not in seen:
+                    seen.add(name)
+                    left.append(held[name])
+            case ast.Constant() as part:
+                yield part
+            case other:
+                left += ast.iter_child_nodes(other)
