@@ -167,7 +167,6 @@ def test_a_run_is_what_its_chunks_add_up_to(opened: Footpath) -> None:
     assert whole["events"][-1]["event"]["kind"] == "run.finished"
     assert {name for chunk in chunks for name in chunk} == set(whole)
 
-
     def first_line(told: dict[str, Any]) -> str:
         return told["answer"].splitlines()[0]
 

@@ -1,14 +1,16 @@
 """The middleware in agents of the released LangChain, with its own fake chat model that calls tools: over the playground."""
 
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+import json
 import re
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage, ToolCall, ToolMessage
 from langchain_core.tools import tool as own_tool
 from pydantic import Field
 
@@ -180,21 +182,49 @@ def test_changes_are_not_made_unless_they_are_allowed(opened: Footpath) -> None:
 )
 @pytest.mark.parametrize("waits", [False, True], ids=["sync", "async"])
 async def test_a_person_is_asked_by_an_interrupt(opened: Footpath, word: Any, status: str, waits: bool) -> None:
+    """Nothing is made before the word came, and once where it is yes."""
     from langgraph.checkpoint.memory import InMemorySaver
     from langgraph.types import Command
 
-    served = agent(model(("create_event", TEA)), opened, InMemorySaver(), changes="interrupt")
+    title = f"Tea {uuid4().hex}"
+    served = agent(model(("create_event", {**TEA, "title": title})), opened, InMemorySaver(), changes="interrupt")
 
     async def given(what: Any) -> Any:
         return await served.ainvoke(what, THREAD) if waits else served.invoke(what, THREAD)
 
     state = await given(asked("Create the event Tea on 1 December 2026 at 10:00"))
     [stopped] = state["__interrupt__"]
-    assert answers(state) == []
-    assert stopped.value["change"]["arguments"]["title"] == "Tea"
-    assert stopped.value["action_requests"][0]["args"] == TEA
+    assert (answers(state), events(opened, title)) == ([], 0)
+    assert stopped.value["change"]["arguments"]["title"] == title
+    assert stopped.value["action_requests"][0]["args"] == {**TEA, "title": title}
     state = await given(Command(resume=word))
     assert [message.status for message in answers(state)] == [status]
+    assert events(opened, title) == (status == "success")
+
+
+def events(opened: Footpath, title: str) -> int:
+    """How many of this title the calendar holds."""
+    (call,) = opened.call("list_events", {"text": title}).calls
+    return len(json.loads(call.response)["events"])
+
+
+def test_each_of_two_changes_has_its_own_word(opened: Footpath) -> None:
+    from langgraph.checkpoint.memory import InMemorySaver
+    from langgraph.types import Command
+
+    first, second = (f"Tea {uuid4().hex}" for _ in range(2))
+    calls: list[ToolCall] = [
+        {"type": "tool_call", "id": title, "name": "create_event", "args": {**TEA, "title": title}}
+        for title in (first, second)
+    ]
+    told = Told(messages=iter([AIMessage(content="", tool_calls=calls), AIMessage(content="done")]))
+    served = agent(told, opened, InMemorySaver(), changes="interrupt")
+    stopped = served.invoke(asked("Create two events"), THREAD)["__interrupt__"]
+    words = {one.id: one.value["change"]["arguments"]["title"] == second for one in stopped}
+    state = served.invoke(Command(resume=words), THREAD)
+    assert sorted(words.values()) == [False, True]
+    assert {message.tool_call_id: message.status for message in answers(state)} == {first: "error", second: "success"}
+    assert (events(opened, first), events(opened, second)) == (0, 1)
 
 
 def test_what_does_not_fit_never_gets_to_a_person(opened: Footpath) -> None:
