@@ -78,7 +78,7 @@ test-ray: ## Run the tests that need Ray: installs it first, and starts two node
 
 test-langchain: ## Run the tests that need LangChain's agents: installs them first (ARGS)
 	@.ci/venv langchain
-	@$(pytest) -m langchain $(ARGS)
+	@$(pytest) -m "langchain and not bench" $(ARGS)
 
 lock: ## Pin again what pyproject.toml asks for, newest versions first (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: pipx install uv" >&2; exit 2; }

@@ -140,6 +140,7 @@ NAMED_ONLY = {
     "agent.llm.client.sdk": "errors of the SDK",
     "footpath.langchain.middleware": "classes and messages; the model is the agent's own",
     "footpath.langchain.run": "classes and messages",
+    "footpath.langchain.search": "classes and messages",
     "footpath.langchain.tools": "classes and errors",
     "graph.backends.bolt_errors": "errors of the driver",
     "playground.calls": "types; the client is given",

@@ -15,6 +15,7 @@ from langchain_core.tools import tool as own_tool
 from pydantic import Field
 
 from footpath import Footpath
+from footpath.langchain.tools import named_tools
 from tests.flows.small_library import WEATHER, playground_folder
 
 pytestmark = pytest.mark.langchain
@@ -106,7 +107,8 @@ def test_a_model_is_offered_a_few_tools_and_they_are_called(opened: Footpath) ->
     told = model(*WEATHER_CALLS)
     state = agent(told, opened, limit=4).invoke(asked())
     assert len(told.seen) == 3
-    assert all(len(names) == 4 for names in told.seen)
+    assert all(len(names) == 4 + 1 for names in told.seen)
+    assert all(names[0] == "find_tools" for names in told.seen)
     assert {"search_places", "get_current_weather"} <= set(told.seen[0])
     assert [message.status for message in answers(state)] == ["success", "success"]
     assert answers(state)[1].artifact["response"]["temperature"] == 7.3
@@ -143,6 +145,29 @@ def test_after_a_restart_the_conversation_goes_on(opened: Footpath) -> None:
     assert [message.status for message in answers(state)] == ["success"] * 3
 
 
+def test_a_model_looks_for_tools_that_it_was_not_offered(opened: Footpath) -> None:
+    """What it finds can be called, and is known to another agent over the same checkpoints."""
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    kept = InMemorySaver()
+    told = model(
+        ("find_tools", {"request": "public holidays of a country"}),
+        ("get_public_holidays", {"country_code": "XV", "year": 2026}),
+    )
+    served = agent(told, opened, kept, limit=2)
+    state = served.invoke(asked(), THREAD)
+    assert "get_public_holidays" not in told.seen[0]
+    assert "get_public_holidays" in told.seen[1]
+    assert "get_public_holidays: " in answers(state)[0].text
+    assert [message.status for message in answers(state)] == ["success", "success"]
+    later = model()
+    agent(later, opened, kept, limit=1).invoke(asked("And today?"), THREAD)
+    assert "get_public_holidays" in later.seen[0]
+    without = model()
+    agent(without, opened, search=False).invoke(asked())
+    assert "find_tools" not in without.seen[0]
+
+
 def test_tools_of_ones_own_stay_and_keep_their_names(opened: Footpath) -> None:
     @own_tool
     def search_places(city: str) -> str:
@@ -155,6 +180,13 @@ def test_tools_of_ones_own_stay_and_keep_their_names(opened: Footpath) -> None:
     assert len(set(told.seen[0])) == len(told.seen[0])
     assert [message.text.startswith("my ") for message in answers(state)] == [True, False]
     assert answers(state)[1].artifact["response"]["results"][0]["city"] == "Tarnholm"
+
+
+def test_a_tool_of_the_store_that_the_agent_has_anyway_is_not_there_twice(opened: Footpath) -> None:
+    told = model(WEATHER_CALLS[0])
+    state = agent(told, opened, tools=named_tools(opened, ["search_places"])).invoke(asked())
+    assert [name for name in told.seen[0] if "search_places" in name] == ["search_places"]
+    assert [message.status for message in answers(state)] == ["success"]
 
 
 def test_a_tool_that_is_not_there_is_told_to_the_model(opened: Footpath) -> None:
