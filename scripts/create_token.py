@@ -9,7 +9,7 @@ import _environment as _environment  # first: it tells where the packages are mi
 import typer
 
 from domain.errors import NotFoundError, UnavailableError, UsageError
-from server.services import open_storage
+from server.storage.opening import open_storage
 from wiring.settings import read_settings
 
 

@@ -46,7 +46,7 @@ class Gated:
     refused: str = ""
     examined: list[Examined] = field(default_factory=list[Examined])
     asked: list[str] = field(default_factory=list[str])
-    heads: list[str] = field(default_factory=list[str])
+    heads: list[str] = field(default_factory=list[str], repr=False)
 
     def said(self, check: str) -> set[str]:
         """The verdicts of a check, over all tools."""

@@ -65,7 +65,7 @@ async def test_dialogues_are_answered(place: Place) -> None:
     async with open_container(Settings(store=place.store, allow_hosts=[host])) as container:  # pyright: ignore[reportArgumentType]
         answered = await evaluate_answers(
             DIALOGUES,
-            lambda: run_deps(container, "offline", "http", "dfs", approver=AllowChanges()),
+            lambda: run_deps(container, "offline", "http", "program", approver=AllowChanges()),
             budget_of(container),
             _Services(place),
         )
