@@ -20,7 +20,7 @@ pytest := $(run) -m pytest
 LOCK := uv pip compile pyproject.toml --universal --python-version 3.11 --quiet --no-header --no-emit-index-url \
   --no-emit-find-links --generate-hashes --annotation-style line
 
-.PHONY: help setup dev demo up test check style types duplicates layers architecture format bench test-neural test-ray lock sbom advisories \
+.PHONY: help setup dev demo up test check style types duplicates layers architecture format bench test-neural test-ray test-langchain lock sbom advisories \
   digests secrets clean
 
 help: ## List the commands
@@ -39,8 +39,8 @@ up: setup ## Start the playground, the server and the chat page, until Ctrl-C (A
 	@exec $(run) scripts/up.py $(ARGS)
 
 # Files go to the processes in the order of their folders: the flows early, the small files of tests/unit at the end.
-test: dev ## Run all tests but the measurements and those that need torch or Ray (ARGS, JOBS)
-	@$(pytest) -m "not bench and not neural and not ray" -n $(JOBS) --dist loadfile --no-loadscope-reorder $(ARGS)
+test: dev ## Run all tests but the measurements and those that need torch, Ray or LangChain (ARGS, JOBS)
+	@$(pytest) -m "not bench and not neural and not ray and not langchain" -n $(JOBS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: dev ## Formatting, lint, types, layers, duplicates, architecture (JOBS)
 	@$(MAKE) --no-print-directory --jobs=$(JOBS) --output-sync=target style types duplicates layers architecture
@@ -76,12 +76,17 @@ test-ray: ## Run the tests that need Ray: installs it first, and starts two node
 	@.ci/venv ray
 	@$(pytest) -m "ray and not bench" $(ARGS)
 
+test-langchain: ## Run the tests that need LangChain's agents: installs them first (ARGS)
+	@.ci/venv langchain
+	@$(pytest) -m "langchain and not bench" $(ARGS)
+
 lock: ## Pin again what pyproject.toml asks for, newest versions first (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: pipx install uv" >&2; exit 2; }
 	$(LOCK) --upgrade --group build --output-file requirements.lock
 	$(LOCK) --upgrade --group dev --constraint requirements.lock --output-file requirements-dev.lock
 	$(LOCK) --upgrade --group dev --extra neural --constraint requirements-dev.lock --output-file requirements-neural.lock
 	$(LOCK) --upgrade --group dev --extra ray --constraint requirements-dev.lock --output-file requirements-ray.lock
+	$(LOCK) --upgrade --group dev --extra langchain --constraint requirements-dev.lock --output-file requirements-langchain.lock
 
 sbom: dev ## Write what the application is installed with as CycloneDX JSON: build/sbom.cdx.json (ARGS)
 	@$(run) scripts/write_sbom.py $(ARGS)

@@ -23,7 +23,7 @@ from wiring.asking import Asked, ask, usual_policy
 from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container, told_settings
 from wiring.exporting import exported_program
-from wiring.own_programs import own_program, schema_of
+from wiring.own_programs import own_call, own_program, schema_of
 from wiring.settings import Settings, read_settings
 
 Paths = Sequence[Path | str]
@@ -188,6 +188,37 @@ class AsyncFootpath:
             approver=approver_of(changes),
             asker=asker_of(reply),
             plan=await own_program(self._container, program, schemas, given, tools),
+        )
+        return Answer.of([event async for event in ask(self._container, asked)])
+
+    async def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, JsonValue] | None = None,
+        *,
+        changes: Changes = "deny",
+        reply: Reply | None = None,
+        learn: bool = True,
+        replay: bool = False,
+    ) -> Answer:
+        """One call of a tool, by its id, its function or its API's name: validated, approved and recorded as any; the store learns how it went.
+
+        ``arguments``: by the names of the signature's parameters, or the tool's own. Whoever made them may have them from answers of APIs, so an
+        approver is told that no user said them.
+
+        Raises:
+            UsageError: no such tool, or all that is wrong with the arguments; nothing was called then.
+        """
+        called = await own_call(self._container, tool, arguments or {})
+        asked = Asked(
+            called.request,
+            policy=usual_policy(self._container),
+            executor=await self._executor(replay=replay),
+            learn=learn,
+            approver=approver_of(changes),
+            asker=asker_of(reply),
+            plan=called.plan,
+            worded=False,
         )
         return Answer.of([event async for event in ask(self._container, asked)])
 

@@ -1,7 +1,7 @@
 """An event loop in a thread of its own: what is asynchronous is called from where there is no loop, or one that must not be held up."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine, Generator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass
@@ -57,13 +57,33 @@ class LoopThread(Generic[T]):
     def iterate(self, items: AsyncGenerator[R]) -> Generator[R]:
         """Its items as they come. Closed early, the rest is cancelled, and has ended before the next line runs."""
         queue: SimpleQueue[tuple[R] | None] = SimpleQueue()
-        begun = self._begin(_put(items, queue))
+        begun = self._begin(_put(items, queue.put))
         try:
             while (item := queue.get()) is not None:
                 yield item[0]
             begun.told.result()
         finally:
             begun.end()
+
+    async def awaited(self, work: Coroutine[Any, Any, R]) -> R:
+        """As :meth:`run`, for another loop, which goes on meanwhile."""
+        begun = self._begin(work)
+        try:
+            return await asyncio.wrap_future(begun.told)
+        finally:
+            await begun.ended_beside()
+
+    async def iterated(self, items: AsyncGenerator[R]) -> AsyncGenerator[R]:
+        """As :meth:`iterate`, for another loop, which goes on meanwhile."""
+        loop = asyncio.get_running_loop()
+        queue: asyncio.Queue[tuple[R] | None] = asyncio.Queue()
+        begun = self._begin(_put(items, lambda item: loop.call_soon_threadsafe(queue.put_nowait, item)))
+        try:
+            while (item := await queue.get()) is not None:
+                yield item[0]
+            await asyncio.wrap_future(begun.told)
+        finally:
+            await begun.ended_beside()
 
     def _begin(self, work: Coroutine[Any, Any, R]) -> "_Begun[R]":
         if self._loop is None or not self._thread.is_alive():
@@ -102,12 +122,18 @@ class _Begun(Generic[R]):
         self.told.cancel()
         self.ended.wait()
 
+    async def ended_beside(self) -> None:
+        """As :meth:`end`, without holding up the loop that waits."""
+        self.told.cancel()
+        if not self.ended.is_set():
+            await asyncio.shield(asyncio.to_thread(self.ended.wait))
 
-async def _put(items: AsyncGenerator[R], queue: "SimpleQueue[tuple[R] | None]") -> None:
+
+async def _put(items: AsyncGenerator[R], put: Callable[[tuple[R] | None], object]) -> None:
     """Each item as it comes, and that there are no more."""
     try:
         async with aclosing(items):
             async for item in items:
-                queue.put((item,))
+                put((item,))
     finally:
-        queue.put(None)
+        put(None)

@@ -149,6 +149,20 @@ class Footpath:
         )
         return self._thread.run(work)
 
+    def call(
+        self,
+        tool: str,
+        arguments: Mapping[str, JsonValue] | None = None,
+        *,
+        changes: Changes = "deny",
+        reply: Reply | None = None,
+        learn: bool = True,
+        replay: bool = False,
+    ) -> Answer:
+        """As :meth:`AsyncFootpath.call`."""
+        work = self._opened.call(tool, arguments, changes=changes, reply=reply, learn=learn, replay=replay)
+        return self._thread.run(work)
+
     def learn(self, run: Answer | str, verdict: Verdict | None) -> None:
         """As :meth:`AsyncFootpath.learn`."""
         self._thread.run(self._opened.learn(run, verdict))
@@ -156,3 +170,8 @@ class Footpath:
     def export(self, of: Answer | str, form: Form) -> str:
         """As :meth:`AsyncFootpath.export`."""
         return self._thread.run(self._opened.export(of, form))
+
+
+def behind(footpath: Footpath) -> tuple[LoopThread[AsyncFootpath], AsyncFootpath]:
+    """The thread of a store, and what works in it: for this package's own modules."""
+    return footpath._thread, footpath._opened  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]

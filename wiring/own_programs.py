@@ -1,14 +1,17 @@
-"""A person's program over the tools of an open store: read, its tools found by their names, checked before anything is called."""
+"""A person's program over the tools of an open store, or one call of one: read, its tools found by their names, checked before anything is called."""
 
 import ast
 import builtins
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 from pydantic.types import JsonValue
 
 from agent.plans.checked_plan import CheckedPlan, checked
 from agent.programs.names import FOUND, tool_names
 from agent.programs.reading import bound_names, calls
+from agent.programs.signatures import Signature, signature
+from agent.text import clean, title
 from domain.errors import UsageError
 from domain.model import JsonObject
 from domain.program import ProgramPlan
@@ -41,6 +44,44 @@ async def own_program(
     found = await checked(text, inputs, names, there, container.sandbox(), values=values or {})
     refuse(found)
     return found.plan
+
+
+@dataclass(frozen=True, slots=True)
+class OwnCall:
+    """One call as a plan. ``request``: what it is, in words."""
+
+    request: str
+    plan: ProgramPlan
+
+
+async def own_call(container: Container, tool: str, arguments: Mapping[str, JsonValue]) -> OwnCall:
+    """One call of a tool. Its values may be anybody's, so its text counts as one that was written with answers of APIs in view.
+
+    Raises:
+        UsageError: no such tool, or what is wrong with the arguments.
+    """
+    found = await find(container.graph, tool)
+    doc = (await container.graph.get_tools([found])).get(found)
+    if doc is None:
+        raise UsageError(f"no document of {tool[:200]!r} is known: import one that describes it")
+    shown = signature(doc)
+    text = _one_call(shown, arguments)
+    made = await checked(text, {}, {shown.name: doc.id}, {doc.id: doc}, container.sandbox())
+    if made.complaints:
+        raise UsageError("\n".join(one.message for one in made.complaints))
+    program = made.plan.program.model_copy(update={"tainted": True})
+    return OwnCall(f"Call {title(doc)}.", made.plan.model_copy(update={"program": program}))
+
+
+def _one_call(shown: Signature, given: Mapping[str, JsonValue]) -> str:
+    """A call with these arguments, which have the function's names for its parameters, or the tool's own."""
+    names = {own: name for name, own in shown.arguments.items()}
+    told = {name if name in shown.arguments else names.get(name, name): value for name, value in given.items()}
+    if strange := [name for name in told if name not in shown.arguments]:
+        raise UsageError(
+            f"{shown.name} has no parameter {clean(strange[0], 80)}; there are: {', '.join(shown.arguments) or 'none'}"
+        )
+    return f"await {shown.name}({', '.join(f'{name}={value!r}' for name, value in told.items())})"
 
 
 def schema_of(value: JsonValue) -> JsonObject:

@@ -15,6 +15,7 @@ ADAPTERS = (
     "agent.execution.http",
     "agent.execution.mcp",
     "agent.llm.client.transport",
+    "footpath.langchain",  # classes of LangChain, which deriving from them imports
     "retriever.training.course",  # classes of the trainer, which deriving from them imports
     "retriever.training.loss",
     "playground",
