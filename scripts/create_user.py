@@ -4,7 +4,7 @@ import asyncio
 import getpass
 import os
 import sys
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import _environment as _environment  # first: it tells where the packages are missing
 import typer
@@ -14,9 +14,10 @@ from pydantic import TypeAdapter, ValidationError
 from domain.errors import ConflictError, UnavailableError, UsageError
 from server.auth.password_rules import check_password
 from server.auth.passwords import Passwords
+from server.json_words import said
 from server.routes.texts import Password, UserName
 from server.storage.opening import open_storage
-from server.storage.users import User
+from server.storage.users import Role, User
 from wiring.settings import read_settings
 
 VARIABLE = "NEW_USER_PASSWORD"
@@ -24,7 +25,10 @@ VARIABLE = "NEW_USER_PASSWORD"
 
 def main(
     name: Annotated[str, typer.Argument(help="The account's name.")],
-    role: Annotated[Literal["user", "author", "admin"], typer.Option(help="What it may do.")] = "admin",
+    role: Annotated[
+        Literal["user", "author", "admin"] | None,
+        typer.Option(help="What it may do: user is the default; for the first account, admin.", show_default=False),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Make the account NAME. The password is asked for; without a terminal it is the first line of standard input, or the variable NEW_USER_PASSWORD. Exit codes: 2 a name or password that cannot be used, 3 no database."""
@@ -51,15 +55,17 @@ def _password() -> str:
     return password
 
 
-async def _create(name: str, password: str, role: Literal["user", "author", "admin"]) -> User:
-    try:
-        TypeAdapter(UserName).validate_python(name)
-        TypeAdapter(Password).validate_python(password)
-    except ValidationError as error:
-        what = "name" if error.errors()[0].get("type") == "string_pattern_mismatch" else "name or password"
-        raise UsageError(f"{what} cannot be used: {error.errors(include_input=False)[0]['msg']}") from error
+async def _create(name: str, password: str, role: Role | None) -> User:
+    """``role`` None: one that may administer where nobody can yet, else a plain user."""
+    for what, kind, given in (("name", UserName, name), ("password", Password, password)):
+        try:
+            TypeAdapter[Any](kind).validate_python(given)
+        except ValidationError as error:
+            _, why = said(error.errors(include_input=False)[0])
+            raise UsageError(f"this {what} cannot be used: it {why}") from error
     check_password(password, name, "password")
     async with open_storage(read_settings()) as storage:
+        role = role or ("user" if await storage.users.any_admin() else "admin")
         return await storage.users.add(name, await Passwords().hash(password), role)
 
 

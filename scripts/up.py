@@ -24,7 +24,9 @@ def main(
     server_port: Annotated[int, typer.Option(help="Port of the server; 0: any.")] = 8000,
     store: Annotated[
         Path | None,
-        typer.Option(help="Folder of a store of yours; without one, the playground is started and its graph built."),
+        typer.Option(
+            help="Folder of a store of yours, made empty where it is new; without one, the playground is started and its graph built."
+        ),
     ] = None,
     playground_port: Annotated[int, typer.Option(help="Port of the playground; 0: any.")] = 8765,
     home: Annotated[Path, typer.Option(help="Folder of the graph, built where it is missing.")] = Path(".footpath/up"),
@@ -45,8 +47,12 @@ def main(
 
 
 def _own(store: Path) -> dict[str, str]:
-    """What the server is told of a store of one's own. ``UnavailableError``: there is none."""
-    StoreFolder(store).open(create=False)
+    """What the server is told of a store of one's own, made where there is none. ``UnavailableError``: the folder holds something else."""
+    folder = StoreFolder(store)
+    new = not folder.stamp.exists()
+    folder.open(create=True)
+    if new:
+        print(f"made an empty store in {store}: add an API on the page, under Sources", file=sys.stderr)
     return {"FOOTPATH_STORE": str(store.resolve())}
 
 

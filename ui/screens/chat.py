@@ -5,6 +5,7 @@ import streamlit as st
 from ui import places
 from ui.client import Client
 from ui.following import Following, follower
+from ui.library import tools
 from ui.problems import ServerError
 from ui.replies import Chosen, Run
 from ui.run_state import RunState, given_values
@@ -43,7 +44,7 @@ def chat(client: Client) -> None:
         seen.draw(client, conversation)
         return
     runs = _runs(client, conversation)
-    request = "" if runs else _welcome()
+    request = "" if runs else _welcome(client)
     for run in runs:
         with st.chat_message("user"):
             st.text(run.request)
@@ -72,14 +73,29 @@ def _ask(client: Client, conversation: str, request: str, *, stop: bool) -> None
     st.rerun()
 
 
-def _welcome() -> str:
+def _welcome(client: Client) -> str:
     """Nothing was asked yet: what one may ask, and the one of them that was taken."""
     st.title("What would you like to know?")
     st.caption(
         "Ask in plain words. The tools that may help are weighed and called, and you see which, and why. For example:"
     )
+    if not _any_tools(client):
+        st.info(
+            "There are no tools here yet, so nothing can be answered. Add an API under *Sources*; where you cannot, ask an administrator of this server."
+        )
+        return ""
     taken = [example for example in _EXAMPLES if st.button(example, key=example)]
     return taken[0] if taken else ""
+
+
+def _any_tools(client: Client) -> bool:
+    """Whether there is something to ask for; where the server cannot say, a run will."""
+    try:
+        return not client.can("/tools") or bool(tools(client).tools)
+    except ServerError as error:
+        if error.logged_out:
+            raise
+        return True
 
 
 def _runs(client: Client, conversation: str) -> list[Run]:
