@@ -60,7 +60,7 @@ def _playground(started: Children, port: int, home: Path) -> dict[str, str]:
     """What the server is told of the playground, which is started."""
     allowed = read_settings().allow_hosts
     script = str(ROOT / "scripts" / "serve_playground.py")
-    playground = started.announced("playground", [script, "--port", str(port)], {})
+    playground = _announced(started, "playground", [script, "--port", str(port)], {})
     _say("playground", playground)
     hosts = ",".join(sorted({*allowed, host_of(playground)}))
     return {"FOOTPATH_STORE": str(_built(playground, home)), "FOOTPATH_ALLOW_HOSTS": hosts}
@@ -68,12 +68,23 @@ def _playground(started: Children, port: int, home: Path) -> dict[str, str]:
 
 def _start(started: Children, page_port: int, server_port: int, environment: dict[str, str]) -> None:
     script = str(ROOT / "scripts" / "serve.py")
-    server = started.announced("server", [script, "--port", str(server_port)], environment)
+    server = _announced(started, "server", [script, "--port", str(server_port)], environment)
     _say("server", server)
-    port = free_port(page_port)
+    try:
+        port = free_port(page_port)
+    except UnavailableError as error:
+        raise UnavailableError(str(error).replace("--port", "--page-port")) from error
     page = f"http://127.0.0.1:{port}"
     started.answering("page", page_command(port), page_environment(server), f"{page}/_stcore/health")
     _say("page", page)
+
+
+def _announced(started: Children, name: str, command: list[str], environment: dict[str, str]) -> str:
+    """As it is started; where it does not, how its port is chosen here."""
+    try:
+        return started.announced(name, command, environment)
+    except UnavailableError as error:
+        raise UnavailableError(f"{error}; another port for it is chosen here with --{name}-port") from error
 
 
 def _built(playground: str, home: Path) -> Path:

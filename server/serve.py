@@ -128,6 +128,6 @@ def _listener(host: str, port: int) -> socket.socket:
         listener.close()
         reason = error.strerror if isinstance(error, OSError) else "no such port"
         raise UnavailableError(
-            f"cannot serve on {host}, port {port} ({reason}); choose others: --port, --host (of `up`: --server-port)"
+            f"cannot serve on {host}, port {port} ({reason}); choose others: --port, --host"
         ) from error
     return listener
