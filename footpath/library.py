@@ -1,28 +1,19 @@
 """All that :mod:`footpath` exports, imported when the first of it is asked for."""
 
-from domain.errors import BrokenInputError, FootpathError, NotAllowedError, UnavailableError, UsageError
-from domain.event import EventRecord
-from footpath.asynchronous import AsyncFootpath
-from footpath.results import Answer, Call, FoundTool, Offer, OfferedTool, Reason, Tool
-from footpath.synchronous import Footpath
-from footpath.user import Change, Question
-
-__all__ = [
-    "Answer",
-    "AsyncFootpath",
-    "BrokenInputError",
-    "Call",
-    "Change",
-    "EventRecord",
-    "Footpath",
-    "FootpathError",
-    "FoundTool",
-    "NotAllowedError",
-    "Offer",
-    "OfferedTool",
-    "Question",
-    "Reason",
-    "Tool",
-    "UnavailableError",
-    "UsageError",
-]
+from domain.errors import BrokenInputError as BrokenInputError
+from domain.errors import FootpathError as FootpathError
+from domain.errors import NotAllowedError as NotAllowedError
+from domain.errors import UnavailableError as UnavailableError
+from domain.errors import UsageError as UsageError
+from domain.event import EventRecord as EventRecord
+from footpath.asynchronous import AsyncFootpath as AsyncFootpath
+from footpath.results import Answer as Answer
+from footpath.results import Call as Call
+from footpath.results import FoundTool as FoundTool
+from footpath.results import Offer as Offer
+from footpath.results import OfferedTool as OfferedTool
+from footpath.results import Reason as Reason
+from footpath.results import Tool as Tool
+from footpath.synchronous import Footpath as Footpath
+from footpath.user import Change as Change
+from footpath.user import Question as Question
