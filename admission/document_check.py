@@ -174,6 +174,17 @@ def _texts(tool: ToolDoc) -> Iterator[Finding]:
             "it has no description" if not tool.description else f"its description is only “{tool.description}”",
             "say in a sentence what it does, with the words in which people ask for it",
         )
+    elif not _beside_its_name(tool):
+        yield warned(
+            "document",
+            f"its description, “{tool.description[:60]}”, says no more than its name",
+            "say in a sentence what it gives or does, with the words in which people ask for it",
+        )
+
+
+def _beside_its_name(tool: ToolDoc) -> set[str]:
+    """The words of its description that its name has not."""
+    return {one.casefold() for one in words(tool.description)} - {one.casefold() for one in words(tool.api)}
 
 
 def _effect(tool: ToolDoc) -> Iterator[Finding]:

@@ -16,6 +16,8 @@ from synthesis.sentences import written
 
 MOST = 3
 _LOOKED_AT = 40
+_DOUBLED = re.compile(r"\b(\w+) \1\b", re.IGNORECASE)
+"""A word twice over: nobody asks so."""
 _SENTENCE = re.compile(r"[^.!?。！？]+")
 
 
@@ -30,7 +32,8 @@ def made_requests(tool: ToolDoc, arguments: JsonObject | None = None, most: int 
     for combination in mined_set("", [asked]).combinations[:_LOOKED_AT]:
         if len(combination.walk.tools) == 1 and combination.output is not None and not combination.walk.changes:
             for question in _questions(combination)[:1]:
-                found.setdefault(question)
+                if not _DOUBLED.search(question):
+                    found.setdefault(question)
         if len(found) >= most:
             break
     for sentence in _described(tool):

@@ -45,6 +45,7 @@ __all__ = ["RunDeps", "run"]
 
 _log = logging.getLogger(__name__)
 _MOST_UNUSED = 5
+_NO_TOOLS = "There are no tools yet, so nothing can be called: an author adds an API on the page under Sources, or a document is built into the store"
 
 Told = tuple[int, Event]
 """An event with the number of its subtask; 0: of the run as a whole."""
@@ -136,6 +137,10 @@ class _Run:
     async def _events(self) -> AsyncIterator[Told]:
         told, deps = self._shared.earlier.told(), self._deps
         yield 0, RunStarted(request=self._request, planner=deps.planner, policy=deps.policy.name, earlier=told)
+        if deps.plan is None and not await deps.search.size():
+            yield 0, self._said(f"{_NO_TOOLS}.\n")
+            yield 0, self._finished("gave_up")
+            return
         policy = SplittingAsBefore(self._deps.policy, *self._shared.past.subtasks())
         asked = await self._shared.earlier.asked(self._evidence(self._request)) if told else ()
         self._given = {number: (tool, result) for one in asked for number, tool, result in one.steps}

@@ -35,6 +35,10 @@ class KeptFinder:
         known = {tool: self._relevance[asked, tool] for tool in ids}
         return {tool: values for tool, values in known.items() if values is not None}
 
+    async def size(self) -> int:
+        """How many tools there are."""
+        return await self._finder.size()
+
 
 class OtherMemories:
     """Long-term memory without the memories of requests that are, or nearly are, the one that is measured.

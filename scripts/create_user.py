@@ -17,7 +17,7 @@ from server.auth.passwords import Passwords
 from server.json_words import said
 from server.routes.texts import Password, UserName
 from server.storage.opening import open_storage
-from server.storage.users import User
+from server.storage.users import Role, User
 from wiring.settings import read_settings
 
 VARIABLE = "NEW_USER_PASSWORD"
@@ -25,7 +25,10 @@ VARIABLE = "NEW_USER_PASSWORD"
 
 def main(
     name: Annotated[str, typer.Argument(help="The account's name.")],
-    role: Annotated[Literal["user", "author", "admin"], typer.Option(help="What it may do.")] = "admin",
+    role: Annotated[
+        Literal["user", "author", "admin"] | None,
+        typer.Option(help="What it may do: user is the default; for the first account, admin.", show_default=False),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Make the account NAME. The password is asked for; without a terminal it is the first line of standard input, or the variable NEW_USER_PASSWORD. Exit codes: 2 a name or password that cannot be used, 3 no database."""
@@ -61,11 +64,13 @@ def _check(what: str, shape: TypeAdapter[Any], given: str) -> None:
         raise UsageError(f"this {what} cannot be used: it {why}") from error
 
 
-async def _create(name: str, password: str, role: Literal["user", "author", "admin"]) -> User:
+async def _create(name: str, password: str, role: Role | None) -> User:
+    """``role`` None: one that may administer where nobody can yet, else a plain user."""
     _check("name", TypeAdapter(UserName), name)
     _check("password", TypeAdapter(Password), password)
     check_password(password, name, "password")
     async with open_storage(read_settings()) as storage:
+        role = role or ("user" if await storage.users.any_admin() else "admin")
         return await storage.users.add(name, await Passwords().hash(password), role)
 
 

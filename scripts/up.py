@@ -24,7 +24,9 @@ def main(
     server_port: Annotated[int, typer.Option(help="Port of the server; 0: any.")] = 8000,
     store: Annotated[
         Path | None,
-        typer.Option(help="Folder of a store of yours; without one, the playground is started and its graph built."),
+        typer.Option(
+            help="Folder of a store of yours, made empty where it is new; without one, the playground is started and its graph built."
+        ),
     ] = None,
     playground_port: Annotated[int, typer.Option(help="Port of the playground; 0: any.")] = 8765,
     home: Annotated[Path, typer.Option(help="Folder of the graph, built where it is missing.")] = Path(".footpath/up"),
@@ -45,8 +47,12 @@ def main(
 
 
 def _own(store: Path) -> dict[str, str]:
-    """What the server is told of a store of one's own. ``UnavailableError``: there is none."""
-    StoreFolder(store).open(create=False)
+    """What the server is told of a store of one's own, made where there is none. ``UnavailableError``: the folder holds something else."""
+    folder = StoreFolder(store)
+    new = not folder.stamp.exists()
+    folder.open(create=True)
+    if new:
+        print(f"made an empty store in {store}: add an API on the page, under Sources", file=sys.stderr)
     return {"FOOTPATH_STORE": str(store.resolve())}
 
 
@@ -54,7 +60,7 @@ def _playground(started: Children, port: int, home: Path) -> dict[str, str]:
     """What the server is told of the playground, which is started."""
     allowed = read_settings().allow_hosts
     script = str(ROOT / "scripts" / "serve_playground.py")
-    playground = started.announced("playground", [script, "--port", str(port)], {})
+    playground = _announced(started, "playground", [script, "--port", str(port)], {})
     _say("playground", playground)
     hosts = ",".join(sorted({*allowed, host_of(playground)}))
     return {"FOOTPATH_STORE": str(_built(playground, home)), "FOOTPATH_ALLOW_HOSTS": hosts}
@@ -62,12 +68,23 @@ def _playground(started: Children, port: int, home: Path) -> dict[str, str]:
 
 def _start(started: Children, page_port: int, server_port: int, environment: dict[str, str]) -> None:
     script = str(ROOT / "scripts" / "serve.py")
-    server = started.announced("server", [script, "--port", str(server_port)], environment)
+    server = _announced(started, "server", [script, "--port", str(server_port)], environment)
     _say("server", server)
-    port = free_port(page_port)
+    try:
+        port = free_port(page_port)
+    except UnavailableError as error:
+        raise UnavailableError(str(error).replace("--port", "--page-port")) from error
     page = f"http://127.0.0.1:{port}"
     started.answering("page", page_command(port), page_environment(server), f"{page}/_stcore/health")
     _say("page", page)
+
+
+def _announced(started: Children, name: str, command: list[str], environment: dict[str, str]) -> str:
+    """As it is started; where it does not, how its port is chosen here."""
+    try:
+        return started.announced(name, command, environment)
+    except UnavailableError as error:
+        raise UnavailableError(f"{error}; another port for it is chosen here with --{name}-port") from error
 
 
 def _built(playground: str, home: Path) -> Path:

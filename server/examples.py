@@ -198,6 +198,7 @@ EXAMPLES: dict[str, Example] = {
     "Conversation": _CONVERSATION,
     "Message": _MESSAGE,
     "ShownRun": _SHOWN_RUN,
+    "AnsweredRun": _SHOWN_RUN | {"answer": _ANSWER},
     "ListedTool": {
         "tool": "tasks/lists/add_task",
         "address": "https://api.example.com",

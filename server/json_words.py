@@ -42,6 +42,8 @@ _OTHERS = [
     )
 ]
 _KEY = "[key]"
+_UNSHOWN = "Value"
+"""What pydantic calls a text that it does not show, whose characters it counts as items."""
 
 
 def said(error: Mapping[str, Any]) -> tuple[str, str]:
@@ -58,7 +60,8 @@ def _message(error: Mapping[str, Any]) -> str:
     if form is not None:
         text = form.format(**given)
         one = any(given.get(limit) == 1 for limit in ("min_length", "max_length"))
-        return re.sub(r"(character|item)s$", r"\1", text) if one else text
+        text = re.sub(r"(character|item)s$", r"\1", text) if one else text
+        return text.replace("item", "character") if given.get("field_type") == _UNSHOWN else text
     text = str(error["msg"])
     for words, ours in _OTHERS:
         text = words.sub(ours, text)

@@ -24,7 +24,9 @@ def local_checks(settings: Settings) -> Mapping[str, Check]:
 
     async def store() -> None:
         if not settings.graph_url and not await asyncio.to_thread(StoreFolder(settings.store).stamp.exists):
-            raise UnavailableError("there is no store of tools; build one with scripts/build_graph.py")
+            raise UnavailableError(
+                "there is no store of tools; build one with scripts/build_graph.py, or begin with an empty one by scripts/up.py --store"
+            )
 
     return {"disk": disk, "store": store}
 

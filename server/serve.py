@@ -14,6 +14,7 @@ from domain.errors import UnavailableError
 from server.app import create_app
 from server.connections import Bounds, Connections
 from server.watching.logs import set_up
+from wiring.layout import StoreFolder
 from wiring.secret_files import secret_files
 from wiring.settings import Settings
 
@@ -34,6 +35,7 @@ def serve(settings: Settings, host: str, port: int, announce: Callable[[str], No
     """
     set_up(settings, secret_files() | os.environ)
     os.umask(_NOBODY_ELSE)
+    _advise(settings)
     _make_room(settings.connections)
     failures: list[Exception] = []
     with _listener(host, port) as listener:
@@ -68,6 +70,20 @@ def bounds_of(settings: Settings) -> Bounds:
     """Those of the settings. Behind trusted proxies all connections are the proxies' own."""
     most, of_one, seconds = settings.connections, settings.address_connections, settings.head_seconds
     return Bounds(most, of_one, seconds, settings.trusted_proxies)
+
+
+def _advise(settings: Settings) -> None:
+    """What whoever starts a server should know of its settings before others use it, told once."""
+    if not settings.graph_url and not StoreFolder(settings.store).stamp.exists():
+        _log.warning(
+            "%s holds no store of tools, so that nothing can be asked yet: build one with scripts/build_graph.py --store, "
+            "begin with an empty one by scripts/up.py --store, or name its folder in FOOTPATH_STORE",
+            settings.store,
+        )
+    if settings.registration == "open":
+        _log.info(
+            "anyone who reaches this server may make an account (FOOTPATH_REGISTRATION=open); for a team set it to invited"
+        )
 
 
 class _Announced(uvicorn.Server):
@@ -112,6 +128,6 @@ def _listener(host: str, port: int) -> socket.socket:
         listener.close()
         reason = error.strerror if isinstance(error, OSError) else "no such port"
         raise UnavailableError(
-            f"cannot serve on {host}, port {port} ({reason}); choose others: --host, --port"
+            f"cannot serve on {host}, port {port} ({reason}); choose others: --port, --host"
         ) from error
     return listener

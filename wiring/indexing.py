@@ -38,14 +38,17 @@ async def tell_of_words(index: VectorIndex, lexical: LexicalIndex) -> None:
 
 
 async def follow_words(graph: GraphStore, index: VectorIndex, lexical: LexicalIndex) -> None:
-    """Before searching: make the words anew where others were indexed, or where tools were and no words are here. Takes seconds."""
+    """Before searching: make the words anew where others were indexed, or where tools were and no words are here. Takes seconds.
+
+    A store without any tool gets an index without any word, so that a search over it finds nothing rather than fails.
+    """
     noted, here = await _noted(index), await lexical.fingerprint()
     if not here and (noted or await index.count()):
         _log.warning("there is no readable word index here: it is made anew from the graph's documents")
     elif noted and noted != here:
         _log.info("another machine has indexed other documents: the word index is made anew from the graph's")
-    else:
-        return
+    elif here or (await graph.statistics()).documents:
+        return  # they are the same; or documents that nobody has indexed, which the search says
     await lexical.replace(await _texts(graph))
     if noted and await lexical.fingerprint() != noted:
         # Two machines changed different tools at once: each told of its own, and the graph has both.

@@ -37,6 +37,10 @@ class ToolFinder(Protocol):
         """Each text against each tool, in [0, 1]; tools that are not indexed are left out."""
         ...
 
+    async def size(self) -> int:
+        """How many tools there are."""
+        ...
+
 
 class Evidence:
     """A run's own view of the stores. Made for one run and dropped with it. Documents are shown without what the caller supplies."""

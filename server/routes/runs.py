@@ -11,6 +11,7 @@ from agent.planners.by_name import default_planner
 from agent.plans.compiling import compiled
 from agent.plans.parameters import input_values
 from domain.errors import NotFoundError, UsageError
+from domain.event import RunFinished
 from domain.model import JsonObject
 from domain.program import ProgramPlan
 from server.dependencies import Caller, CurrentCaller, CurrentServices, CurrentUser
@@ -26,6 +27,7 @@ from server.routes.tools import tools_of
 from server.routes.written_programs import written_plan
 from server.runs.event_stream import stream_events
 from server.runs.given_plans import settings_with
+from server.runs.journal import records_of
 from server.services import Services
 from server.storage.daily_usage import Used
 from server.storage.runs import ListedRun, Run, RunChoices
@@ -62,6 +64,12 @@ class ShownRun(ListedRun):
     model_config = ConfigDict(extra="ignore")
 
     last_event: int = 0
+
+
+class AnsweredRun(ShownRun):
+    """``answer``: what it came to; why it came to nothing, where it did. Empty until it has ended."""
+
+    answer: str = ""
 
 
 @router.post(
@@ -145,10 +153,13 @@ async def runs(
     return [shown(run, last.get(run.id, 0)) for run in found]
 
 
-@router.get("/runs/{run_id}", summary="How a run stands", responses=problems(404))
-async def run(run_id: RowId, user: CurrentUser, services: CurrentServices) -> ShownRun:
+@router.get("/runs/{run_id}", summary="How a run stands, and what it answered", responses=problems(404))
+async def run(run_id: RowId, user: CurrentUser, services: CurrentServices) -> AnsweredRun:
     found = await _own(run_id, user.id, services)
-    return shown(found, (await services.storage.events.last([run_id])).get(run_id, 0))
+    last = (await services.storage.events.last([run_id])).get(run_id, 0)
+    ends = await records_of(await services.storage.events.of_run(run_id, ["run.finished"]))
+    answers = [one.event.answer for one in ends if isinstance(one.event, RunFinished)]
+    return AnsweredRun(**shown(found, last).model_dump(), answer=answers[-1] if answers else "")
 
 
 @router.get(

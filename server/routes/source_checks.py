@@ -1,9 +1,9 @@
 """The gate at work on a source, what it found out of its documents, and what has changed since."""
 
-from domain.tool import ToolId
 from server.dependencies import CurrentAuthor, CurrentServices
 from server.problems import problems
 from server.routes.router import operations
+from server.routes.source_tools import known_of
 from server.routes.sources_bodies import (
     CheckBody,
     QualityRow,
@@ -30,10 +30,13 @@ async def check_source(
     source_id: RowId, body: CheckBody, user: CurrentAuthor, services: CurrentServices
 ) -> ShownSource:
     """It goes on in the background: the source tells how far it is, its tools what was found out."""
+    await services.sources.get(source_id, user)
+    names = dict.fromkeys((*body.tools, *body.requests, *body.arguments))
+    ids = dict(zip(names, await known_of(source_id, [*names], services), strict=True))
     wanted = Wanted(
-        tuple(ToolId(one) for one in body.tools),
-        {ToolId(tool): tuple(given) for tool, given in body.requests.items()},
-        {ToolId(tool): given for tool, given in body.arguments.items()},
+        tuple(ids[one] for one in body.tools),
+        {ids[tool]: tuple(given) for tool, given in body.requests.items()},
+        {ids[tool]: given for tool, given in body.arguments.items()},
         body.allow_changes,
         body.account_note,
     )

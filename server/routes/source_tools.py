@@ -1,6 +1,8 @@
 """The tools of a source: what is said of them, what the gate found out, and whether they are offered."""
 
-from typing import Annotated
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Annotated, NoReturn
 
 from fastapi import Path
 
@@ -55,7 +57,8 @@ async def correct_tool(
 
 @router.post("/admit", summary="Offer tools that passed the gate", responses=problems(409))
 async def admit(source_id: RowId, body: AdmitBody, user: CurrentAuthor, services: CurrentServices) -> list[SourceTool]:
-    done = await services.sources.admit(source_id, [ToolId(one) for one in body.tools], user, body.despite)
+    await services.sources.get(source_id, user)
+    done = await services.sources.admit(source_id, await known_of(source_id, body.tools, services), user, body.despite)
     return _shown(done, source_id, services)
 
 
@@ -63,7 +66,9 @@ async def admit(source_id: RowId, body: AdmitBody, user: CurrentAuthor, services
 async def quarantine(
     source_id: RowId, body: QuarantineBody, user: CurrentAuthor, services: CurrentServices
 ) -> list[SourceTool]:
-    done = await services.sources.quarantine(source_id, [ToolId(one) for one in body.tools], user, body.reason)
+    await services.sources.get(source_id, user)
+    named = await known_of(source_id, body.tools, services)
+    done = await services.sources.quarantine(source_id, named, user, body.reason)
     return _shown(done, source_id, services)
 
 
@@ -83,7 +88,20 @@ async def _known(source_id: str, tool: str, services: Services) -> ToolId:
     for one in meant(tool):
         if await services.storage.sources.tool(source_id, one) is not None:
             return one
-    raise NotFoundError(f"this source has no tool {tool[:200]}")
+    return (await known_of(source_id, [tool], services))[0]
+
+
+async def known_of(source_id: str, names: Sequence[str], services: Services) -> list[ToolId]:
+    """The tools of a source that its user names. ``NotFoundError`` tells of near ones."""
+    there = [one.tool for one in await services.storage.sources.tools(source_id)] if names else []
+    ids = set(there)
+    return [next((one for one in meant(name) if one in ids), None) or _near(name, there) for name in names]
+
+
+def _near(name: str, there: Sequence[ToolId]) -> NoReturn:
+    near = get_close_matches(name, there, n=3)
+    told = f"; near ones: {', '.join(near)}" if near else ""
+    raise NotFoundError(f"this source has no tool {name[:200]}{told}")
 
 
 def _shown(found: list[KeptTool], source_id: str, services: Services) -> list[SourceTool]:

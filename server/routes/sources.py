@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import Query, Response
 
-from domain.errors import SecretError, UnavailableError
+from domain.errors import BrokenInputError, SecretError, UnavailableError
 from server.dependencies import CurrentAuthor, CurrentServices
 from server.problems import problems
 from server.routes.router import operations
@@ -50,6 +50,8 @@ async def add_source(body: NewSource, user: CurrentAuthor, services: CurrentServ
     try:
         read = await _read(body, source, services)
     except (SecretError, UnavailableError) as error:
+        if body.kind == "openapi" and body.address and isinstance(error, UnavailableError):
+            raise BrokenInputError(f"was not found where you said: {error}", file="the document") from error
         if body.kind != "mcp":
             raise
         read = ReadSource(b"", ())

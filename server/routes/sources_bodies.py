@@ -174,7 +174,9 @@ class CorrectionsBody(Corrections):
 
 
 class AdmitBody(BaseModel):
-    """``tools``: empty for all that passed. ``despite``: an administrator's reason to admit some whose quality or findability did not pass."""
+    """``tools``: empty for all that passed, those that change something among them: the gate calls none of these by itself, and a run asks before each.
+    ``despite``: an administrator's reason to admit some whose quality or findability did not pass.
+    """
 
     tools: Tools = Field(default_factory=list[str])
     despite: Reason = ""

@@ -39,6 +39,6 @@ async def known_tool(name: str, services: Services) -> ToolId:
 
 
 def meant(name: str) -> list[ToolId]:
-    """The ids that a name in a path may stand for: its own escapes are part of an id, and may have been read as those of the path."""
-    parts = name.split("/")
+    """The ids that a name may stand for: its own escapes are part of an id, and may have been read as those of the path, or left out by who wrote it."""
+    parts = name.split("/", 2)
     return list(dict.fromkeys([ToolId(name), *([tool_id(*parts)] if len(parts) == 3 else [])]))

@@ -98,6 +98,12 @@ class Users:
             rows = await session.scalars(select(UserRow).where(UserRow.id > after).order_by(UserRow.id).limit(limit))
             return [user_of(row) for row in rows]
 
+    async def any_admin(self) -> bool:
+        """Whether somebody may administer: an account with that role that is not disabled."""
+        working = (UserRow.role == "admin") & UserRow.disabled_at.is_(None)
+        async with self._database.reading() as session:
+            return await session.scalar(select(UserRow.id).where(working).limit(1)) is not None
+
     async def named(self, prefix: str, limit: int = 20) -> list[User]:
         """Accounts that may log in and whose names begin so, by name."""
         begins = UserRow.name_key.startswith(name_key(prefix), autoescape=True) & UserRow.disabled_at.is_(None)

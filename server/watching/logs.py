@@ -9,6 +9,8 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import TextIO
 
+from anyio import BrokenResourceError, ClosedResourceError
+
 from server.watching.secrecy import Secrecy, secrets_of
 from wiring.settings import Settings
 
@@ -18,6 +20,8 @@ RUN_ID: ContextVar[str] = ContextVar("run_id", default="")
 """Of the run that is made."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 """What would break a line, or a terminal, off."""
+_OF_CLIENTS = "mcp.server.streamable_http"
+"""Where the protocol's own package tells of its clients' connections."""
 _OURS = ("server", "agent", "graph", "retriever", "wiring", "evaluation", "domain")
 
 
@@ -61,4 +65,11 @@ def set_up(settings: Settings, variables: Mapping[str, str], stream: TextIO | No
     root.setLevel(max(level, logging.WARNING))
     for name in _OURS:
         logging.getLogger(name).setLevel(level)
+    logging.getLogger(_OF_CLIENTS).addFilter(_unless_gone)
     return handler
+
+
+def _unless_gone(record: logging.LogRecord) -> bool:
+    """Whether a record is more than that a client has gone away, which is no fault."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, ClosedResourceError | BrokenResourceError)

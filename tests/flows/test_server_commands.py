@@ -45,6 +45,8 @@ def test_an_administrator_is_made_and_can_log_in(tmp_path: Path) -> None:
     made = command("create_user.py", "boss", "--json", home=home, given=PASSWORD + "\n")
     assert made.returncode == 0, made.stderr
     assert json.loads(made.stdout)["role"] == "admin"
+    second = command("create_user.py", "ada", "--json", home=home, given=PASSWORD + "\n")
+    assert json.loads(second.stdout)["role"] == "user"
     with serving(home) as (address, process):
         login = httpx.post(f"{address}/api/v1/auth/login", json={"name": "boss", "password": PASSWORD}, timeout=100)
         assert login.status_code == 200, login.text
@@ -72,7 +74,7 @@ def test_a_users_key_survives_a_rotation(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("script", "arguments", "given", "variables", "code", "says"),
     [
-        ("create_user.py", ["boss"], "short\n", {}, 2, "at least 8"),
+        ("create_user.py", ["boss"], "short\n", {}, 2, "password cannot be used: it must have at least 8 characters"),
         ("create_user.py", ["no good"], PASSWORD, {}, 2, "name cannot be used"),
         ("create_user.py", ["boss", "--role", "king"], PASSWORD, {}, 2, "king"),
         (
@@ -85,6 +87,8 @@ def test_a_users_key_survives_a_rotation(tmp_path: Path) -> None:
         ),
         ("serve.py", ["--port", "0"], "", {"FOOTPATH_VAULT_KEYS": "hidden"}, 2, "VERSION:BASE64"),
         ("serve.py", ["--port", "99999"], "", {}, 3, "--port"),
+        ("serve.py", ["--port", "99999"], "", {}, 3, "holds no store of tools"),
+        ("up.py", ["--store", "new", "--server-port", "99999"], "", {}, 3, "--server-port"),
         (
             "migrate.py",
             [],

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from server.json_words import said
@@ -45,6 +45,7 @@ class Point(BaseModel):
         (Annotated[int, Field(lt=1)], 1, "must be less than 1"),
         (Annotated[str, Field(min_length=1)], "", "must have at least 1 character"),
         (Annotated[str, Field(min_length=2)], "", "must have at least 2 characters"),
+        (Annotated[SecretStr, Field(min_length=8)], "short", "must have at least 8 characters"),
         (Annotated[str, Field(pattern="^a$")], "b", "must match the pattern ^a$"),
         (Annotated[list[int], Field(max_length=1)], [1, 2], "must have at most 1 item"),
         (dict[Annotated[str, Field(max_length=2)], int], {"abc": 1}, "as a name, it must have at most 2 characters"),

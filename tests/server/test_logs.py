@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from fastapi import FastAPI
 from pydantic import SecretStr
@@ -232,3 +233,14 @@ def test_which_secrets_are_known() -> None:
 def test_short_ones_would_take_half_of_the_words() -> None:
     assert Secrecy(["a", "the"]).clean("a line of the log") == "a line of the log"
     assert isinstance(Lines(Secrecy(), json=True), logging.Formatter)
+
+
+def test_a_client_that_went_away_is_no_fault(written: io.StringIO) -> None:
+    logger = logging.getLogger("mcp.server.streamable_http")
+    for error in (anyio.ClosedResourceError(), anyio.BrokenResourceError(), ValueError("a fault")):
+        try:
+            raise error
+        except Exception:
+            logger.exception("Error in the writer of events")
+    assert written.getvalue().count("Error in the writer of events") == 1
+    assert "a fault" in written.getvalue()

@@ -34,6 +34,9 @@ async def test_a_server_that_does_not_answer_is_kept_to_be_read_again(stocked: W
     async with served(everything().streamable_http_app()) as other:
         await author("PATCH", f"/sources/{made['id']}", {"address": f"{other}/mcp"})
         read = await author("POST", f"/sources/{made['id']}/refresh", {})
+        wrong = await author.answer("POST", "/sources", body | {"address": f"{other}/elsewhere"})
     assert (read["trouble"], read["counts"]["draft"] > 3) == ("", True)
+    assert (wrong.status_code, "often /mcp" in wrong.json()["detail"]) == (422, True), wrong.text
+    assert [one["id"] for one in await author("GET", "/sources")] == [made["id"]]
     refused = await author.answer("POST", "/sources", body | {"address": "", "command": "nobody-allowed-this"})
     assert (refused.status_code, "nobody-allowed-this" in refused.json()["detail"]) == (422, True)

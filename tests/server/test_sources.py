@@ -200,3 +200,26 @@ async def test_a_removed_accounts_sources_are_the_administrators(world: World, a
 async def test_names_of_users_by_how_they_begin(author: Asking) -> None:
     assert [one["name"] for one in await author("GET", "/user-names?prefix=A")] == ["admin", "author"]
     assert await author("GET", "/user-names?prefix=%25") == []
+
+
+async def test_a_tool_is_found_by_its_name_as_it_is_told_and_near_names_are_told(world: World, author: Asking) -> None:
+    ships = FORM_TOOL | {"name": "GET /ships"}
+    source = (await author("POST", "/sources", NEW_SOURCE | {"tools": [ships]}))["id"]
+    out = {"tools": ["harbour/Harbour/GET /ships"], "reason": "stale"}
+    done = await author("POST", f"/sources/{source}/quarantine", out)
+    assert [(one["tool"], one["state"]) for one in done] == [("harbour/Harbour/GET%20%2Fships", "quarantined")]
+    for path, body in (("admit", {}), ("quarantine", {"reason": "stale"}), ("check", {})):
+        said = await author.answer(
+            "POST", f"/sources/{source}/{path}", body | {"tools": ["harbour/Harbour/GET%20%2Fship"]}
+        )
+        assert (said.status_code, "near ones: harbour/Harbour/GET%20%2Fships" in said.json()["detail"]) == (404, True)
+    stranger = Asking(world, await world.headers_of("other"))
+    said = await stranger.answer("POST", f"/sources/{source}/admit", {"tools": ["harbour/Harbour/x"]})
+    assert said.status_code == 403
+
+
+async def test_a_document_that_is_not_there_is_a_fault_of_what_was_sent(author: Asking) -> None:
+    body = {"name": "H", "kind": "openapi", "category": "sea", "address": "https://harbour.invalid/openapi.json"}
+    said = await author.answer("POST", "/sources", body)
+    assert (said.status_code, "is the address right?" in said.json()["detail"]) == (422, True), said.text
+    assert await author("GET", "/sources") == []

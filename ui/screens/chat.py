@@ -6,6 +6,7 @@ from ui import places
 from ui.client import Client
 from ui.examples import examples
 from ui.following import Following, follower
+from ui.library import tools
 from ui.problems import ServerError
 from ui.replies import Chosen, Run
 from ui.run_state import RunState, given_values
@@ -70,6 +71,11 @@ def _ask(client: Client, conversation: str, request: str, *, stop: bool) -> None
 def _welcome(client: Client) -> str:
     """Nothing was asked yet: what one may ask, and the one of them that was taken."""
     st.title("What would you like to know?")
+    if not _any_tools(client):
+        st.info(
+            "There are no tools here yet, so nothing can be answered. Add an API under *Sources*; where you cannot, ask an administrator of this server."
+        )
+        return ""
     if "examples" not in st.session_state:
         st.session_state.examples = examples(client)
     offered: list[str] = st.session_state.examples
@@ -77,6 +83,16 @@ def _welcome(client: Client) -> str:
     st.caption(f"{about} For example:" if offered else about)
     taken = [example for example in offered if st.button(unmarked(example), key=f"example-{example}")]
     return taken[0] if taken else ""
+
+
+def _any_tools(client: Client) -> bool:
+    """Whether there is something to ask for; where the server cannot say, a run will."""
+    try:
+        return not client.can("/tools") or bool(tools(client).tools)
+    except ServerError as error:
+        if error.logged_out:
+            raise
+        return True
 
 
 def _runs(client: Client, conversation: str) -> list[Run]:

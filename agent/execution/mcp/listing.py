@@ -14,12 +14,14 @@ from agent.execution.mcp.endpoint import Endpoint, endpoint_of
 from agent.execution.mcp.exchange import Exchange
 from agent.execution.mcp.sessions import BusyError, McpSessions
 from agent.execution.secrets import Secrets
-from domain.errors import ForbiddenAddressError, SecretError, UnavailableError
+from domain.errors import BrokenInputError, ForbiddenAddressError, SecretError, UnavailableError
 from domain.side_effect import MCP
 from domain.tool import ToolDoc, tool_id
 from graph.importers.mcp import MOST_TOOLS, Listing, McpSource, read_listing
 
 _MOST_CURSOR = 4_096
+_NOT_THERE = frozenset({404, 405, 410})
+"""What a server answers with at a path of which it knows nothing."""
 
 
 ReadListing = Callable[[list[Any], McpSource], Awaitable[Listing]]
@@ -39,7 +41,7 @@ async def list_tools(
     Raises:
         ForbiddenAddressError: it may not be reached. SecretError: a key of its source is missing, or may not go there.
         InvalidArgumentsError: no such command is allowed. UnavailableError: it does not answer, or not in the protocol; the message says why.
-        BrokenInputError: ``read`` cannot read it.
+        BrokenInputError: ``read`` cannot read it, or nothing is at its address.
     """
     endpoint = await endpoint_of(_asked_for(source), sessions.guard, secrets, owner, sessions.parameters.commands)
     with unlogged(endpoint.redactor):
@@ -78,6 +80,11 @@ async def _listing(
             raise failed.error from error
         if failed.status in (401, 403):
             raise SecretError(_wants_key(endpoint)) from error
+        if failed.status in _NOT_THERE:
+            raise BrokenInputError(
+                f"answers with HTTP {failed.status}, so it is not where an MCP server listens; correct the path, often /mcp",
+                file=endpoint.place,
+            ) from error
         raise UnavailableError(
             endpoint.redactor.clean(f"the MCP server at {endpoint.place} cannot be read: {error}")
         ) from error

@@ -17,7 +17,7 @@ FOUND: JsonObject = {"id": "s", "patterns": ["Which plots has {gardener}?"], "pa
 
 
 def of(found: JsonObject, tools: JsonObject = NONE, **whole: Any) -> list[str]:
-    text = {"program": {"text": "1", "tools": {}}, "inputs": {}}
+    text: JsonObject = {"program": {"text": "1", "tools": {}}, "inputs": {}}
     return examples(
         Served(
             {

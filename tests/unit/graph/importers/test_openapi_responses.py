@@ -73,7 +73,7 @@ def test_an_answer_that_may_be_anything_is_unknown_and_no_text(tmp_path: Path, s
 
 
 def test_a_field_that_may_be_anything_is_known_by_its_name_alone(tmp_path: Path) -> None:
-    given = {
+    given: dict[str, Any] = {
         "type": "object",
         "properties": {"gardener": {"title": "Gardener"}, "crops": {"type": "array", "items": {}}},
     }
