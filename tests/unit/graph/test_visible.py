@@ -13,7 +13,8 @@ from tests.contract.graph_samples import A, B, C, batch, document, walked
 
 NOT_OF_TOOLS = {"setup", "close", "applied", "applied_keys", "statistics", "link_counts"}
 WRITES = {
-    "put_tools", "remove_tools", "begin_anew", "apply", "learn", "forget", "learn_answers", "mark", "restore", "expect_links", "put_links"
+    "put_tools", "remove_tools", "begin_anew", "apply", "learn", "forget", "learn_answers", "mark",
+    "mark_into", "restore", "expect_links", "put_links"
 }  # fmt: skip
 HIDDEN = frozenset({B})
 
