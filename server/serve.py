@@ -35,7 +35,6 @@ def serve(settings: Settings, host: str, port: int, announce: Callable[[str], No
     """
     set_up(settings, secret_files() | os.environ)
     os.umask(_NOBODY_ELSE)
-    _advise(settings)
     _make_room(settings.connections)
     failures: list[Exception] = []
     with _listener(host, port) as listener:
@@ -56,10 +55,13 @@ def serve(settings: Settings, host: str, port: int, announce: Callable[[str], No
             proxy_headers=False,  # the application reads them itself: every line of them, and addresses alone
             server_header=False,
         )
+
+        def up() -> None:
+            announce(address)
+            _advise(settings)
+
         try:
-            _Announced(config, lambda: announce(address), lambda: app.state.services.broker.close()).run(
-                sockets=[listener]
-            )
+            _Announced(config, up, lambda: app.state.services.broker.close()).run(sockets=[listener])
         except SystemExit:
             if not failures:
                 raise

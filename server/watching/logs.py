@@ -9,8 +9,7 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import TextIO
 
-from anyio import BrokenResourceError, ClosedResourceError
-
+from server.gateway.gone import CLIENT_GONE
 from server.watching.secrecy import Secrecy, secrets_of
 from wiring.settings import Settings
 
@@ -72,4 +71,4 @@ def set_up(settings: Settings, variables: Mapping[str, str], stream: TextIO | No
 def _unless_gone(record: logging.LogRecord) -> bool:
     """Whether a record is more than that a client has gone away, which is no fault."""
     error = record.exc_info[1] if record.exc_info else None
-    return not isinstance(error, ClosedResourceError | BrokenResourceError)
+    return not isinstance(error, CLIENT_GONE)
