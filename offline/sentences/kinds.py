@@ -1,10 +1,12 @@
 """The kinds of things that functions give: what their lists are of."""
 
+import re
 from collections.abc import Iterable
 
 from graph.identifiers import words
 from offline.nlp.asked_words import synonyms
 from offline.nlp.gazetteer import word_set
+from offline.nlp.superlatives import compares
 
 _PREPOSITIONS = word_set("in of by for from near at on to with within nearby around between")
 EMPTY = word_set(
@@ -13,6 +15,7 @@ EMPTY = word_set(
 """What a name ends in without saying what it is of."""
 _METHODS = word_set("get post put patch delete head options")
 """What a name ends in that a framework made of path and method."""
+_THE_MOST = re.compile(r"\bwhat(?:['’]s| is| are| was| were) the ([^\W\d_]+) ([^\W\d_]+)", re.I)
 
 
 def head_of(name: str) -> frozenset[str]:
@@ -39,3 +42,9 @@ def goes_by(noun: str, kinds: Iterable[str]) -> bool:
     own = frozenset(words(noun))
     meant = own.union(*map(synonyms, own))
     return any(kind in meant for kind in kinds)
+
+
+def asks_for_most(text: str, kinds: Iterable[str]) -> bool:
+    """Whether it asks for the thing of one of these kinds that has the most of something: what is the largest plot?"""
+    asked = _THE_MOST.search(text)
+    return asked is not None and compares(asked[1].lower()) and goes_by(asked[2], kinds)

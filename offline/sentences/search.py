@@ -8,12 +8,12 @@ from heapq import heappop, heappush
 from agent.programs.grammar.sentence import Listed
 from graph.identifiers import words
 from offline.nlp.clauses import clauses
-from offline.nlp.superlatives import compares, ranks
+from offline.nlp.superlatives import ranks
 from offline.sentences.choosing import chosen, measures, most_meant
 from offline.sentences.drafts import Draft, Seen, begun, called_next
 from offline.sentences.ends import End, ends
 from offline.sentences.fields import Field
-from offline.sentences.kinds import EMPTY, goes_by
+from offline.sentences.kinds import EMPTY, asks_for_most, goes_by
 from offline.sentences.said import COUNTED, VAGUE, Said, Unit, Value
 from offline.sentences.scene import Scene
 
@@ -23,7 +23,6 @@ _ENOUGH = 0.5
 _SURE = 0.8
 _PAIRED = 40
 _WHICH = re.compile(r"\b(?:which|who)\b", re.I)
-_THE_MOST = re.compile(r"\bwhat(?:['’]s| is| are| was| were) the ([^\W\d_]+) ([^\W\d_]+)", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,15 +250,10 @@ def _names_the_best(end: End, scene: Scene) -> bool:
     """Whether it names the one with the most, where that is asked: which is longer?"""
     named = any(one.field.names for one in end.answers) and bool(end.draft.ranked)
     return named and any(
-        (_WHICH.search(text) or _asks_for_kind(text, end)) and any(_decides(one, text) for one in end.draft.decided)
+        (_WHICH.search(text) or asks_for_most(text, end.draft.functions[-1].kinds))
+        and any(_decides(one, text) for one in end.draft.decided)
         for text, _ in scene.questions
     )
-
-
-def _asks_for_kind(text: str, end: End) -> bool:
-    """Whether it asks for the thing that has the most, of the kind that is at hand: what is the largest plot?"""
-    asked = _THE_MOST.search(text)
-    return asked is not None and compares(asked[1].lower()) and goes_by(asked[2], end.draft.functions[-1].kinds)
 
 
 def _names_class(end: End, scene: Scene) -> frozenset[str]:

@@ -120,6 +120,7 @@ CONFIGURED: dict[tuple[str, str], str] = {
 NAMED_ONLY = {
     "server.gateway.answers": "types of answers",
     "server.gateway.finding": "types of answers",
+    "server.gateway.gone": "types of failures",
     "server.gateway.person": "types; the session is given",
     "server.gateway.running": "types of answers",
     "server.gateway.solutions": "types of answers",
