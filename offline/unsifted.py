@@ -31,40 +31,49 @@ def not_sifted(request: str, steps: Results) -> tuple[str, ...]:
     """What a request says of which things it means and nothing went by, a phrase each: a list came, and all of it, or any of it, was taken."""
     good = [(tool, result) for tool, result in steps if result.status == "ok"]
     found: list[str] = []
+    gone_by: set[Rank] = set()
     for at, (tool, result) in enumerate(good):
         things = things_of(result)
         if things is None:
             continue
         later = [other for _, other in good[at + 1 :]]
-        found += [
-            f"the {'most' if rank.most else 'least'} by {field}"
-            for rank, field in _unranked(request, tool, result, things, later)
-        ]
+        for rank, field in _extremes(request, tool, result, things, later):
+            if not field:
+                gone_by.add(rank)
+            elif rank not in gone_by:
+                found.append(f"the {'most' if rank.most else 'least'} by {field}")
         if beyond_bound(request, things):
             found.append("the bound that the request sets")
         found += [f"only what is {name}" for name in _untested(request, result, things)]
     return tuple(dict.fromkeys(found))
 
 
-def _unranked(
+def _extremes(
     request: str, tool: ToolDoc, result: StepResult, things: Sequence[Thing], later: Sequence[StepResult]
 ) -> Iterator[tuple[Rank, str]]:
-    """The superlatives by which a list could be ranked, and was not: no later call took the thing that they mean."""
+    """The superlatives by which a list could be ranked, each with the field to go by; empty where a later call took what is first by one of the fields."""
     if _ORDERS & (text_words(tool.api) | {word for name in result.arguments for word in words(name)}):
         return
     fields: list[Mapping[str, JsonValue]] = [
         {name: value for name, value in leaves_of(thing) if words(name)[-1:] != ("id",)} for thing in things
     ]
-    taken = [value for one in later for value in one.arguments.values()]
+    names = dict.fromkeys(name for values in fields for name in values)
     for rank in ranks(request):
         best = ranked(fields, rank)
         if best is None:
             continue
-        at, field = best
-        own = [value for _, value in leaves_of(things[at])]
-        others = [value for place, other in enumerate(things) if place != at for _, value in leaves_of(other)]
-        if not any(value in own and value not in others for value in taken):
-            yield rank, clean(" ".join(words(field.rpartition(".")[2])), 60)
+        by_each = [
+            ranked([{name: values[name]} if name in values else {} for values in fields], rank) for name in names
+        ]
+        went_by = any(one is not None and _taken(one[0], things, later) for one in by_each)
+        yield rank, "" if went_by else clean(" ".join(words(best[1].rpartition(".")[2])), 60)
+
+
+def _taken(at: int, things: Sequence[Thing], later: Sequence[StepResult]) -> bool:
+    """Whether a later call was given a value of this thing that no other has."""
+    own = [value for _, value in leaves_of(things[at])]
+    others = [value for place, other in enumerate(things) if place != at for _, value in leaves_of(other)]
+    return any(value in own and value not in others for one in later for value in one.arguments.values())
 
 
 def _untested(request: str, result: StepResult, things: Sequence[Thing]) -> Iterator[str]:
