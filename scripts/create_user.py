@@ -59,8 +59,7 @@ def _check(what: str, shape: TypeAdapter[Any], given: str) -> None:
     try:
         shape.validate_python(given)
     except ValidationError as error:
-        first = error.errors(include_input=False)[0]
-        why = said({**first, "loc": (what,)})[1].replace(" items", " characters")
+        _, why = said(error.errors(include_input=False)[0])
         raise UsageError(f"this {what} cannot be used: it {why}") from error
 
 
