@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
+from typing import IO, Any
 
 import httpx
 
@@ -81,11 +81,14 @@ def serving(place: Place, home: Path, **variables: str) -> Generator[tuple[str, 
 
 
 @contextmanager
-def started(variables: Mapping[str, str], folder: Path) -> Generator[tuple[str, subprocess.Popen[str]]]:
-    """The server's program with these settings, and its address; killed at the end."""
+def started(
+    variables: Mapping[str, str], folder: Path, log: IO[str] | None = None
+) -> Generator[tuple[str, subprocess.Popen[str]]]:
+    """The server's program with these settings, and its address; killed at the end. What it tells goes to a log, if one is given."""
     process = subprocess.Popen(
         [sys.executable, str(ROOT / "scripts" / "serve.py"), "--port", "0"],
         stdout=subprocess.PIPE,
+        stderr=log,
         text=True,
         env={**os.environ, **variables},
         cwd=folder,
