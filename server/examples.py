@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from server.example_administration import ADMINISTRATION
 from server.example_plans import (
     AT,
     LATER,
@@ -193,6 +194,7 @@ EXAMPLES: dict[str, Example] = {
         "client_auths": ["none", "basic"],
         "told": [],
     },
+    **ADMINISTRATION,
     "Invitation": _INVITATION,
     "NewInvitation": _INVITATION | {"secret": "fpi_7hYcR…"},
     "Conversation": _CONVERSATION,
