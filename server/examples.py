@@ -56,7 +56,7 @@ _TOKENS: Example = {
     "access_expires_at": "2026-03-01T12:15:00Z",
     "session_expires_at": UNTIL,
 }
-_CONVERSATION: Example = {"id": _TALK, "title": "Holidays", "created_at": AT, "updated_at": LATER}
+_CONVERSATION: Example = {"id": _TALK, "title": "Holidays", "created_at": AT, "updated_at": LATER, "waits": False}
 _SHOWN_RUN: Example = {
     "id": RUN,
     "conversation_id": _TALK,
