@@ -6,6 +6,7 @@ from fastapi import Depends, FastAPI
 from fastapi.routing import APIRoute
 
 from playground import control
+from playground.answered import AnswersKept
 from playground.apis import (
     agenda,
     books,
@@ -122,6 +123,7 @@ def create_app(address: str = f"http://127.0.0.1:{DEFAULT_PORT}", *, meteo_in_se
     for service in SERVICES:
         app.include_router(service.router, dependencies=[Depends(control.refuse_broken)])
     app.include_router(control.router)
+    app.add_middleware(AnswersKept)
     return app
 
 

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
+from playground.answered import Answered
 from playground.apis.service import refuse
 from playground.ledger import Effect
 from playground.state import State, attach, operation_of, state_of
@@ -29,6 +30,12 @@ async def forget_effects(request: Request) -> Response:
     """Empty the ledger; what was changed stays changed."""
     state_of(request).ledger.clear()
     return Response(status_code=204)
+
+
+@router.get("/_answers")
+async def answers(request: Request) -> list[Answered]:
+    """The latest answers of operations since the reset, the oldest first."""
+    return state_of(request).answers
 
 
 @router.post("/_reset", status_code=204)

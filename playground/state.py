@@ -7,6 +7,7 @@ from typing import TypeVar, cast
 from fastapi import FastAPI, Request
 
 from domain.model import JsonObject
+from playground.answered import Answered
 from playground.ledger import Effect, Ledger
 
 Stored = TypeVar("Stored")
@@ -15,13 +16,14 @@ Stored = TypeVar("Stored")
 @dataclass(slots=True)
 class State:
     """``visits`` count calls where failures depend on them; ``healthy`` are the operations whose failures are off; ``broken``: those
-    that were broken for a test, with the status they answer.
+    that were broken for a test, with the status they answer. ``answers``: the latest that operations gave.
     """
 
     ledger: Ledger = field(default_factory=Ledger)
     visits: Counter[str] = field(default_factory=Counter[str])
     healthy: set[str] = field(default_factory=set[str])
     broken: dict[str, int] = field(default_factory=dict[str, int])
+    answers: list[Answered] = field(default_factory=list[Answered])
     _tables: dict[type, dict[str, object]] = field(default_factory=dict[type, dict[str, object]])
 
     def table(self, kind: type[Stored]) -> dict[str, Stored]:

@@ -20,7 +20,7 @@ _MODULES = {
         name: f"_evaluate_{name}"
         for name in (
             "retrieval", "planning", "graph", "offers", "learning", "recovery", "changes", "memory", "sequences", "couplings",
-            "programs", "soay",
+            "programs", "soay", "mcp",
         )
     },
 }  # fmt: skip
