@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import Query
+from fastapi import Query, Request
 from pydantic import BaseModel, Field
 
 from domain.errors import NotFoundError
+from server.audit import note
 from server.dependencies import CurrentAdmin, CurrentServices
 from server.problems import problems
 from server.routes.router import operations
@@ -50,16 +51,20 @@ async def user(user_id: RowId, _: CurrentAdmin, services: CurrentServices) -> Us
 
 
 @router.patch("/users/{user_id}", summary="Give a role, disable or enable", responses=problems(404, 409))
-async def change_user(user_id: RowId, body: UserChange, _: CurrentAdmin, services: CurrentServices) -> User:
+async def change_user(
+    request: Request, user_id: RowId, body: UserChange, _: CurrentAdmin, services: CurrentServices
+) -> User:
     """Where the account is disabled or its role falls, its runs end before their next call."""
     changed = await services.storage.users.change(user_id, role=body.role, disabled=body.disabled)
+    note(request, account=changed.name)
     services.worker.look()
     return changed
 
 
 @router.delete("/users/{user_id}", status_code=204, summary="Remove an account", responses=problems(404, 409))
-async def remove_user(user_id: RowId, _: CurrentAdmin, services: CurrentServices) -> None:
+async def remove_user(request: Request, user_id: RowId, admin: CurrentAdmin, services: CurrentServices) -> None:
     """With the memories and solutions that are the user's own, as far as their stores are within reach."""
+    note(request, account=(await user(user_id, admin, services)).name)
     await services.storage.users.delete(user_id)
     await services.agents.forget(user_id)
 
@@ -73,9 +78,9 @@ async def user_sessions(user_id: RowId, admin: CurrentAdmin, services: CurrentSe
 @router.delete(
     "/users/{user_id}/sessions", status_code=204, summary="End all of a user's sessions", responses=problems(404)
 )
-async def end_user_sessions(user_id: RowId, admin: CurrentAdmin, services: CurrentServices) -> None:
+async def end_user_sessions(request: Request, user_id: RowId, admin: CurrentAdmin, services: CurrentServices) -> None:
     """The user's runs end before their next call."""
-    await user(user_id, admin, services)
+    note(request, account=(await user(user_id, admin, services)).name)
     await services.storage.tokens.revoke_for(user_id, None, _ENDED)
     services.worker.look()
 

@@ -10,6 +10,7 @@ from sqlalchemy.exc import ProgrammingError
 from domain.errors import UnavailableError
 from server.storage.allowed_tools import AllowedTools
 from server.storage.attempts import Attempts
+from server.storage.audit import Audit
 from server.storage.clock import Clock, now
 from server.storage.conversations import Conversations
 from server.storage.daily_usage import DailyUsage
@@ -59,6 +60,7 @@ class Storage:
         self.users = Users(database, clock)
         self.invitations = Invitations(database, clock)
         self.tokens = Tokens(database, clock, lifetimes.access, lifetimes.session)
+        self.audit = Audit(database, clock)
         self.attempts = Attempts(database, clock)
         self.places = LoginPlaces(database, clock)
         self.tool_keys = ToolKeys(database, clock, keys)

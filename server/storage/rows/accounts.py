@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Index, LargeBinary
+from sqlalchemy import ForeignKey, Index, LargeBinary, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from server.storage.columns import Json, Row
@@ -40,7 +40,7 @@ class InvitationRow(Row):
 
 
 class SessionRow(Row):
-    """One log-in. All its tokens end with it. ``expires_at`` is absolute: refreshing does not move it."""
+    """One log-in. All its tokens end with it. ``expires_at`` is absolute: refreshing does not move it. ``program``: its token cannot be renewed."""
 
     __tablename__ = "sessions"
 
@@ -51,6 +51,7 @@ class SessionRow(Row):
     expires_at: Mapped[datetime] = mapped_column(index=True)
     revoked_at: Mapped[datetime | None]
     revoked_why: Mapped[str | None]
+    program: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
 class TokenRow(Row):
