@@ -14,7 +14,7 @@ from ui.usage import Figure, Limits, Line, limits_of, performance, set_limits, u
 _DAYS = {1: "today", 7: "7 days", 31: "31 days"}
 _PLOTTED = 12
 _SAVED = "limits-saved"
-_SECONDS = ("half within", "95 of 100 within")
+_SHARE, _SECONDS = "failed, per cent", "seconds within which 95 of 100 ended"
 
 
 def all_usage(client: Client) -> None:
@@ -113,18 +113,11 @@ def _figures(title: str, figures: Sequence[Figure]) -> None:
     shown = figures[:_PLOTTED]
     short = [one.name.rpartition("/")[2] for one in shown]
     names = [one.name if short.count(end) > 1 else end for one, end in zip(shown, short, strict=True)]
-    shares = {"of": names, "failed, per cent": [100 * one.failed / one.count for one in shown]}
-    seconds = {
-        "of": names,
-        "half within": [one.median for one in shown],
-        "95 of 100 within": [one.p95 for one in shown],
-    }
-    left, right = st.columns(2)
-    height = 60 + 26 * len(shown)
-    with left:
-        st.bar_chart(shares, x="of", y="failed, per cent", horizontal=True, height=height, alt=f"{title}: share that failed")  # pyright: ignore[reportUnknownMemberType]  # fmt: skip
-    with right:
-        st.bar_chart(seconds, x="of", y=_SECONDS, x_label="seconds", horizontal=True, stack=False, height=height, alt=f"{title}: seconds")  # pyright: ignore[reportUnknownMemberType]  # fmt: skip
+    plots = {_SHARE: [100 * one.failed / one.count for one in shown], _SECONDS: [one.p95 for one in shown]}
+    for place, (label, numbers) in zip(st.columns(2), plots.items(), strict=True):
+        points = {"of": names, label: numbers}
+        with place:
+            st.bar_chart(points, x="of", y=label, x_label="", horizontal=True, height=110 + 30 * len(shown), alt=f"{title}: {label}")  # pyright: ignore[reportUnknownMemberType]  # fmt: skip
     with st.expander(f"{title} in figures: {counted(len(figures), 'kind')}"):
         table(
             [
