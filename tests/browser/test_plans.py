@@ -65,7 +65,7 @@ def test_a_plan_that_is_denied_changes_nothing(page: Page, up: Up) -> None:
     planned(page, task("Sell the car"))
     expect(page.get_by_text("changes something")).to_be_visible()
     presses(page, "Deny")
-    ended(page, "Found no way to answer")
+    ended(page, "Not done, as its plan was not allowed,")
     assert made(up, "Sell the car") == 0
 
 
