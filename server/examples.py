@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from server.example_administration import ADMINISTRATION
 from server.example_plans import (
     AT,
     LATER,
@@ -134,7 +135,7 @@ EXAMPLES: dict[str, Example] = {
     },
     "DiscoveryBody": {"address": "https://api.example.com/mcp"},
     "UserChange": {"role": "author"},
-    "InvitationBody": {"role": "user", "note": "for Ada"},
+    "InvitationBody": {"role": "user", "note": "for Ada", "days": 3},
     "ConversationBody": {"title": "Holidays"},
     "TitleBody": {"title": "Holidays in Caldera"},
     "RunBody": {"request": _ASKED, "planner": "dfs", "policy": "offline"},
@@ -193,6 +194,7 @@ EXAMPLES: dict[str, Example] = {
         "client_auths": ["none", "basic"],
         "told": [],
     },
+    **ADMINISTRATION,
     "Invitation": _INVITATION,
     "NewInvitation": _INVITATION | {"secret": "fpi_7hYcR…"},
     "Conversation": _CONVERSATION,
