@@ -23,7 +23,7 @@ from ui.answer_parts import (
 )
 from ui.calls import Call
 from ui.people import is_number, sentence_told, spoken, value_told
-from ui.texts import unmarked, visible
+from ui.texts import for_page, unmarked, visible
 from ui.values import shown
 
 _SIGNS: dict[NoteKind, str] = {"done": "✓", "not_done": "–", "unknown": "?"}
@@ -32,7 +32,7 @@ _SAID: dict[NoteKind, str] = {"done": "Done", "not_done": "Not done", "unknown":
 
 def draw_answer(text: str, calls: Sequence[Call], request: str = "") -> None:
     """``calls``: of its run, for what a figure is. ``request``: for which of a record's fields was asked."""
-    parts = answer_parts(text)
+    parts = answer_parts(for_page(text))
     for one in parts.of("done", "not_done", "unknown"):
         st.text(_change(one))
     for part in parts.said:

@@ -135,6 +135,12 @@ def test_a_denied_change_says_so_before_anything_else_and_nothing_is_markup() ->
     assert [one.value.replace("\\", "") for one in shown.caption][-1] == "Considered to start with: A/b"
 
 
+def test_a_missing_key_is_told_without_the_way_of_programs() -> None:
+    told = "This could not be answered: a key is needed for h:1: keep it as k on the page Keys (by the API: PUT /api/v1/me/tool-keys/k)."
+    shown = AppTest.from_function(page, default_timeout=30, kwargs={"answer": told}).run()
+    assert shown.text[0].value.endswith("keep it as k on the page Keys.")
+
+
 def test_a_figure_stands_alone() -> None:
     shown = AppTest.from_function(
         page, default_timeout=30, kwargs={"answer": "278640\nBased on: [1] Atlas Places/search_places"}
