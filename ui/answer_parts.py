@@ -18,7 +18,10 @@ _LEADS: dict[str, "NoteKind"] = {
     "Missing: ": "missing",
     "This could not be answered: ": "failed",
     "Considered to start with: ": "considered",
+    "No call was made for: ": "aside",
 }
+_WHOLE = ("Whether ", "No call was made for: ")
+"""Lines of which the beginning is told, too."""
 _SOURCE = re.compile(r"((?:\[\d+\][ …]*)+)([^\[]+?)(?:, (?=\[)|$)")
 _REFERENCE = re.compile(r"\s*((?:\[\d+\])+)$")
 _FIELD = re.compile(r", (?=[\w .-]{1,40}: )")
@@ -27,7 +30,7 @@ _LEAST = 3
 _NAME = 60
 _WORD = re.compile(r"[^\W_]+(?:\.\d+)?")
 _STEM = 5
-NoteKind = Literal["done", "not_done", "unknown", "missing", "failed", "considered"]
+NoteKind = Literal["done", "not_done", "unknown", "missing", "failed", "considered", "aside"]
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,7 @@ def answer_parts(text: str) -> AnswerParts:
         if line.startswith(_BASED):
             sources += [Source(found[2].strip(), found[1].strip()) for found in _SOURCE.finditer(line[len(_BASED) :])]
         elif lead and (lead != "Whether " or "is unknown: " in line):
-            notes.append(Note(_LEADS[lead], line if lead == "Whether " else line.removeprefix(lead)))
+            notes.append(Note(_LEADS[lead], line if lead in _WHOLE else line.removeprefix(lead)))
         else:
             said.append(line)
     return AnswerParts(tuple(_parts(said)), tuple(notes), tuple(dict.fromkeys(sources)))

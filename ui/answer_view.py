@@ -55,6 +55,8 @@ def rests_on(parts: AnswerParts) -> None:
     """The tools behind it, or what was weighed where there is none."""
     if parts.sources:
         st.caption("Based on " + ", ".join(unmarked(_source(one)) for one in parts.sources))
+    for one in parts.of("aside"):
+        st.caption(unmarked(one.text))
     for one in parts.of("considered"):
         st.caption(f"Considered to start with: {unmarked(one.text)}")
 

@@ -143,7 +143,10 @@ def test_a_missing_key_is_told_without_the_way_of_programs() -> None:
 
 def test_a_figure_stands_alone() -> None:
     shown = AppTest.from_function(
-        page, default_timeout=30, kwargs={"answer": "278640\nBased on: [1] Atlas Places/search_places"}
+        page,
+        default_timeout=30,
+        kwargs={"answer": "No call was made for: “Oskvik”.\n278640\nBased on: [1] Atlas Places/search_places"},
     ).run()
     assert [one.value for one in shown.metric] == ["278,640"]
     assert "Based on" in shown.caption[0].value
+    assert "No call was made for" in shown.caption[1].value
