@@ -8,10 +8,10 @@ import httpx
 import pytest
 
 from domain.event import InputNeeded
-from playground.child import running_playground
 from playground.record import CATALOGUE
 from tests.attacks.listening import listening
 from tests.flows.served import ROOT, WRITE, Place, built, effects, registered, serving, to_its_end
+from tests.playing import running_playground
 
 pytestmark = pytest.mark.timeout(240)
 

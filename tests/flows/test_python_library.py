@@ -14,8 +14,8 @@ import httpx
 import pytest
 
 from footpath import AsyncFootpath, Change, Footpath, UnavailableError, UsageError
-from playground.child import running_playground
 from playground.record import DATA
+from tests.playing import running_playground
 from wiring.asked_runs import AskedRun
 
 ROOT = Path(__file__).parents[2]

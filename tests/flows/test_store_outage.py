@@ -13,10 +13,10 @@ import httpx
 import pytest
 
 from domain.event import InputNeeded, RunFinished
-from playground.child import running_playground
 from playground.record import CATALOGUE, DATA
 from tests.flows.served import INHABITANTS, WRITE, Client, Place, effects, registered, reset, serving, to_its_end
 from tests.flows.test_server_approvals import stands
+from tests.playing import running_playground
 from tests.servers.line import Line, line
 from tests.servers.neo4j.server import Neo4jServer
 from tests.servers.qdrant.places import QdrantPlace
