@@ -12,21 +12,20 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests import forked
 from tests.flows.served import PASSWORD, ROOT, started
+from tests.forked import Command
 
 
 def command(
     script: str, *arguments: str, home: Path, given: str = "", **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return forked.run(
         [sys.executable, "-W", "error", str(ROOT / "scripts" / script), *arguments],
-        input=given,
-        capture_output=True,
-        text=True,
+        given=given,
         env=environment(home) | variables,
         cwd=home.parent,
         timeout=200,
-        check=False,
     )
 
 
@@ -35,7 +34,7 @@ def environment(home: Path) -> dict[str, str]:
 
 
 @contextmanager
-def serving(home: Path) -> Generator[tuple[str, subprocess.Popen[str]]]:
+def serving(home: Path) -> Generator[tuple[str, Command]]:
     with (home.parent / "log").open("w") as log, started(environment(home), home.parent, log) as server:
         yield server
 
@@ -91,6 +90,7 @@ def test_a_users_key_survives_a_rotation(tmp_path: Path) -> None:
         ("serve.py", ["--port", "0"], "", {"FOOTPATH_VAULT_KEYS": "hidden"}, 2, "VERSION:BASE64"),
         ("serve.py", ["--port", "99999"], "", {}, 3, "--port"),
         ("up.py", ["--store", "new", "--server-port", "99999"], "", {}, 3, "--server-port"),
+        ("up.py", ["--playground-port", "99999"], "", {}, 3, "give --playground-port"),
         (
             "migrate.py",
             [],
