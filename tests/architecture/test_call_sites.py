@@ -112,6 +112,12 @@ CONFIGURED: dict[tuple[str, str], str] = {
     ("scripts._evaluate_answers", "httpx.AsyncClient"): "the playground that the same command has started, on loopback",
     ("scripts._answers_apart", "httpx.AsyncClient"): "the services that the same command has started, on loopback",
     ("scripts._evaluate_soay", "httpx.AsyncClient"): "the services that the same command has started, on loopback",
+    ("scripts._client_places", "httpx.AsyncClient"): "the services that the same command has started, on loopback",
+    ("scripts._client_places", "mcp.client.stdio.stdio_client"): "a server that it starts itself; connects to nothing",
+    ("scripts._client_places", "mcp.StdioServerParameters"): "a value",
+    ("scripts._client_places", "mcp.ClientSession"): "over that server's standard input and output",
+    ("scripts._plain_tools", "mcp.server.stdio.stdio_server"): "standard input and output; connects to nothing",
+    ("scripts._plain_tools", "mcp.server.lowlevel.Server"): "the streams are given",
     ("scripts.make_program_requests", "httpx.Client"): "the services that the same command has started, on loopback",
     ("scripts._demo", "httpx.AsyncClient"): "the playground that the same command has started, on loopback",
 }
