@@ -5,12 +5,12 @@ from typing import Any
 
 import orjson
 import pytest
-from evaluate import app
 from typer.testing import CliRunner, Result
 
 from evaluation.client_agent import ClientRun
 from evaluation.client_runs import ClientRunFile, HeardAnswer, judged
 from evaluation.expected import read_asked
+from scripts.evaluate import app
 from tests.architecture.source_tree import ROOT
 
 REQUESTS = ROOT / "playground" / "requests"

@@ -6,13 +6,13 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from _client_places import ClientsSession
-from _plain_tools import plain_server
 from mcp.shared.memory import create_connected_server_and_client_session
 
 from agent.llm.client.langchain import LangchainModel, ModelParameters
 from agent.text import estimated_tokens
 from evaluation.client_agent import MOST_REPLIES, ClientRun, ToolSession, served
+from scripts._client_places import ClientsSession
+from scripts._plain_tools import plain_server
 from tests.models.openai_replies import ChatRequest
 from tests.models.openai_server import model_server
 from tests.server.gateway.clients import BERTHS, SHIPS, client, store
