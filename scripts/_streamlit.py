@@ -22,8 +22,8 @@ def page_command(port: int) -> list[str]:
         "browser.gatherUsageStats": "false",
         "client.toolbarMode": "minimal",
         "client.showErrorDetails": "none",
-        "theme.base": "light",
-        "theme.primaryColor": "#1f7a4d",
+        "theme.light.primaryColor": "#1f7a4d",
+        "theme.dark.primaryColor": "#2f9e68",
     }
     flags = [part for name, value in options.items() for part in (f"--{name}", value)]
     return ["-m", "streamlit", "run", str(ROOT / "ui" / "app.py"), *flags]

@@ -9,6 +9,7 @@ import _environment as _environment  # first: it tells where the packages are mi
 import typer
 
 from domain.errors import NotFoundError, UnavailableError, UsageError
+from server.storage.audit import Deed
 from server.storage.opening import open_storage
 from wiring.settings import read_settings
 
@@ -33,7 +34,15 @@ async def _create(name: str, days: int, label: str) -> tuple[str, datetime]:
         found = await storage.users.by_name(name)
         if found is None or found[0].disabled_at is not None:
             raise NotFoundError(f"there is no account {name[:200]!r} that counts; create_user.py makes one")
-        return await storage.tokens.open_for_program(found[0].id, label, timedelta(days=days))
+        made = await storage.tokens.open_for_program(found[0].id, label, timedelta(days=days))
+        told = Deed(
+            via="command",
+            operation="create_token",
+            about="Make a token for a program",
+            said={"account": found[0].name, "label": label, "days": days},
+        )
+        await storage.audit.begin(told, 201)
+        return made
 
 
 if __name__ == "__main__":

@@ -12,10 +12,12 @@ from orjson import dumps
 from pydantic import TypeAdapter, ValidationError
 
 from domain.errors import ConflictError, UnavailableError, UsageError
+from domain.model import JsonObject
 from server.auth.password_rules import check_password
 from server.auth.passwords import Passwords
 from server.json_words import said
 from server.routes.texts import Password, UserName
+from server.storage.audit import Deed
 from server.storage.opening import open_storage
 from server.storage.users import Role, User
 from wiring.settings import read_settings
@@ -70,7 +72,10 @@ async def _create(name: str, password: str, role: Role | None) -> User:
     check_password(password, name, "password")
     async with open_storage(read_settings()) as storage:
         role = role or ("user" if await storage.users.any_admin() else "admin")
-        return await storage.users.add(name, await Passwords().hash(password), role)
+        made = await storage.users.add(name, await Passwords().hash(password), role)
+        said: JsonObject = {"account": made.name, "role": made.role}
+        await storage.audit.begin(Deed(via="command", operation="create_user", about="Make an account", said=said), 201)
+        return made
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
+from server.audit import Ends
 from server.auth.passwords import Passwords
 from server.bodies import Bodies
 from server.examples import add_examples
@@ -15,6 +16,7 @@ from server.gateway.endpoint import PATH, Gateway, gateway_sessions
 from server.problems import MEDIA_TYPE, Problem, handle_problems
 from server.requests import Requests
 from server.routes import (
+    audit,
     auth,
     choices,
     conversations,
@@ -60,6 +62,7 @@ _ROUTERS = (
     key_grants.router,
     usage.router,
     users.router,
+    audit.router,
     conversations.router,
     exports.router,
     choices.router,
@@ -127,6 +130,7 @@ def create_app(
         # As they stand: including them would build each anew.
         app.router.routes.extend(router.routes)
     _describe_problems(app)
+    app.add_middleware(Ends)  # the innermost: it shares the scope with the operations
     app.add_middleware(Gateway, sessions=lambda: app.state.gateway)
     app.add_middleware(Bodies, body_limits=lambda: app.state.services.limits.body_limits)
     app.add_middleware(

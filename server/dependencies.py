@@ -11,6 +11,7 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from domain.errors import ForbiddenError, UnauthenticatedError
+from server.audit import READS, is_written, write
 from server.services import Services
 from server.sources.visibility import view_as
 from server.storage.users import ROLES, Role, User
@@ -28,14 +29,15 @@ CurrentServices = Annotated[Services, Depends(services_of)]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who is calling, and in which session."""
+    """Who is calling, and in which session. ``program``: the label of a program's token; None: somebody has logged in."""
 
     user: User
     session_id: str
+    program: str | None = None
 
 
 async def caller(
-    services: CurrentServices, given: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
+    request: Request, services: CurrentServices, given: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 ) -> Caller:
     """Asked of the database each time, so that what is revoked is revoked now.
 
@@ -45,10 +47,12 @@ async def caller(
         raise UnauthenticatedError(
             "this needs a token: send Authorization: Bearer …, with what POST /api/v1/auth/login gives"
         )
-    user, session_id = await services.storage.tokens.whose(given.credentials)
+    user, session_id, program = await services.storage.tokens.whose(given.credentials)
     services.limits.rates.take(user.id)
     view_as(user)
-    return Caller(user, session_id)
+    if program is not None and request.method not in READS:
+        await write(request, services.storage.audit, user, program)
+    return Caller(user, session_id, program)
 
 
 CurrentCaller = Annotated[Caller, Depends(caller)]
@@ -56,13 +60,16 @@ CurrentCaller = Annotated[Caller, Depends(caller)]
 
 @dataclass(frozen=True, slots=True)
 class AtLeast:
-    """A dependency: the user, if the role suffices."""
+    """A dependency: the user, if the role suffices. What is to be in the audit log is written there before the operation begins."""
 
     role: Role
 
-    async def __call__(self, caller: CurrentCaller) -> User:
+    async def __call__(self, request: Request, services: CurrentServices, caller: CurrentCaller) -> User:
         if ROLES.index(caller.user.role) < ROLES.index(self.role):
             raise ForbiddenError(f"this needs the role {self.role}; an administrator can give it to you")
+        tags = frozenset(map(str, request.scope["route"].tags))
+        if caller.program is None and is_written(request.method, tags, self.role, caller.user):
+            await write(request, services.storage.audit, caller.user, None)
         return caller.user
 
 

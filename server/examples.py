@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from server.example_administration import ADMINISTRATION
 from server.example_plans import (
     AT,
     LATER,
@@ -55,7 +56,7 @@ _TOKENS: Example = {
     "access_expires_at": "2026-03-01T12:15:00Z",
     "session_expires_at": UNTIL,
 }
-_CONVERSATION: Example = {"id": _TALK, "title": "Holidays", "created_at": AT, "updated_at": LATER}
+_CONVERSATION: Example = {"id": _TALK, "title": "Holidays", "created_at": AT, "updated_at": LATER, "waits": False}
 _SHOWN_RUN: Example = {
     "id": RUN,
     "conversation_id": _TALK,
@@ -134,7 +135,7 @@ EXAMPLES: dict[str, Example] = {
     },
     "DiscoveryBody": {"address": "https://api.example.com/mcp"},
     "UserChange": {"role": "author"},
-    "InvitationBody": {"role": "user", "note": "for Ada"},
+    "InvitationBody": {"role": "user", "note": "for Ada", "days": 3},
     "ConversationBody": {"title": "Holidays"},
     "TitleBody": {"title": "Holidays in Caldera"},
     "RunBody": {"request": _ASKED, "planner": "dfs", "policy": "offline"},
@@ -193,6 +194,7 @@ EXAMPLES: dict[str, Example] = {
         "client_auths": ["none", "basic"],
         "told": [],
     },
+    **ADMINISTRATION,
     "Invitation": _INVITATION,
     "NewInvitation": _INVITATION | {"secret": "fpi_7hYcR…"},
     "Conversation": _CONVERSATION,

@@ -239,6 +239,8 @@ class Forge:
                 why = "nothing was found"
             elif _says_again(expected, values):
                 why = "it says what was asked"
+            elif _goes_by_value(intent.course, values):
+                why = "it holds for one value alone"
             else:
                 cases.append(_Case(values, expected, wanted))
             if len(cases) == MOST_VALUES:
@@ -309,6 +311,13 @@ def _says_again(expected: JsonValue, values: JsonObject) -> bool:
     """Whether an answer is nothing but what a question says already."""
     told = expected[0] if isinstance(expected, list) and len(expected) == 1 else expected
     return isinstance(told, str) and told.casefold() in {str(one).casefold() for one in values.values()}
+
+
+def _goes_by_value(course: Course, values: JsonObject) -> bool:
+    """Whether a field is named by a value that a user says, as ``Chad.languages`` for the country Chad: another value has another field."""
+    told = {str(one).casefold() for one in values.values()}
+    fields = (course.output, *(feed.field for feed in course.walk.feeds))
+    return any(piece.removesuffix("[]").casefold() in told for field in fields for piece in field.split("."))
 
 
 def _triplets(

@@ -22,7 +22,6 @@ _GENERIC = frozenset(
      "hit", "content", "page", "value", "object", "summary", "api", "full", "complex", "advanced", "json", "xml"}
 )  # fmt: skip
 """Words that say of a thing only that it is told about."""
-_VERSION = re.compile(r"v?\d+")
 _MASS = frozenset({"information", "news", "weather", "music", "data", "equipment", "money", "traffic", "advice", "software", "staff", "cast", "crew", "series", "species", "stock"})  # fmt: skip
 _IRREGULAR = {"person": "people", "child": "children", "man": "men", "woman": "women", "index": "indices"}
 _HEAD = re.compile(r"(?:the |a |an )?([\w-]+(?: [\w-]+){0,2}?) of (?:a|an|the)\b", re.IGNORECASE)
@@ -58,11 +57,7 @@ def _plural_word(word: str) -> str:
 
 def phrase(named: Sequence[str]) -> str:
     """Words of an identifier as a phrase: ``number of citations`` of (number, citation)."""
-    own = [
-        word
-        for word, before in zip(named, ("", *named), strict=False)
-        if word != before and not _VERSION.fullmatch(word)
-    ]
+    own = _each_once(_unversioned(named))
     if len(own) > 1 and own[-1] == "list":
         own = own[:-1]
     if len(own) > 1 and own[0] == "number":
@@ -70,6 +65,17 @@ def phrase(named: Sequence[str]) -> str:
     if len(own) > 1 and own[-1] == "count":
         return f"number of {plural(' '.join(own[:-1]))}"
     return " ".join(own)
+
+
+def _unversioned(named: Sequence[str]) -> list[str]:
+    """Words of an identifier without its numbers, and without the ``v`` that one of a version follows."""
+    following = zip(named, (*named[1:], ""), strict=False)
+    return [word for word, after in following if not word.isdigit() and not (word == "v" and after.isdigit())]
+
+
+def _each_once(named: Sequence[str]) -> list[str]:
+    """Words without what says again the one before it: ``verse`` of ``/verse/{verse}``."""
+    return [word for word, before in zip(named, ("", *named), strict=False) if word != before]
 
 
 def field_noun(field: OutputField, otherwise: str = "") -> str:
@@ -99,14 +105,14 @@ def tool_noun(doc: ToolDoc, known: Collection[str] = ()) -> str:
     """
     spoken = {word for name in known for word in words(name)} - FORMS
     own: list[str] = []
-    for word in words(doc.api):
+    for word in _unversioned(words(doc.api)):
         if word in _CUTS and own:
             break
-        if word not in _VERBS | _CUTS | spoken and not _VERSION.fullmatch(word):
+        if word not in _VERBS | _CUTS | spoken:
             own.append(word)
     while own and own[-1] in _GENERIC:
         own.pop()
-    return " ".join(word for word in own if word not in _GENERIC)
+    return " ".join(_each_once([word for word in own if word not in _GENERIC]))
 
 
 def held_noun(doc: ToolDoc, path: str, known: Collection[str] = ()) -> str:

@@ -335,16 +335,16 @@ def _asked_for(course: Course, inputs: Sequence[Input]) -> str:
 def _conditions_of(course: Course, inputs: Sequence[Input], without: Parameter | None = None) -> str:
     """What else is said: ``at {organization}``, ``with the interest {interest}``."""
     told: list[str] = []
-    for one in inputs:
-        if not one.said or (without is not None and one.parameter.name == without.name):
-            continue
-        need = need_of(one.parameter)
+    others = [one for one in inputs if one.said and (without is None or one.parameter.name != without.name)]
+    nouns = [parameter_noun(one.parameter) for one in others]
+    for one, noun in zip(others, nouns, strict=True):
+        need, alone = need_of(one.parameter), nouns.count(noun) == 1
         word = "for" if set(words(one.parameter.name)) <= _LOOKED_FOR else _AT.get(need.kind)
-        if word and not need.role:
+        if word and alone and not need.role:
             told.append(f"{word} {{{one.name}}}")
         else:
             joint = "and" if told and told[-1].startswith(("with", "and")) else "with"
             told.append(
-                f"{joint} the {parameter_noun(one.parameter) if not course.walk.twice else one.said.replace('_', ' ')} {{{one.name}}}"
+                f"{joint} the {noun if alone and not course.walk.twice else one.said.replace('_', ' ')} {{{one.name}}}"
             )
     return " ".join(told)

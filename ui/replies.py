@@ -47,10 +47,11 @@ class Registration(BaseModel):
 
 
 class Conversation(BaseModel):
-    """A conversation in the list."""
+    """A conversation in the list. ``waits``: a run of it waits for its user."""
 
     id: str
     title: str = ""
+    waits: bool = False
 
     @property
     def shown_title(self) -> str:

@@ -5,34 +5,44 @@ import streamlit as st
 _CSS = """<style>
 [data-testid="stMainBlockContainer"] { padding-top: 2.75rem; }
 [data-testid="stSidebarUserContent"] { padding-top: 0; }
-[data-testid="stSidebar"] .stButton button[kind="tertiary"], [data-testid="stSidebar"] .stButton button[kind="primary"],
-[data-testid="stSidebar"] [class*="st-key-view-"] button { justify-content: flex-start; text-align: left; padding-left: .75rem; }
+[data-testid="stMainBlockContainer"] h1 { font-size: 1.6rem; padding: 0 0 .5rem; }
+[data-testid="stSidebarHeader"] { height: 2.5rem; margin-bottom: 0; } [data-testid="stSidebar"] hr { margin: .5rem 0; }
+[data-testid="stSidebar"] .stButton button[kind="tertiary"], [data-testid="stSidebar"] .stButton button[kind="primary"] {
+  justify-content: flex-start; text-align: left; padding: .3rem .6rem; min-height: 2.1rem; border-radius: .4rem; color: inherit; border: 0; }
+[data-testid="stSidebar"] .stButton button[kind="primary"] {
+  background: light-dark(#d6f0e0, #1d3a2b); font-weight: 600; box-shadow: inset 3px 0 0 light-dark(#1f7a4d, #6fcf9c); }
+[data-testid="stSidebar"] .stButton button[kind="tertiary"]:hover, [data-testid="stSidebar"] .stButton button[kind="primary"]:hover { background: light-dark(#e9ecef, #262c35); color: inherit; }
+[data-testid="stSidebar"] .stButton button > div { justify-content: flex-start; }
+[data-testid="stSidebar"] .st-key-talk-chosen { flex-wrap: nowrap; }
+[data-testid="stChatMessageAvatarUser"], [data-testid="stChatMessageAvatarAssistant"] { display: none; }
+[data-testid="stChatMessage"]:has([data-testid="stChatMessageAvatarUser"]) { margin-left: auto; width: fit-content; max-width: 85%; padding: .5rem .9rem; border-radius: .9rem; background: light-dark(#eef3f0, #1c242d); }
+[data-testid="stChatMessage"]:has([data-testid="stChatMessageAvatarAssistant"]) { padding-left: 0; padding-right: 0; }
 [data-testid="stGraphVizChart"] { overflow-x: auto; }
 [data-testid="stGraphVizChart"] svg { max-width: none; height: auto; }
 [data-testid="stText"], [data-testid="stText"] * { white-space: pre-wrap; overflow-wrap: anywhere; }
 [data-testid="stText"] { unicode-bidi: plaintext; text-align: start; }
 [data-testid="stExpander"] summary p { overflow-wrap: anywhere; }
-.fp-code { max-height: 30rem; overflow: auto; border: 1px solid #d5d9df; border-radius: .5rem; background: #f8f9fb; font-size: .82rem; }
+.fp-code { max-height: 30rem; overflow: auto; border: 1px solid light-dark(#d5d9df, #3d4450); border-radius: .5rem; background: light-dark(#f8f9fb, #161a21); font-size: .82rem; }
 .fp-code ol { list-style: none; margin: 0; padding: .4rem 0; }
 .fp-code li { display: grid; grid-template-columns: 2.4rem 1.3rem minmax(0, 1fr) auto; gap: 0 .4rem; padding: .05rem .6rem; margin: 0; align-items: baseline; }
-.fp-code code { background: none; color: #1c2530; padding: 0 0 0 2ch; text-indent: -2ch; display: block; font-size: .8rem; white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: isolate; }
-.fp-number { color: #5b6470; font-size: .8rem; text-align: right; user-select: none; }
-.fp-note { color: #4a525d; font-size: .75rem; white-space: nowrap; }
+.fp-code code { background: none; color: light-dark(#1c2530, light-dark(#e6e9ee, #2c323c)); padding: 0 0 0 2ch; text-indent: -2ch; display: block; font-size: .8rem; white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: isolate; }
+.fp-number { color: light-dark(#5b6470, #9aa3af); font-size: .8rem; text-align: right; user-select: none; }
+.fp-note { color: light-dark(#4a525d, #b4bcc7); font-size: .75rem; white-space: nowrap; }
 .fp-said { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-.fp-code .fp-running { background: #e4ebf7; } .fp-running .fp-sign { color: #2457a6; }
-.fp-code .fp-waits { background: #fdeccf; } .fp-waits .fp-sign { color: #8a5200; }
-.fp-code .fp-failed { background: #fbe0dd; } .fp-failed .fp-sign { color: #a3261b; }
-.fp-sign { font-size: .8rem; } .fp-done .fp-sign { color: #1f7a4d; }
-.fp-code .fp-unreached code, .fp-unreached .fp-sign, .fp-not_made .fp-sign { color: #5b6470; }
-.fp-keyword { color: #8a1c7c; } .fp-string { color: #1a6334; } .fp-code code .fp-number { color: #8a4b00; }
-.fp-comment { color: #5b6470; font-style: italic; } .fp-call { color: #1b4f9c; font-weight: 600; } .fp-builtin { color: #5a3d99; }
-.fp-gate { overflow-x: auto; border: 1px solid #d5d9df; border-radius: .5rem; font-size: .8rem; } .fp-more { display: none; color: #4a525d; font-size: .8rem; }
-.fp-gate table { border-collapse: collapse; width: 100%; } .fp-gate th, .fp-gate td { padding: .25rem .35rem; text-align: center; border-bottom: 1px solid #e6e9ee; white-space: nowrap; }
+.fp-code .fp-running { background: light-dark(#e4ebf7, #1c2b45); } .fp-running .fp-sign { color: light-dark(#2457a6, #8db4f2); }
+.fp-code .fp-waits { background: light-dark(#fdeccf, #43310f); } .fp-waits .fp-sign { color: light-dark(#8a5200, #f0b860); }
+.fp-code .fp-failed { background: light-dark(#fbe0dd, #4a1d1a); } .fp-failed .fp-sign { color: light-dark(#a3261b, #f4988f); }
+.fp-sign { font-size: .8rem; } .fp-done .fp-sign { color: light-dark(#1f7a4d, #6fcf9c); }
+.fp-code .fp-unreached code, .fp-unreached .fp-sign, .fp-not_made .fp-sign { color: light-dark(#5b6470, #9aa3af); }
+.fp-keyword { color: light-dark(#8a1c7c, #e19ad6); } .fp-string { color: light-dark(#1a6334, #8fd6a8); } .fp-code code .fp-number { color: light-dark(#8a4b00, #e8b078); }
+.fp-comment { color: light-dark(#5b6470, #9aa3af); font-style: italic; } .fp-call { color: light-dark(#1b4f9c, #9cc0f5); font-weight: 600; } .fp-builtin { color: light-dark(#5a3d99, #c0aaf0); }
+.fp-gate { overflow-x: auto; border: 1px solid light-dark(#d5d9df, #3d4450); border-radius: .5rem; font-size: .8rem; } .fp-more { display: none; color: light-dark(#4a525d, #b4bcc7); font-size: .8rem; }
+.fp-gate table { border-collapse: collapse; width: 100%; } .fp-gate th, .fp-gate td { padding: .25rem .35rem; text-align: center; border-bottom: 1px solid light-dark(#e6e9ee, #2c323c); white-space: nowrap; }
 .fp-gate th[scope="row"], .fp-gate thead th:first-child { text-align: left; font-weight: 600; unicode-bidi: isolate; min-width: 8rem; max-width: 13rem; white-space: normal; overflow-wrap: anywhere; }
-.fp-gate th[scope="row"], .fp-gate thead th:first-child { position: sticky; left: 0; background: #fff; }
-.fp-gate thead th { color: #4a525d; font-weight: 600; } .fp-gate td.fp-state { text-align: left; }
-.fp-gate .fp-passed { color: #1f7a4d; } .fp-gate .fp-warned { color: #8a5200; background: #fdeccf; font-weight: 700; }
-.fp-gate .fp-failed { color: #a3261b; background: #fbe0dd; font-weight: 700; } .fp-gate .fp-skipped { color: #5b6470; }
+.fp-gate th[scope="row"], .fp-gate thead th:first-child { position: sticky; left: 0; background: light-dark(#fff, #0e1117); }
+.fp-gate thead th { color: light-dark(#4a525d, #b4bcc7); font-weight: 600; } .fp-gate td.fp-state { text-align: left; }
+.fp-gate .fp-passed { color: light-dark(#1f7a4d, #6fcf9c); } .fp-gate .fp-warned { color: light-dark(#8a5200, #f0b860); background: light-dark(#fdeccf, #43310f); font-weight: 700; }
+.fp-gate .fp-failed { color: light-dark(#a3261b, #f4988f); background: light-dark(#fbe0dd, #4a1d1a); font-weight: 700; } .fp-gate .fp-skipped { color: light-dark(#5b6470, #9aa3af); }
 [class*="st-key-icon-"] button p { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 @media (max-width: 640px) {
   .fp-gate th[scope="row"] { max-width: 9rem; } .fp-more { display: block; }

@@ -24,6 +24,7 @@ from server.runs.event_stream import stream_events
 from server.runs.given_plans import settings_with
 from server.runs.journal import records_of
 from server.services import Services
+from server.storage.audit import Deed
 from server.storage.runs import RunChoices
 from wiring.container import Container
 from wiring.settings import model_names
@@ -76,6 +77,7 @@ class ServedBackend:
         settings: JsonObject = {} if task.plan is None else settings_with(task.plan)
         settings |= {ALONE: True, WORDED: task.worded}
         choices = RunChoices(planner=default_planner(policy), policy=policy, settings=settings)
+        await self._write_down(task)
         try:
             await self._have_conversation()
             run = await begun(self.caller, self.session.conversation, task.request, choices, self.services)
@@ -84,6 +86,17 @@ class ServedBackend:
             await self._have_conversation()
             run = await begun(self.caller, self.session.conversation, task.request, choices, self.services)
         return run.id
+
+    async def _write_down(self, task: Task) -> None:
+        """What a program with a token begins is in the audit log: not what was asked, but who had it done."""
+        user = self.caller.user
+        if self.caller.program is None:
+            return
+        deed = Deed(
+            user_id=user.id, name=user.name, role=user.role, via="token", label=self.caller.program, operation="mcp_run",
+            about="Begin a run over MCP", path="POST /mcp", said={"client": clean(self.client, 100), "plan": task.plan is not None},
+        )  # fmt: skip
+        await self.services.storage.audit.begin(deed, 202)
 
     async def _have_conversation(self) -> None:
         if not self.session.conversation:

@@ -1,11 +1,13 @@
 """Accounts and invitations, for administrators."""
 
+from datetime import datetime
 from typing import Annotated
 
-from fastapi import Query
+from fastapi import Query, Request
 from pydantic import BaseModel, Field
 
 from domain.errors import NotFoundError
+from server.audit import note
 from server.dependencies import CurrentAdmin, CurrentServices
 from server.problems import problems
 from server.routes.router import operations
@@ -26,6 +28,14 @@ class UserChange(BaseModel):
 class InvitationBody(BaseModel):
     role: Role = "user"
     note: ShortText = Field(default="", examples=["for Ada"])
+    days: Annotated[
+        float | None, Field(gt=0, le=365, description="How long it counts; null: as the server is set.")
+    ] = None
+
+
+class PasswordLink(BaseModel):
+    secret: str = Field(description="To be given to the user, who sets a new password with it; it is shown this once.")
+    expires_at: datetime
 
 
 class NewInvitation(Invitation):
@@ -50,18 +60,37 @@ async def user(user_id: RowId, _: CurrentAdmin, services: CurrentServices) -> Us
 
 
 @router.patch("/users/{user_id}", summary="Give a role, disable or enable", responses=problems(404, 409))
-async def change_user(user_id: RowId, body: UserChange, _: CurrentAdmin, services: CurrentServices) -> User:
+async def change_user(
+    request: Request, user_id: RowId, body: UserChange, _: CurrentAdmin, services: CurrentServices
+) -> User:
     """Where the account is disabled or its role falls, its runs end before their next call."""
     changed = await services.storage.users.change(user_id, role=body.role, disabled=body.disabled)
+    note(request, account=changed.name)
     services.worker.look()
     return changed
 
 
 @router.delete("/users/{user_id}", status_code=204, summary="Remove an account", responses=problems(404, 409))
-async def remove_user(user_id: RowId, _: CurrentAdmin, services: CurrentServices) -> None:
+async def remove_user(request: Request, user_id: RowId, admin: CurrentAdmin, services: CurrentServices) -> None:
     """With the memories and solutions that are the user's own, as far as their stores are within reach."""
+    note(request, account=(await user(user_id, admin, services)).name)
     await services.storage.users.delete(user_id)
     await services.agents.forget(user_id)
+
+
+@router.post(
+    "/users/{user_id}/password-link",
+    status_code=201,
+    summary="Make a link by which a user sets a new password",
+    responses=problems(404),
+)
+async def password_link(
+    request: Request, user_id: RowId, admin: CurrentAdmin, services: CurrentServices
+) -> PasswordLink:
+    """It counts once, for a day; earlier ones of the user count no more. The old password counts until then."""
+    note(request, account=(await user(user_id, admin, services)).name)
+    secret, until = await services.storage.password_resets.add(user_id)
+    return PasswordLink(secret=secret, expires_at=until)
 
 
 @router.get("/users/{user_id}/sessions", summary="Where a user is logged in", responses=problems(404))
@@ -73,9 +102,9 @@ async def user_sessions(user_id: RowId, admin: CurrentAdmin, services: CurrentSe
 @router.delete(
     "/users/{user_id}/sessions", status_code=204, summary="End all of a user's sessions", responses=problems(404)
 )
-async def end_user_sessions(user_id: RowId, admin: CurrentAdmin, services: CurrentServices) -> None:
+async def end_user_sessions(request: Request, user_id: RowId, admin: CurrentAdmin, services: CurrentServices) -> None:
     """The user's runs end before their next call."""
-    await user(user_id, admin, services)
+    note(request, account=(await user(user_id, admin, services)).name)
     await services.storage.tokens.revoke_for(user_id, None, _ENDED)
     services.worker.look()
 
@@ -100,7 +129,7 @@ async def invitations(_: CurrentAdmin, services: CurrentServices) -> list[Invita
 
 @router.post("/invitations", status_code=201, summary="Invite somebody")
 async def invite(body: InvitationBody, admin: CurrentAdmin, services: CurrentServices) -> NewInvitation:
-    days = services.settings.invitation_days
+    days = body.days or services.settings.invitation_days
     made, secret = await services.storage.invitations.add(admin.id, body.role, body.note, days)
     return NewInvitation(**made.model_dump(), secret=secret)
 

@@ -1,9 +1,9 @@
 """Conversations and their messages. All is asked for with the user it must belong to: another's is as good as none."""
 
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, delete, select, tuple_, update
+from sqlalchemy import ColumnElement, case, delete, select, tuple_, update
 
 from domain.errors import NotFoundError
 from domain.model import Model
@@ -11,18 +11,28 @@ from server.storage.clock import Clock
 from server.storage.database import Database
 from server.storage.row_ids import new_id
 from server.storage.rows.conversations import ConversationRow, MessageRow
-from server.storage.rows.runs import RunRow
+from server.storage.rows.runs import InputRow, RunRow
 
 Speaker = Literal["user", "assistant"]
+_TITLE = 80
+"""Characters of the first question that are a conversation's title where it was given none."""
+_WAITS = (
+    select(InputRow.key)
+    .join(RunRow, RunRow.id == InputRow.run_id)
+    .where(RunRow.conversation_id == ConversationRow.id, RunRow.status != "finished", InputRow.answered_at.is_(None))
+    .correlate(ConversationRow)
+    .exists()
+)
 
 
 class Conversation(Model):
-    """``updated_at``: when something was last said or it was renamed."""
+    """``updated_at``: when something was last said or it was renamed. ``waits``: a run of it waits for what its user has to say."""
 
     id: str
     title: str
     created_at: datetime
     updated_at: datetime
+    waits: bool = False
 
 
 class Message(Model):
@@ -53,32 +63,34 @@ class Conversations:
 
     async def get(self, conversation_id: str, user_id: str) -> Conversation | None:
         async with self._database.reading() as session:
-            row = await session.scalar(select(ConversationRow).where(_owned(conversation_id, user_id)))
-            return _conversation(row) if row else None
+            found = await session.execute(select(ConversationRow, _WAITS).where(_owned(conversation_id, user_id)))
+            row = found.one_or_none()
+            return _conversation(*row) if row else None
 
     async def page(
         self, user_id: str, *, search: str = "", before: Conversation | None = None, limit: int = 50
     ) -> list[Conversation]:
         """The latest first, those after ``before`` in that order. ``search``: words in the title or in what was said, in any case."""
         row = ConversationRow
-        statement = select(row).where(row.user_id == user_id)
+        statement = select(row, _WAITS).where(row.user_id == user_id)
         if wanted := search.casefold().strip():
             said = select(MessageRow.conversation_id).where(MessageRow.text_key.contains(wanted, autoescape=True))
             statement = statement.where(row.title_key.contains(wanted, autoescape=True) | row.id.in_(said))
         if before is not None:
             statement = statement.where(tuple_(row.updated_at, row.id) < tuple_(before.updated_at, before.id))
         async with self._database.reading() as session:
-            found = await session.scalars(statement.order_by(row.updated_at.desc(), row.id.desc()).limit(limit))
-            return [_conversation(one) for one in found]
+            found = await session.execute(statement.order_by(row.updated_at.desc(), row.id.desc()).limit(limit))
+            return [_conversation(*one) for one in found]
 
     async def rename(self, conversation_id: str, user_id: str, title: str) -> Conversation:
         """``NotFoundError``: this user has no such conversation."""
         new = {"title": title, "title_key": title.casefold(), "updated_at": self._clock()}
-        change = update(ConversationRow).where(_owned(conversation_id, user_id)).values(new).returning(ConversationRow)
+        change = update(ConversationRow).where(_owned(conversation_id, user_id)).values(new)
         async with self._database.writing() as session:
-            if (row := await session.scalar(change)) is None:
+            if (row := await session.scalar(change.returning(ConversationRow))) is None:
                 raise _none()
-            return _conversation(row)
+            waits = await session.scalar(select(_WAITS).where(ConversationRow.id == conversation_id))
+            return _conversation(row, waits)
 
     async def remove(self, conversation_id: str, user_id: str) -> bool:
         """With its messages, runs and their events. Whether it was there."""
@@ -127,8 +139,10 @@ def _none() -> NotFoundError:
     return NotFoundError("there is no such conversation")
 
 
-def _conversation(row: ConversationRow) -> Conversation:
-    return Conversation(id=row.id, title=row.title, created_at=row.created_at, updated_at=row.updated_at)
+def _conversation(row: ConversationRow, waits: object = None) -> Conversation:
+    return Conversation(
+        id=row.id, title=row.title, created_at=row.created_at, updated_at=row.updated_at, waits=bool(waits)
+    )
 
 
 def _message(row: MessageRow) -> Message:
@@ -146,3 +160,13 @@ def said(row: RunRow, speaker: str, text: str, at: datetime) -> MessageRow:
         run_id=row.id,
         created_at=at,
     )
+
+
+def titled(request: str) -> dict[str, Any]:
+    """The title of a conversation that has none: what is asked in it."""
+    row, title = ConversationRow, " ".join(request.split())[:_TITLE]
+    none = row.title == ""
+    return {
+        "title": case((none, title), else_=row.title),
+        "title_key": case((none, title.casefold()), else_=row.title_key),
+    }

@@ -13,7 +13,7 @@ from domain.event import Outcome
 from domain.model import JsonObject, Model
 from domain.verdict import Verdict
 from server.storage.clock import Clock
-from server.storage.conversations import said
+from server.storage.conversations import said, titled
 from server.storage.daily_usage import Used, count
 from server.storage.database import Database
 from server.storage.row_ids import new_id
@@ -134,8 +134,8 @@ class Runs:
             await _standing(session, user_id, session_id)
             if most is not None and await _open_count(session, user_id) >= most:
                 raise BusyError(f"{most} of your runs have not ended yet; wait for one, or cancel one")
-            touched = update(ConversationRow).where(owned).values(updated_at=at).returning(ConversationRow.id)
-            if await session.scalar(touched) is None:
+            touched = update(ConversationRow).where(owned).values(updated_at=at, **(titled(request) if say else {}))
+            if await session.scalar(touched.returning(ConversationRow.id)) is None:
                 raise NotFoundError("there is no such conversation")
             within(await session.run_sync(count, user_id, at, {"runs": 1}))
             session.add(row)

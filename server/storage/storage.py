@@ -10,6 +10,7 @@ from sqlalchemy.exc import ProgrammingError
 from domain.errors import UnavailableError
 from server.storage.allowed_tools import AllowedTools
 from server.storage.attempts import Attempts
+from server.storage.audit import Audit
 from server.storage.clock import Clock, now
 from server.storage.conversations import Conversations
 from server.storage.daily_usage import DailyUsage
@@ -25,6 +26,7 @@ from server.storage.key_grants import KeyGrants
 from server.storage.key_shelves import OF_SOURCES
 from server.storage.login_places import LoginPlaces
 from server.storage.migrate import newest
+from server.storage.password_resets import PasswordResets
 from server.storage.retention import Retention
 from server.storage.run_leases import HeldRuns
 from server.storage.runs import Runs
@@ -58,7 +60,9 @@ class Storage:
         self.database = database = Database(url)
         self.users = Users(database, clock)
         self.invitations = Invitations(database, clock)
+        self.password_resets = PasswordResets(database, clock)
         self.tokens = Tokens(database, clock, lifetimes.access, lifetimes.session)
+        self.audit = Audit(database, clock)
         self.attempts = Attempts(database, clock)
         self.places = LoginPlaces(database, clock)
         self.tool_keys = ToolKeys(database, clock, keys)

@@ -5,6 +5,7 @@ Whatever is not plainly good is refused: unknown, expired, revoked, of the wrong
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from pydantic import Field
 from sqlalchemy import delete, select, update
@@ -31,6 +32,14 @@ class TokenPair(Model):
     refresh_token: str = Field(repr=False)
     access_expires_at: datetime
     session_expires_at: datetime
+
+
+class Holder(NamedTuple):
+    """Whose an access token is. ``program``: the label of a token that a program has; None: somebody has logged in."""
+
+    user: User
+    session_id: str
+    program: str | None
 
 
 class Session(Model):
@@ -64,7 +73,9 @@ class Tokens:
     async def open_for_program(self, user_id: str, label: str, counts: timedelta) -> tuple[str, datetime]:
         """A session of what cannot renew its token: one access token and until when it counts, which is as long as the session."""
         at, access = self._clock(), new_secret("fpa")
-        row = SessionRow(id=new_id(), user_id=user_id, label=label[:200], created_at=at, expires_at=at + counts)
+        row = SessionRow(
+            id=new_id(), user_id=user_id, label=label[:200], created_at=at, expires_at=at + counts, program=True
+        )
         token = TokenRow(
             hash=hash_of(access), session_id=row.id, kind="access", created_at=at, expires_at=row.expires_at
         )
@@ -74,11 +85,11 @@ class Tokens:
             session.add(token)
         return access, row.expires_at
 
-    async def whose(self, access_token: str) -> tuple[User, str]:
+    async def whose(self, access_token: str) -> Holder:
         """The user and the session of an access token. ``UnauthenticatedError`` where it does not count."""
         at = self._clock()
         statement = (
-            select(UserRow, SessionRow.id)
+            select(UserRow, SessionRow)
             .join(SessionRow, SessionRow.user_id == UserRow.id)
             .join(TokenRow, TokenRow.session_id == SessionRow.id)
             .where(TokenRow.hash == hash_of(access_token), TokenRow.kind == "access", TokenRow.expires_at > at)
@@ -87,7 +98,8 @@ class Tokens:
         found = await self._database.read(lambda session: session.execute(statement).one_or_none())
         if found is None:
             raise UnauthenticatedError(_REFUSED)
-        return user_of(found[0]), found[1]
+        held = found[1]
+        return Holder(user_of(found[0]), held.id, held.label if held.program else None)
 
     async def refresh(self, refresh_token: str) -> TokenPair:
         """Trade a refresh token in for new tokens. ``UnauthenticatedError`` where it does not count.

@@ -4,8 +4,7 @@ A new operation has no line here, and ``test_authorisation`` fails until it has 
 it belongs to ``user``. Where an operation speaks of the caller's own things, another's are not found.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,14 +18,10 @@ from server.storage.row_ids import new_id
 from server.storage.rows.runs import RunRow
 from server.storage.runs import RunChoices
 from server.storage.templates import TemplateContent
+from tests.server.access import Access, everyone, for_admins, for_authors, for_oneself, none, own
+from tests.server.administration import ADMINISTRATION
 from tests.server.sources import A_TOOL, FORM_TOOL, NEW_SOURCE, source_of
 from tests.server.world import PASSWORD, World, with_store
-
-Things = Callable[[World], Awaitable[Mapping[str, str]]]
-
-
-async def none(_: World) -> Mapping[str, str]:
-    return {}
 
 
 async def a_store(world: World) -> Mapping[str, str]:
@@ -191,43 +186,6 @@ async def a_kept_out_tool(world: World) -> Mapping[str, str]:
     return things
 
 
-@dataclass(frozen=True)
-class Access:
-    """Statuses by who asks. ``body`` is sent as JSON."""
-
-    nobody: int
-    user: int
-    other: int
-    author: int
-    admin: int
-    body: Any = None
-    things: Things = field(default=none)
-
-    def of(self, who: str) -> int:
-        return getattr(self, who)
-
-
-def everyone(status: int, body: Any = None) -> Access:
-    return Access(status, status, status, status, status, body)
-
-
-def for_oneself(status: int, body: Any = None) -> Access:
-    return Access(401, status, status, status, status, body)
-
-
-def own(status: int, things: Things, body: Any = None) -> Access:
-    return Access(401, status, 404, 404, 404, body, things)
-
-
-def for_authors(status: int, things: Things = none, body: Any = None) -> Access:
-    """Those of the author, who is ``author``, and administrators."""
-    return Access(401, 403, 403, status, status, body, things)
-
-
-def for_admins(status: int, things: Things = none, body: Any = None) -> Access:
-    return Access(401, 403, 403, 403, status, body, things)
-
-
 def for_admins_alone(status: int, body: Any = None) -> Access:
     """An administrator's source: another author's is not found."""
     return Access(401, 403, 403, 404, status, body, an_admins_source)
@@ -244,6 +202,7 @@ A_GRANT: dict[str, Any] = {
     "client_id": "footpath",
     "hosts": ["api.example.com"],
 }
+A_MARK = {"kind": "tool", "mark": "ban", "reason": "It is gone."}
 LOGIN = {"name": "user", "password": PASSWORD}
 EXPECTED: dict[tuple[str, str], Access] = {
     ("GET", "/health"): everyone(200),
@@ -252,6 +211,7 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("GET", "/api/v1/auth/registration"): everyone(200),
     ("POST", "/api/v1/auth/register"): everyone(201, {"name": "new", "password": PASSWORD}),
     ("POST", "/api/v1/auth/login"): everyone(200, LOGIN),
+    ("POST", "/api/v1/auth/reset"): everyone(403, {"secret": "no such link", "password": PASSWORD}),
     ("POST", "/api/v1/auth/refresh"): everyone(401, {"refresh_token": "no such token"}),
     ("POST", "/api/v1/auth/logout"): for_oneself(204),
     ("GET", "/api/v1/me"): for_oneself(200),
@@ -281,9 +241,11 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("GET", "/api/v1/users/{user_id}"): for_admins(200, a_user),
     ("PATCH", "/api/v1/users/{user_id}"): for_admins(200, a_user, {"role": "author"}),
     ("DELETE", "/api/v1/users/{user_id}"): for_admins(204, a_user),
+    ("POST", "/api/v1/users/{user_id}/password-link"): for_admins(201, a_user),
     ("GET", "/api/v1/users/{user_id}/sessions"): for_admins(200, a_user),
     ("DELETE", "/api/v1/users/{user_id}/sessions"): for_admins(204, a_users_session),
     ("DELETE", "/api/v1/users/{user_id}/sessions/{session_id}"): for_admins(204, a_users_session),
+    **ADMINISTRATION,
     ("GET", "/api/v1/invitations"): for_admins(200),
     ("POST", "/api/v1/invitations"): for_admins(201, none, {"role": "user"}),
     ("DELETE", "/api/v1/invitations/{invitation_id}"): for_admins(204, an_invitation),
@@ -369,9 +331,7 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("POST", "/api/v1/tools/{tool}/try"): Access(401, 200, 200, 200, 200, {"arguments": {}}, a_tool),
     ("GET", "/api/v1/tools/{tool}/tried"): Access(401, 200, 200, 200, 200, None, a_tool),
     ("GET", "/api/v1/tools/{tool}/marks"): for_admins(200, a_tool),
-    ("PUT", "/api/v1/tools/{tool}/marks"): for_admins(
-        200, a_tool, {"kind": "tool", "mark": "ban", "reason": "It is gone."}
-    ),
+    ("PUT", "/api/v1/tools/{tool}/marks"): for_admins(200, a_tool, A_MARK),
 }
 OTHERS = "/api/v1/templates/{template_id}"
 SOLUTION = "/api/v1/solutions/{solution_id}"

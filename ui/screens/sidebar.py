@@ -1,4 +1,4 @@
-"""The side bar: conversations, how to plan, who one is."""
+"""The side bar: where one is, the conversations, how to plan, who one is."""
 
 import streamlit as st
 
@@ -10,42 +10,80 @@ from ui.screens.views import VIEWS
 from ui.texts import unmarked
 
 _TITLE = 48
-_SEEN, _HEIGHT = 8, 330
+_SEEN, _HEIGHT = 8, 300
 """More conversations than that are scrolled in a box so high: what lies below them stays in reach."""
 
 
 def sidebar(client: Client) -> str:
     """The open conversation's id; empty: a new one, made with its first question."""
+    chosen = places.place("conversation")
     with st.sidebar:
         st.subheader("Footpath")
-        if st.button("New conversation", icon=":material/add:", width="stretch"):
-            _open("")
-        search = st.text_input("Search", max_chars=200, placeholder="Search", label_visibility="collapsed")
-        found = client.conversations(search)
-        chosen = st.query_params.get("conversation", "")
-        with st.container(height=_HEIGHT if len(found) > _SEEN else "content", border=False):
-            for one in found:
-                kind = "primary" if one.id == chosen else "tertiary"
-                if st.button(unmarked(_short(one.shown_title)), key=one.id, type=kind, width="stretch"):
-                    _open(one.id)
-        if not found:
-            st.caption("Nothing was found." if search else "What you ask will be kept here.")
-        current = next((one for one in found if one.id == chosen), None)
-        if current:
-            _change(client, current)
         _views(client, chosen)
+        _conversations(client, chosen)
         st.divider()
         choosing(client)
         st.caption(f"Logged in as {unmarked(client.account.user.name)}")
-        if st.button("Log out", width="stretch"):
+        if st.button("Log out", type="tertiary", icon=":material/logout:"):
             session.leave()
             st.query_params.clear()
             st.rerun()
     return chosen
 
 
+def _views(client: Client, conversation: str) -> None:
+    """The conversation and what else there is to see, always in the same order; which of them is open is marked, and stands in the address."""
+    seen = places.view()
+    with st.container(key="places", gap=None):
+        if _view("Conversation", "chat", opened=not seen):
+            places.go()
+        for name, one in VIEWS.items():
+            if one.offered(client, conversation) and _view(one.label, one.icon, opened=name == seen):
+                places.go(name)
+
+
+def _view(label: str, icon: str, *, opened: bool) -> bool:
+    kind = "primary" if opened else "tertiary"
+    return st.button(label, icon=f":material/{icon}:", key=f"view-{icon}", type=kind, width="stretch")
+
+
+def _conversations(client: Client, chosen: str) -> None:
+    """Those that wait for their user are marked; the open one can be renamed and deleted beside it."""
+    if st.button("New conversation", icon=":material/add:", width="stretch"):
+        _open("")
+    search = st.text_input("Search", max_chars=200, placeholder="Search", label_visibility="collapsed")
+    found = client.conversations(search)
+    with st.container(key="talks", height=_HEIGHT if len(found) > _SEEN else "content", border=False, gap=None):
+        for one in found:
+            if one.id == chosen:
+                _chosen(client, one)
+            else:
+                _talk(one, "tertiary")
+    if not found:
+        st.caption("Nothing was found." if search else "What you ask will be kept here.")
+
+
+def _chosen(client: Client, one: Conversation) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap=None, key="talk-chosen"):
+        _talk(one, "primary")
+        with st.container(key="icon-change", width="content"):
+            _change(client, one)
+
+
+def _talk(one: Conversation, kind: str) -> None:
+    primary, title = kind == "primary", unmarked(_short(one.shown_title))
+    pressed = st.button(
+        f":orange-badge[waits for you] {title}" if one.waits else title,
+        key=one.id,
+        type="primary" if primary else "tertiary",
+        width="stretch",
+    )
+    if pressed:
+        _open(one.id)
+
+
 def _change(client: Client, conversation: Conversation) -> None:
-    with st.popover("Rename or delete", width="stretch"):
+    with st.popover("Rename or delete", icon=":material/more_horiz:", type="tertiary"):
         title = st.text_input("Title", conversation.title, max_chars=200, key=f"title-{conversation.id}")
         if st.button("Rename", key=f"rename-{conversation.id}"):
             client.rename(conversation.id, title)
@@ -53,21 +91,6 @@ def _change(client: Client, conversation: Conversation) -> None:
         if st.button("Delete with all its runs", key=f"delete-{conversation.id}"):
             client.remove(conversation.id)
             _open("")
-
-
-def _views(client: Client, conversation: str) -> None:
-    """The conversation and what else there is to see, always in the same order; which of them is open is marked, and stands in the address."""
-    seen = places.view()
-    if _view("Conversation", "chat", opened=not seen):
-        places.go()
-    for name, one in VIEWS.items():
-        if one.offered(client, conversation) and _view(one.label, one.icon, opened=name == seen):
-            places.go(name)
-
-
-def _view(label: str, icon: str, *, opened: bool) -> bool:
-    kind = "primary" if opened else "secondary"
-    return st.button(label, icon=f":material/{icon}:", key=f"view-{icon}", type=kind, width="stretch")
 
 
 def _short(title: str) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from ui.client import Client
 from ui.screens.accounts import all_accounts
+from ui.screens.audit import audit_log
 from ui.screens.history import history
 from ui.screens.keys import keys
 from ui.screens.leave import leave
@@ -41,5 +42,6 @@ VIEWS = {
     "keys": View("Keys", "key", lambda client, _: keys(client), "/me/tool-keys"),
     "leave": View("Leave", "verified_user", lambda client, _: leave(client), "/me/allowed-tools"),
     "accounts": View("Accounts", "group", lambda client, _: all_accounts(client), "/users", admins=True),
+    "audit": View("Audit log", "receipt_long", lambda client, _: audit_log(client), "/audit", admins=True),
 }
 """By the name that stands in the address, in the order in which they are offered."""

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Index, LargeBinary
+from sqlalchemy import ForeignKey, Index, LargeBinary, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from server.storage.columns import Json, Row
@@ -39,8 +39,19 @@ class InvitationRow(Row):
     used_by: Mapped[str | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
 
 
+class PasswordResetRow(Row):
+    """``secret_hash``: SHA-256 of what a user is given to set a new password with. It goes when it is used."""
+
+    __tablename__ = "password_resets"
+
+    secret_hash: Mapped[str] = mapped_column(primary_key=True)
+    user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+
+
 class SessionRow(Row):
-    """One log-in. All its tokens end with it. ``expires_at`` is absolute: refreshing does not move it."""
+    """One log-in. All its tokens end with it. ``expires_at`` is absolute: refreshing does not move it. ``program``: its token cannot be renewed."""
 
     __tablename__ = "sessions"
 
@@ -51,6 +62,7 @@ class SessionRow(Row):
     expires_at: Mapped[datetime] = mapped_column(index=True)
     revoked_at: Mapped[datetime | None]
     revoked_why: Mapped[str | None]
+    program: Mapped[bool] = mapped_column(default=False, server_default=false())
 
 
 class TokenRow(Row):

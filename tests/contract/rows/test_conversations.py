@@ -8,7 +8,7 @@ from domain.errors import ConflictError, NotFoundError
 from server.storage.storage import Storage
 from server.storage.templates import TemplateContent
 from tests.contract.rows.conftest import ManualClock
-from tests.contract.rows.people import run, user
+from tests.contract.rows.people import CHOICES, run, user
 
 CONTENT = TemplateContent(parameters={"city": {"type": "string"}}, plan={"steps": []})
 
@@ -35,6 +35,32 @@ async def test_another_users_conversation_is_not_there(storage: Storage) -> None
         with pytest.raises(NotFoundError):
             await refused
     assert await storage.conversations.get(talk.id, ada.id) == talk
+
+
+async def test_a_conversation_without_a_title_gets_its_first_question(storage: Storage) -> None:
+    ada, question = await user(storage), "  What is\nthe weather in " + "Oskvik " * 20
+    bare, named = await storage.conversations.add(ada.id), await storage.conversations.add(ada.id, "Weather")
+    for talk in (bare, named):
+        for request in (question, "And in Velmora?"):
+            await storage.runs.add(ada.id, talk.id, request, CHOICES, say=True)
+    found = {one.id: one.title for one in await storage.conversations.page(ada.id, search="what is the")}
+    assert found[bare.id].startswith("What is the weather in Oskvik")
+    assert (len(found[bare.id]), found.get(named.id)) == (80, None)
+
+
+async def test_a_conversation_says_while_it_waits_for_its_user(storage: Storage) -> None:
+    ada = await user(storage)
+    of, talk = await run(storage, ada)
+
+    async def waits() -> list[bool]:
+        renamed = await storage.conversations.rename(talk.id, ada.id, "Weather")
+        return [one.waits for one in (*await storage.conversations.page(ada.id), renamed)]
+
+    assert await waits() == [False, False]
+    await storage.inputs.ask(of.id, "call-1", "call", {"asks": "call"})
+    assert await waits() == [True, True]
+    await storage.inputs.answer(of.id, "call-1", ada.id, {"decision": "allow"})
+    assert await waits() == [False, False]
 
 
 async def test_search_looks_at_titles_and_words_in_any_case(storage: Storage) -> None:

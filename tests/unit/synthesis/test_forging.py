@@ -1,5 +1,6 @@
 """Combinations to solutions: what is kept gives what was found without it, by hand as well."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -10,6 +11,7 @@ from agent.plans.checked_plan import checked
 from agent.programs.offer_text import OfferText
 from domain.model import JsonObject
 from domain.solution import Solution
+from domain.tool import Parameter
 from graph.walks import Ground
 from synthesis import forging
 from synthesis.combinations import Combination, combinations
@@ -19,7 +21,7 @@ from synthesis.intents import Course, Intent, intents
 from synthesis.sentences import Written, written
 from synthesis.trying import Reading, tried
 from synthesis.values import Values
-from tests.unit.synthesis.library_service import TOOLS, ReadersService, sandbox
+from tests.unit.synthesis.library_service import SEARCH, TOOLS, ReadersService, sandbox
 
 
 def every() -> list[Combination]:
@@ -134,6 +136,24 @@ async def test_what_finds_nothing_is_not_kept(wrong: dict[str, JsonValue], why: 
     made = await forged(one("searchPerson getPersonBooks", "name", "[].title"), service)
     assert not made.solutions
     assert made.dropped[why] == made.intents
+
+
+async def test_what_holds_for_one_value_alone_is_not_kept() -> None:
+    """``Chad.languages`` of whoever asks for Chad is no answer for another country."""
+    languages: JsonObject = {"type": "object", "properties": {"languages": {"type": "string"}}}
+    by_country = SEARCH.model_copy(
+        update={
+            "parameters": (Parameter(name="city", required=True, example="Chad"),),
+            "response_schema": json.dumps({"type": "object", "properties": {"Chad": languages, "world": languages}}),
+        }
+    )
+    service = ReadersService({"searchPerson": {"Chad": {"languages": "French"}, "world": {"languages": "many"}}})
+    reading = Reading(service)
+    forge = Forge(sandbox(), reading, Values((by_country,), reading))
+    made = [await forge.forged(each) for each in combinations(Ground([by_country]))]
+    kept = [solution for each in made for solution in each.solutions]
+    assert {one.outputs for one in kept} == {("world.languages",)}
+    assert sum(each.dropped["it holds for one value alone"] for each in made) == 1
 
 
 async def test_of_values_that_are_no_numbers_none_is_the_most() -> None:

@@ -60,7 +60,7 @@ def test_people_are_asked_for_as_people_and_called_by_their_names_alone() -> Non
     assert questions(cited, written(cited).inputs)[2] == "I would like to know the number of citations of {name}."
 
 
-def asked_of(api: str, schema: JsonObject, parameter: str) -> list[str]:
+def asked_of(api: str, schema: JsonObject, *parameters: str) -> list[str]:
     """The first question for each field of a function's answer."""
     tool = ToolDoc(
         id=tool_id("Any", "Any", api),
@@ -68,7 +68,7 @@ def asked_of(api: str, schema: JsonObject, parameter: str) -> list[str]:
         toolset="Any",
         api=api,
         function=api,
-        parameters=(Parameter(name=parameter, required=True),),
+        parameters=tuple(Parameter(name=one, required=True) for one in parameters),
         response_schema=json.dumps(schema),
     )
     found = (next(intents(Course(each))) for each in combinations(Ground([tool])))
@@ -85,6 +85,18 @@ def test_an_input_that_says_only_that_something_is_looked_for_is_not_named() -> 
     site: JsonObject = {"type": "object", "properties": {"rank": {"type": "integer"}}}
     told = asked_of("popularSites", {"type": "array", "items": site}, "q")
     assert told == ["What are the ranks of the popular sites for {q}?"]
+
+
+def test_inputs_of_one_kind_are_told_apart_by_their_names() -> None:
+    draw: JsonObject = {"jackpot": {"type": "integer"}}
+    told = asked_of("drawings", {"type": "array", "items": {"type": "object", "properties": draw}}, "date1", "date2")
+    assert told == ["What are the jackpots of the drawings with the date1 {date1} and the date2 {date2}?"]
+
+
+def test_a_function_is_called_by_what_its_name_says_once_and_without_its_version() -> None:
+    verse: JsonObject = {"type": "object", "properties": {"context": {"type": "string"}}}
+    told = asked_of("/v1/verse/{verse}", {"type": "array", "items": verse}, "q")
+    assert told == ["What are the contexts of the verses for {q}?"]
 
 
 @pytest.mark.parametrize(
@@ -108,6 +120,7 @@ def test_plurals(one_thing: str, several: str) -> None:
         (("page", "count"), "number of pages"),
         (("author", "name", "list"), "author name"),
         (("symbol", "symbol"), "symbol"),
+        (("v", "1", "list", "currency"), "list currency"),
     ],
 )
 def test_phrases(named: tuple[str, ...], said: str) -> None:

@@ -1,0 +1,97 @@
+"""The audit log: who changed what, and when. Entries are added and get their end once; nothing here changes or removes one otherwise."""
+
+from datetime import datetime
+from typing import Literal
+
+from sqlalchemy import select, update
+
+from domain.model import JsonObject, Model
+from server.storage.clock import Clock
+from server.storage.database import Database
+from server.storage.row_ids import new_id
+from server.storage.rows.audit import AuditRow
+from server.storage.users import name_key
+
+Via = Literal["session", "token", "command"]
+"""By which somebody came: logged in, as a program with a token, or on the machine itself."""
+
+
+class Deed(Model):
+    """What is about to be done. ``label``: of the program's token; ``said``: what of it may be told, never a secret."""
+
+    user_id: str = ""
+    name: str = ""
+    role: str = ""
+    via: Via
+    label: str = ""
+    operation: str
+    about: str
+    path: str = ""
+    said: JsonObject
+
+
+class AuditEntry(Deed):
+    """``status`` None: it was begun, and nobody knows how it ended."""
+
+    id: str
+    at: datetime
+    status: int | None
+
+
+class AuditFilter(Model):
+    """What is looked for; what is empty or None chooses nothing. ``name``: the beginning of a name."""
+
+    name: str = ""
+    operation: str = ""
+    via: Via | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+class Audit:
+    """That of a database."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def begin(self, deed: Deed, status: int | None = None) -> str:
+        """Write it down before it is done: its id. ``status``: of what is done already."""
+        row = AuditRow(
+            id=new_id(), at=self._clock(), status=status, name_key=name_key(deed.name), **deed.model_dump(mode="json")
+        )
+        async with self._database.writing() as session:
+            session.add(row)
+        return row.id
+
+    async def end(self, entry: str, status: int, said: JsonObject) -> None:
+        """How it ended, once: a second end changes nothing."""
+        still_open = (AuditRow.id == entry) & AuditRow.status.is_(None)
+        ended = update(AuditRow).where(still_open).values(status=status, said=said)
+        await self._database.write(lambda session: session.execute(ended))
+
+    async def page(self, wanted: AuditFilter, before: str = "", limit: int = 50) -> list[AuditEntry]:
+        """The newest first, those before an id."""
+        chosen = select(AuditRow).order_by(AuditRow.id.desc()).limit(limit)
+        if before:
+            chosen = chosen.where(AuditRow.id < before)
+        if wanted.name:
+            chosen = chosen.where(AuditRow.name_key.startswith(name_key(wanted.name), autoescape=True))
+        if wanted.operation:
+            chosen = chosen.where(AuditRow.operation == wanted.operation)
+        if wanted.via:
+            chosen = chosen.where(AuditRow.via == wanted.via)
+        if wanted.since:
+            chosen = chosen.where(AuditRow.at >= wanted.since)
+        if wanted.until:
+            chosen = chosen.where(AuditRow.at < wanted.until)
+        return await self._database.read(lambda session: [_entry(row) for row in session.scalars(chosen)])
+
+    async def operations(self) -> dict[str, str]:
+        """The operations that there are entries of, with what they do in words."""
+        chosen = select(AuditRow.operation, AuditRow.about).distinct().order_by(AuditRow.about)
+        return await self._database.read(lambda session: {row[0]: row[1] for row in session.execute(chosen)})
+
+
+def _entry(row: AuditRow) -> AuditEntry:
+    return AuditEntry.model_validate({name: getattr(row, name) for name in AuditEntry.model_fields})

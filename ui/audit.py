@@ -1,0 +1,71 @@
+"""The audit log as the page needs it, for administrators."""
+
+from datetime import UTC, date, datetime, time, timedelta
+
+from pydantic import BaseModel, Field
+
+from domain.model import JsonObject
+from ui.client import Client, read, read_all
+
+PAGE = 50
+VIA = {"session": "logged in", "token": "a program's token", "command": "a command on the server"}
+
+
+class Entry(BaseModel):
+    """One change. ``status`` None: nobody knows how it ended."""
+
+    id: str
+    at: datetime
+    name: str = ""
+    role: str = ""
+    via: str = ""
+    label: str = ""
+    operation: str = ""
+    about: str = ""
+    path: str = ""
+    said: JsonObject = Field(default_factory=JsonObject)
+    status: int | None = None
+
+    @property
+    def who(self) -> str:
+        """A name, and by what it came where that was no person who had logged in."""
+        by = f"{VIA.get(self.via, self.via)}{f': {self.label}' if self.label else ''}" if self.via != "session" else ""
+        return " · ".join(part for part in (self.name, by) if part)
+
+    @property
+    def ended(self) -> str:
+        """How it ended, in words."""
+        if self.status is None:
+            return "nobody knows how it ended"
+        return "done" if self.status < 400 else f"refused ({self.status})"
+
+    @property
+    def details(self) -> str:
+        """What is told of it, each with its name."""
+        return ", ".join(f"{name}: {value}" for name, value in self.said.items() if not name.endswith("_id"))
+
+
+class EntryPage(BaseModel):
+    entries: list[Entry]
+    next: str | None = None
+
+
+class Operation(BaseModel):
+    operation: str
+    about: str = ""
+
+
+def entries(
+    client: Client, name: str = "", operation: str = "", via: str = "", day: date | None = None, before: str = ""
+) -> EntryPage:
+    """The newest first; of one ``day`` (UTC) where it is given."""
+    chosen = {"name": name, "operation": operation, "via": via, "before": before, "limit": str(PAGE)}
+    if day is not None:
+        begins = datetime.combine(day, time(), UTC)
+        chosen |= {"since": begins.isoformat(), "until": (begins + timedelta(days=1)).isoformat()}
+    return read(EntryPage, client.send("GET", "/audit", params={key: value for key, value in chosen.items() if value}))
+
+
+def operations(client: Client) -> dict[str, str]:
+    """Those that there are entries of, with what they do."""
+    return {one.operation: one.about for one in read_all(Operation, client.send("GET", "/audit/operations"))}
