@@ -23,12 +23,12 @@ from footpath import AsyncFootpath, Footpath
 from footpath.command import script
 from footpath.commands import COMMANDS
 from playground.apis.service import refusals
-from playground.child import running_playground
 from playground.failures import busy, fails
 from playground.record import CATALOGUE
 from server.app import create_app
 from tests.flows.doc_examples import ROOT, Called, Example, called, examples
 from tests.flows.served import built
+from tests.playing import running_playground
 from wiring.container import open_container
 from wiring.settings import Settings
 
