@@ -19,6 +19,8 @@ import httpx
 
 from domain.event import EventRecord, InputNeeded
 from playground.record import CATALOGUE, DATA
+from tests import forked
+from tests.forked import Command
 from wiring.build import BuildOptions, build
 from wiring.settings import Settings
 
@@ -42,13 +44,17 @@ class Place:
     store: Path
 
 
+def catalogue_at(address: str) -> str:
+    """The committed catalogue, of a playground that is there: as that would give it at ``/openapi.json``, which takes it a second."""
+    return (DATA / CATALOGUE).read_text(encoding="utf-8").replace(_NOWHERE, address)
+
+
 def built(folder: Path, playground: str, tools: str = "") -> Place:
     """A store of a running playground's catalogue and trajectories. It is built once for a process; later ones are copies in which the
     tools are called elsewhere, which is all that differs. The catalogue lies beside it.
     """
     store, tools = folder / "store", tools or playground
-    told = (DATA / CATALOGUE).read_text(encoding="utf-8").replace(_NOWHERE, tools)
-    (folder / CATALOGUE).write_text(told, encoding="utf-8")
+    (folder / CATALOGUE).write_text(catalogue_at(tools), encoding="utf-8")
     shutil.copytree(_template(), store)
     with closing(sqlite3.connect(store / "graph.db")) as rows, rows:
         rows.execute("UPDATE document SET body = replace(body, ?, ?)", (_NOWHERE, tools))
@@ -67,7 +73,7 @@ def _template() -> Path:
 
 
 @contextmanager
-def serving(place: Place, home: Path, **variables: str) -> Generator[tuple[str, subprocess.Popen[str]]]:
+def serving(place: Place, home: Path, **variables: str) -> Generator[tuple[str, Command]]:
     """A server of a home; killed at the end."""
     chosen = {
         "FOOTPATH_SERVER_HOME": str(home),
@@ -81,18 +87,10 @@ def serving(place: Place, home: Path, **variables: str) -> Generator[tuple[str, 
 
 
 @contextmanager
-def started(
-    variables: Mapping[str, str], folder: Path, log: IO[str] | None = None
-) -> Generator[tuple[str, subprocess.Popen[str]]]:
+def started(variables: Mapping[str, str], folder: Path, log: IO[str] | None = None) -> Generator[tuple[str, Command]]:
     """The server's program with these settings, and its address; killed at the end. What it tells goes to a log, if one is given."""
-    process = subprocess.Popen(
-        [sys.executable, str(ROOT / "scripts" / "serve.py"), "--port", "0"],
-        stdout=subprocess.PIPE,
-        stderr=log,
-        text=True,
-        env={**os.environ, **variables},
-        cwd=folder,
-    )
+    command = [sys.executable, ROOT / "scripts" / "serve.py", "--port", "0"]
+    process = forked.start(command, cwd=folder, env={**os.environ, **variables}, stdout=subprocess.PIPE, stderr=log)
     assert process.stdout is not None
     try:
         name, _, address = process.stdout.readline().strip().partition(" ")
