@@ -1,10 +1,11 @@
 """The examples of the documentation: every fenced block of Python or shell, and the commands that bash makes of a block of shell.
 
-bash itself reads them (braces, quotes, loops of ``$(…)``, variables), with every program replaced by one that notes how it was called and does nothing.
+bash itself reads them (braces, quotes, loops of ``$(…)``, variables), with every program replaced by one that notes how it was called and does nothing;
+one that stands not in :data:`PROGRAMS` is not found, and never runs.
 """
 
-import os
 import re
+import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +13,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")), *sorted((ROOT / "docs").rglob("*.md"))]  # fmt: skip
-PROGRAMS = ("python", ".venv/bin/python", "footpath", "make", "docker", "pip", "ray", "curl", "jq")
+PROGRAMS = ("python", ".venv/bin/python", "footpath", "make", "docker", "pip", "ray", "curl", "jq", "npx")
 _BLOCK = re.compile(r"^(?P<indent> *)```(?P<language>\w+)\n(?P<text>.*?)^ *```", re.MULTILINE | re.DOTALL)
 _NOTE = """#!/bin/sh
+PATH=/usr/bin:/bin
 noted=$(printf '%s\\1' "${0#"$STANDS/"}" "$@"; printf '\\2'; env -0 | grep -z '^FOOTPATH_' | tr '\\0' '\\1'; printf '\\3')
 printf '%s' "$noted" >> "$NOTED"
 case "$0" in */jq) echo ID ;; esac
@@ -54,7 +56,7 @@ class Called:
         if program == "footpath":
             return rest[0], tuple(rest[1:])
         for at, word in enumerate(rest):
-            if word.startswith("scripts/") and program != "make":
+            if word.startswith("scripts/") and program != "npx":  # whose options are the other program's
                 return word.removeprefix("scripts/").removesuffix(".py"), tuple(rest[at + 1 :])
         return None
 
@@ -96,9 +98,11 @@ def _noted(example: Example, folder: Path) -> list[tuple[tuple[str, ...], dict[s
     """A variable that is set and not exported counts as a setting, too; the last program, which is no part of the block, is given all of them."""
     notes, stands = folder / "noted", folder / "stands"
     notes.unlink(missing_ok=True)
-    env = {"PATH": f"{stands}:{os.environ['PATH']}", "NOTED": str(notes), "STANDS": str(stands)}
+    env = {"PATH": str(stands), "NOTED": str(notes), "STANDS": str(stands)}
     text = f"set -ea\n{example.text}\njq settings\n"
-    done = subprocess.run(["bash", "-c", text], cwd=folder, env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [shutil.which("bash") or "bash", "-c", text], cwd=folder, env=env, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, f"{example.place}: {done.stderr}"
     found: list[tuple[tuple[str, ...], dict[str, str]]] = []
     for note in notes.read_text(encoding="utf-8").split("\3")[:-1]:

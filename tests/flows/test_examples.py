@@ -60,7 +60,7 @@ WITHOUT_DATA = ("restbench", "graphqlrestbench", "nestful", "--ray", "tools.json
 """An example of a command that runs is left out where it names one of these, which are not here."""
 ELSEWHERE = {"docs/python.md": "test_python_library.py", "docs/langchain.md": "test_langchain_agents.py"}
 """Pages whose Python examples run one after the other, by the test that runs them."""
-OURS = ("playground/", "tests/", "docs/")
+OURS = ("playground/", "scripts/", "tests/", "docs/")
 
 
 @pytest.fixture(scope="module")
