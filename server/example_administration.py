@@ -1,6 +1,6 @@
 """Examples of what administrators see and set, for the API's document."""
 
-from server.example_plans import AT, Example
+from server.example_plans import AT, UNTIL, Example
 
 _BOSS = "01980f6e-5f43-7c11-9d4e-2f1f6a1b0c01"
 _AUDITED: Example = {
@@ -19,6 +19,8 @@ _AUDITED: Example = {
 }
 
 ADMINISTRATION: dict[str, Example] = {
+    "ResetBody": {"secret": "fpw_4bXwK…", "password": "correct horse battery"},
+    "PasswordLink": {"secret": "fpw_4bXwK…", "expires_at": UNTIL},
     "AuditEntry": _AUDITED,
     "AuditPage": {"entries": [_AUDITED], "next": None},
     "AuditOperation": {"operation": "change_user", "about": "Give a role, disable or enable"},

@@ -135,7 +135,7 @@ EXAMPLES: dict[str, Example] = {
     },
     "DiscoveryBody": {"address": "https://api.example.com/mcp"},
     "UserChange": {"role": "author"},
-    "InvitationBody": {"role": "user", "note": "for Ada"},
+    "InvitationBody": {"role": "user", "note": "for Ada", "days": 3},
     "ConversationBody": {"title": "Holidays"},
     "TitleBody": {"title": "Holidays in Caldera"},
     "RunBody": {"request": _ASKED, "planner": "dfs", "policy": "offline"},

@@ -1,5 +1,6 @@
 """What every test gets: a clean environment, no network but loopback, a guard on the event loop, hypothesis profiles."""
 
+import gc
 import os
 import sys
 from collections.abc import Generator
@@ -23,6 +24,17 @@ settings.register_profile(
 settings.register_profile("dev", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 # Repeatable unless one asks for new examples: HYPOTHESIS_PROFILE=dev make test.
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is imported and made for all tests stays: it is not looked through for garbage, neither now nor between tests."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(autouse=True)

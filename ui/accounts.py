@@ -1,6 +1,7 @@
 """Accounts and invitations as the page needs them, for administrators."""
 
 from datetime import datetime
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from pydantic import BaseModel
 
@@ -26,6 +27,24 @@ class Invitation(BaseModel):
     expires_at: datetime
     used_at: datetime | None = None
     secret: str = ""
+
+
+class PasswordLink(BaseModel):
+    """By which a user sets a new password. ``secret``: shown once."""
+
+    secret: str
+    expires_at: datetime
+
+
+def link(page: str, name: str, secret: str) -> str:
+    """The page's address with a secret that it takes up: ``invitation`` or ``reset``."""
+    parts = urlsplit(page)
+    return urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode({name: secret}), ""))
+
+
+def password_link(client: Client, account: str) -> PasswordLink:
+    """A new one; earlier ones count no more."""
+    return read(PasswordLink, client.send("POST", f"/users/{account}/password-link"))
 
 
 def accounts(client: Client, after: str = "") -> list[Account]:
@@ -54,9 +73,9 @@ def invitations(client: Client) -> list[Invitation]:
     return read_all(Invitation, client.send("GET", "/invitations"))
 
 
-def invite(client: Client, role: str, note: str) -> Invitation:
-    """A new one, with its secret."""
-    return read(Invitation, client.send("POST", "/invitations", json={"role": role, "note": note}))
+def invite(client: Client, role: str, note: str, days: int) -> Invitation:
+    """A new one that counts so long, with its secret."""
+    return read(Invitation, client.send("POST", "/invitations", json={"role": role, "note": note, "days": days}))
 
 
 def withdraw(client: Client, invitation: str) -> None:

@@ -50,6 +50,11 @@ def register(http: httpx.Client, name: str, password: str, invitation: str = "")
     return _entered(http, "/auth/register", body)
 
 
+def reset_password(http: httpx.Client, secret: str, password: str) -> None:
+    """Set the password that a link of an administrator's is for. Raises ServerError: it does not count, or the password may not be used."""
+    _asked(http, "POST", "/auth/reset", json={"secret": secret, "password": password})
+
+
 class Client:
     """What a logged-in user may ask. Everything raises ServerError where the server refuses or does not answer."""
 

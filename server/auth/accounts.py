@@ -10,6 +10,7 @@ from domain.errors import ConflictError, LockedOutError, RegistrationError, Wron
 from server.auth.password_rules import check_password
 from server.auth.passwords import Passwords
 from server.storage.attempts import AttemptLimits
+from server.storage.audit import Deed
 from server.storage.storage import Storage
 from server.storage.tokens import TokenPair
 from server.storage.users import User, name_key
@@ -89,6 +90,24 @@ class Accounts:
         await self.confirm(user, old)
         await self.storage.users.set_password(user.id, await self.passwords.hash(new))
         await self.storage.tokens.revoke_all(user.id, "the password was changed", but=session_id)
+
+    async def reset_password(self, secret: str, password: str, address: str = "") -> None:
+        """Set the password that a link was made for, and end the user's sessions.
+
+        Raises:
+            RegistrationError: the link does not count. WeakPasswordError: as at registration. LockedOutError: too many that did not count were tried.
+        """
+        place = f"password reset:{counted_place(address)}"
+        await self._count(place, self._limits_of_addresses)
+        user = await self.storage.password_resets.whose(secret)
+        check_password(password, user.name, "body.password")
+        await self.storage.password_resets.redeem(secret, await self.passwords.hash(password))
+        await self.storage.attempts.forgive(place)
+        deed = Deed(
+            user_id=user.id, name=user.name, role=user.role, via="session", operation="reset_password",
+            about="Set a new password by a link", said={},
+        )  # fmt: skip
+        await self.storage.audit.begin(deed, 204)
 
     async def confirm(self, user: User, password: str) -> None:
         """Ask for the password again, before something that a borrowed session must not do. Raises as :meth:`log_in`."""

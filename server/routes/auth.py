@@ -33,6 +33,11 @@ class RefreshBody(BaseModel):
     refresh_token: Token
 
 
+class ResetBody(BaseModel):
+    secret: Token = Field(description="Of the link that an administrator has made.")
+    password: Password
+
+
 class Tokens(BaseModel):
     """Send ``access_token`` as ``Authorization: Bearer …``. Trade ``refresh_token`` in before it ends; it counts once."""
 
@@ -70,6 +75,18 @@ async def login(body: LoginBody, services: CurrentServices, address: ClientAddre
     password = body.password.get_secret_value()
     user, pair = await services.accounts.log_in(body.name, password, address=address, label=agent)
     return LoggedIn(user=user, **_shown(pair))
+
+
+@router.post(
+    "/reset",
+    status_code=204,
+    summary="Set a new password by a link of an administrator's",
+    responses=problems(403, 429),
+)
+async def reset_password(body: ResetBody, services: CurrentServices, address: ClientAddress) -> None:
+    """The link counts once; all sessions of the account end."""
+    secret, password = body.secret.get_secret_value(), body.password.get_secret_value()
+    await services.accounts.reset_password(secret, password, address)
 
 
 @router.post("/refresh", summary="Trade a refresh token for new tokens", responses=problems(401))

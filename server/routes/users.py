@@ -1,5 +1,6 @@
 """Accounts and invitations, for administrators."""
 
+from datetime import datetime
 from typing import Annotated
 
 from fastapi import Query, Request
@@ -27,6 +28,14 @@ class UserChange(BaseModel):
 class InvitationBody(BaseModel):
     role: Role = "user"
     note: ShortText = Field(default="", examples=["for Ada"])
+    days: Annotated[
+        float | None, Field(gt=0, le=365, description="How long it counts; null: as the server is set.")
+    ] = None
+
+
+class PasswordLink(BaseModel):
+    secret: str = Field(description="To be given to the user, who sets a new password with it; it is shown this once.")
+    expires_at: datetime
 
 
 class NewInvitation(Invitation):
@@ -69,6 +78,21 @@ async def remove_user(request: Request, user_id: RowId, admin: CurrentAdmin, ser
     await services.agents.forget(user_id)
 
 
+@router.post(
+    "/users/{user_id}/password-link",
+    status_code=201,
+    summary="Make a link by which a user sets a new password",
+    responses=problems(404),
+)
+async def password_link(
+    request: Request, user_id: RowId, admin: CurrentAdmin, services: CurrentServices
+) -> PasswordLink:
+    """It counts once, for a day; earlier ones of the user count no more. The old password counts until then."""
+    note(request, account=(await user(user_id, admin, services)).name)
+    secret, until = await services.storage.password_resets.add(user_id)
+    return PasswordLink(secret=secret, expires_at=until)
+
+
 @router.get("/users/{user_id}/sessions", summary="Where a user is logged in", responses=problems(404))
 async def user_sessions(user_id: RowId, admin: CurrentAdmin, services: CurrentServices) -> list[Session]:
     await user(user_id, admin, services)
@@ -105,7 +129,7 @@ async def invitations(_: CurrentAdmin, services: CurrentServices) -> list[Invita
 
 @router.post("/invitations", status_code=201, summary="Invite somebody")
 async def invite(body: InvitationBody, admin: CurrentAdmin, services: CurrentServices) -> NewInvitation:
-    days = services.settings.invitation_days
+    days = body.days or services.settings.invitation_days
     made, secret = await services.storage.invitations.add(admin.id, body.role, body.note, days)
     return NewInvitation(**made.model_dump(), secret=secret)
 

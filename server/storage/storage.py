@@ -26,6 +26,7 @@ from server.storage.key_grants import KeyGrants
 from server.storage.key_shelves import OF_SOURCES
 from server.storage.login_places import LoginPlaces
 from server.storage.migrate import newest
+from server.storage.password_resets import PasswordResets
 from server.storage.retention import Retention
 from server.storage.run_leases import HeldRuns
 from server.storage.runs import Runs
@@ -59,6 +60,7 @@ class Storage:
         self.database = database = Database(url)
         self.users = Users(database, clock)
         self.invitations = Invitations(database, clock)
+        self.password_resets = PasswordResets(database, clock)
         self.tokens = Tokens(database, clock, lifetimes.access, lifetimes.session)
         self.audit = Audit(database, clock)
         self.attempts = Attempts(database, clock)

@@ -9,7 +9,6 @@ from contextlib import aclosing, asynccontextmanager, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from subprocess import Popen
 
 import httpx
 
@@ -19,6 +18,7 @@ from server.storage.allowed_tools import reach_of
 from server.storage.opening import open_storage
 from tests.faults.proxy import Exchange
 from tests.flows.served import Place, effects, serving
+from tests.forked import Command
 from wiring.container import open_container
 from wiring.settings import Settings
 
@@ -126,7 +126,7 @@ class Life:
         self.told.append(Told(answer.json()["id"], mark))
 
     @asynccontextmanager
-    async def _serving(self) -> AsyncGenerator[tuple[str, "Popen[str]"]]:
+    async def _serving(self) -> AsyncGenerator[tuple[str, Command]]:
         """As ``serving``, waited for elsewhere: the proxy and the followers are on this loop."""
         server = serving(self.place, self.home, **_RUNS, **self.variables)
         address = await asyncio.to_thread(server.__enter__)

@@ -19,6 +19,8 @@ import httpx
 
 from domain.event import EventRecord, InputNeeded
 from playground.record import CATALOGUE, DATA
+from tests import forked
+from tests.forked import Command
 from wiring.build import BuildOptions, build
 from wiring.settings import Settings
 
@@ -67,7 +69,7 @@ def _template() -> Path:
 
 
 @contextmanager
-def serving(place: Place, home: Path, **variables: str) -> Generator[tuple[str, subprocess.Popen[str]]]:
+def serving(place: Place, home: Path, **variables: str) -> Generator[tuple[str, Command]]:
     """A server of a home; killed at the end."""
     chosen = {
         "FOOTPATH_SERVER_HOME": str(home),
@@ -81,18 +83,10 @@ def serving(place: Place, home: Path, **variables: str) -> Generator[tuple[str, 
 
 
 @contextmanager
-def started(
-    variables: Mapping[str, str], folder: Path, log: IO[str] | None = None
-) -> Generator[tuple[str, subprocess.Popen[str]]]:
+def started(variables: Mapping[str, str], folder: Path, log: IO[str] | None = None) -> Generator[tuple[str, Command]]:
     """The server's program with these settings, and its address; killed at the end. What it tells goes to a log, if one is given."""
-    process = subprocess.Popen(
-        [sys.executable, str(ROOT / "scripts" / "serve.py"), "--port", "0"],
-        stdout=subprocess.PIPE,
-        stderr=log,
-        text=True,
-        env={**os.environ, **variables},
-        cwd=folder,
-    )
+    command = [sys.executable, ROOT / "scripts" / "serve.py", "--port", "0"]
+    process = forked.start(command, cwd=folder, env={**os.environ, **variables}, stdout=subprocess.PIPE, stderr=log)
     assert process.stdout is not None
     try:
         name, _, address = process.stdout.readline().strip().partition(" ")

@@ -4,11 +4,9 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
-
-from footpath import Footpath
 from playground.child import running_playground
-from playground.record import DATA
+from playground.record import CATALOGUE, DATA
+from tests.flows.served import built
 
 WEATHER = "What is the temperature in Tarnholm right now?"
 
@@ -17,7 +15,7 @@ WEATHER = "What is the temperature in Tarnholm right now?"
 def playground_folder(folder: Path) -> Generator[str]:
     """The address of a playground that runs; in the folder lie its document, its walks, and a store built of them."""
     with running_playground() as address:
-        (folder / "catalogue.json").write_bytes(httpx.get(f"{address}/openapi.json", trust_env=False).content)
+        built(folder, address).store.rename(folder / "my-store")
+        (folder / CATALOGUE).rename(folder / "catalogue.json")
         (folder / "walks").symlink_to(DATA)
-        Footpath.build(folder / "my-store", [folder / "catalogue.json"], [folder / "walks"])
         yield address

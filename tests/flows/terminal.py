@@ -3,32 +3,31 @@
 import os
 import pty
 import re
-import subprocess
 from collections.abc import Mapping, Sequence
+
+from tests import forked
 
 QUESTION = "calls of this tool in this run (a): "
 
 
 def alone(command: Sequence[str], environment: Mapping[str, str]) -> tuple[int, str]:
     """A command without a terminal: its exit code, and what it wrote."""
-    made = subprocess.run(
-        command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False
-    )
+    made = forked.run(command, env=environment, timeout=120)
     return made.returncode, made.stdout + made.stderr
 
 
 def at_a_terminal(command: Sequence[str], environment: Mapping[str, str], answers: Sequence[str]) -> tuple[int, str]:
     """A command at a terminal. ``answers``: typed one after the other, each when a question is asked."""
     ours, theirs = pty.openpty()
-    with subprocess.Popen(command, env=environment, stdin=theirs, stdout=theirs, stderr=theirs) as process:
-        os.close(theirs)
-        told, left = "", list(answers)
-        while piece := _read(ours):
-            told += piece
-            if told.count(QUESTION) > len(answers) - len(left) and left:
-                os.write(ours, left.pop(0).encode())
-        os.close(ours)
-        code = process.wait(timeout=60)
+    process = forked.start(command, env=environment, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    told, left = "", list(answers)
+    while piece := _read(ours):
+        told += piece
+        if told.count(QUESTION) > len(answers) - len(left) and left:
+            os.write(ours, left.pop(0).encode())
+    os.close(ours)
+    code = process.wait(timeout=60)
     assert not left, told
     return code, re.sub(r"\x1b\[[0-9;]*m", "", told)
 

@@ -11,6 +11,7 @@ import orjson
 import pytest
 
 from evaluation.expected import read_asked
+from tests import forked
 from tests.models.knowing_author import KnowingAuthor
 from tests.models.openai_server import ModelServer, model_server_in_thread
 
@@ -54,11 +55,11 @@ def evaluate(
     environment: Mapping[str, str] = MappingProxyType({}),
 ) -> subprocess.CompletedProcess[str]:
     files = [part for kind in kinds for part in ("--requests", str(FILES / f"{kind}.jsonl"))]
-    return subprocess.run(
+    return forked.run(
         [sys.executable, str(ROOT / "scripts" / "evaluate.py"), "answers", "--playground", "--policy", "llm", "--planner", "program",
          "--at-once", "3", *files, *arguments],
         cwd=ROOT, env={**os.environ, "FOOTPATH_MODEL_URL": model.url, "FOOTPATH_MODEL_NAME": "rules", "COLUMNS": "200", **environment},
-        capture_output=True, text=True, timeout=150, check=False,
+        timeout=150,
     )  # fmt: skip
 
 

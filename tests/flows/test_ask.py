@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import forked
+
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "playground" / "data"
 KEYS = {"run", "answer", "outcome", "subtasks", "considered", "backtracks", "model_calls", "tokens", "seconds"}
@@ -17,7 +19,7 @@ WEATHER = "What is the temperature in Tarnholm right now?"
 
 def script(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-W", "error", str(ROOT / "scripts" / name), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return forked.run(command, timeout=60)
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +138,7 @@ def test_a_missing_store_exits_with_3(tmp_path: Path) -> None:
 
 def test_a_request_that_is_not_utf8_is_wrong_use(store: str) -> None:
     command = [sys.executable, str(ROOT / "scripts" / "ask.py"), b"weather in \xff", "--store", store, "--json"]
-    asked = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    asked = forked.run(command, timeout=60)
     assert (asked.returncode, asked.stdout) == (2, "")
     assert "not UTF-8" in asked.stderr
     assert "Traceback" not in asked.stderr

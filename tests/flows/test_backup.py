@@ -17,6 +17,7 @@ from domain.event import RunFinished
 from graph.backends.sqlite import SqliteGraph
 from playground.child import running_playground
 from server.storage.opening import open_storage
+from tests import forked
 from tests.flows.served import INHABITANTS, PASSWORD, ROOT, WRITE, Client, Place, built, registered, serving
 from tests.servers.postgres.databases import new_database
 from tests.servers.postgres.server import PostgresServer
@@ -49,9 +50,7 @@ def command(
     settings = {"FOOTPATH_SERVER_HOME": str(home), "FOOTPATH_STORE": str(store), **variables}
     script = [sys.executable, str(ROOT / "scripts" / f"{name}.py"), *map(str, arguments)]
     environment = {**os.environ, **settings}
-    return subprocess.run(
-        script, capture_output=True, text=True, timeout=240, check=False, env=environment, cwd=home.parent
-    )
+    return forked.run(script, timeout=240, env=environment, cwd=home.parent)
 
 
 async def learnt(store: Path) -> tuple[set[str], int]:

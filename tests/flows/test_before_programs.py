@@ -4,7 +4,6 @@ import asyncio
 import gzip
 import os
 import sqlite3
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
@@ -17,6 +16,7 @@ import pytest
 
 from domain.event import CallFinished, EventRecord, InputNeeded, RunFinished
 from playground.child import running_playground
+from tests import forked
 from tests.flows.before_programs import EXPORT, KEPT_FOR_EVER, RUNS, TEMPLATES, unpacked
 from tests.flows.served import PASSWORD, ROOT, Client, Place, effects, serving
 from tests.models.brain import Brain
@@ -167,7 +167,7 @@ def test_the_export_of_before_is_imported_and_the_same_store(tmp_path: Path) -> 
         ("export", (tmp_path / "again.jsonl", "--store", tmp_path / "new")),
     ):
         command = [sys.executable, f"scripts/{name}_store.py", *map(str, arguments)]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=200, check=False)
+        done = forked.run(command, cwd=ROOT, timeout=200)
         assert done.returncode == 0, done.stderr
     before = gzip.decompress(EXPORT.read_bytes()).splitlines()[1:-1]
     assert (tmp_path / "again.jsonl").read_bytes().splitlines()[1:-1] == before
@@ -178,7 +178,7 @@ def test_the_backup_of_before_is_restored(tmp_path: Path) -> None:
     places = {"FOOTPATH_SERVER_HOME": str(tmp_path / "home"), "FOOTPATH_STORE": str(tmp_path / "store")}
     command = [sys.executable, "scripts/restore.py", str(old.backup)]
     environment = {**os.environ, **KEPT_FOR_EVER, **places}
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=200, check=False, env=environment)
+    done = forked.run(command, cwd=ROOT, timeout=200, env=environment)
     assert done.returncode == 0, done.stderr
     with closing(sqlite3.connect(tmp_path / "home" / "rows.db")) as rows:
         assert rows.execute("SELECT count(*) FROM template_versions").fetchone() == (4,)

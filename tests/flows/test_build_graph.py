@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from tests import forked
+
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts" / "build_graph.py"
 KEYS = {"tools", "trajectories", "calls", "transitions", "finish_transitions", "seconds", "peak_mb"}
@@ -23,9 +25,14 @@ def command(store: Path, *options: str | Path) -> list[str]:
     return [sys.executable, str(SCRIPT), "--store", str(store), "--no-embed", "--json", *map(str, options)]
 
 
-def build(
+def build(store: Path, *options: str | Path) -> subprocess.CompletedProcess[str]:
+    return forked.run(command(store, *options), timeout=100)
+
+
+def build_bounded(
     store: Path, *options: str | Path, before: Callable[[], None] | None = None
 ) -> subprocess.CompletedProcess[str]:
+    """By a new Python, whose memory is its own, and whose limits are set before it starts."""
     return subprocess.run(
         command(store, *options), capture_output=True, text=True, timeout=100, preexec_fn=before, check=False
     )
@@ -135,7 +142,7 @@ def test_a_line_of_200_mb(tmp_path: Path, sources: tuple[Path, Path]) -> None:
         for _ in range(200):
             stream.write(b"x" * (1 << 20))
         stream.write(b'"}\n{"id":"3","calls":[{"function":"api_2_for_t"}]}\n')
-    done = build(tmp_path / "store", "--tools", sources[0], "--trajectories", path)
+    done = build_bounded(tmp_path / "store", "--tools", sources[0], "--trajectories", path)
     assert done.returncode == 1
     summary = json.loads(done.stdout)
     assert summary["trajectories"]["kept"] == 2
@@ -158,7 +165,7 @@ def test_after_a_full_disk_the_same_command_completes(
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
     options = ("--tools", sources[0], "--trajectories", sources[1])
-    full = build(tmp_path / "store", *options, before=small_disk)
+    full = build_bounded(tmp_path / "store", *options, before=small_disk)
     assert (full.returncode, full.stdout) == (3, "")
     assert "Traceback" not in full.stderr
     assert "disk" in full.stderr

@@ -16,6 +16,7 @@ from typer.testing import CliRunner, Result
 from domain.tool import FINISH, ToolDoc, tool_id
 from graph.facts import GraphBatch
 from retriever.indexing import index_tools
+from tests import forked
 from wiring.container import open_container
 from wiring.settings import Settings
 
@@ -67,7 +68,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def evaluate(store: Path, queries: Path, *more: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(SCRIPT), "retrieval", "--store", str(store), "--queries", str(queries), *more]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return forked.run(command, timeout=60)
 
 
 @pytest.fixture

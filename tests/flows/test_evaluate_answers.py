@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from playground.child import running_playground
+from tests import forked
 from wiring.build import BuildOptions, build
 
 ROOT = Path(__file__).parents[2]
@@ -30,10 +31,10 @@ HOPELESS = {"id": "hopeless", "request": "Iron my shirts, please.", "answerable"
 
 
 def evaluate(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return forked.run(
         [*COMMAND, *arguments],
         cwd=ROOT, env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1", **settings},
-        capture_output=True, text=True, timeout=80, check=False,
+        timeout=80,
     )  # fmt: skip
 
 

@@ -7,15 +7,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests import forked
+
 ROOT = Path(__file__).parents[2]
 WAYS = ROOT / "playground" / "requests" / "changes" / "ways.jsonl"
 
 
 def evaluate(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return forked.run(
         [sys.executable, str(ROOT / "scripts" / "evaluate.py"), "changes", *arguments],
         cwd=ROOT, env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1"},
-        capture_output=True, text=True, timeout=200, check=False,
+        timeout=200,
     )  # fmt: skip
 
 

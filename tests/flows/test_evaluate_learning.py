@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 
 from playground.near_misses import near_misses
 from playground.paraphrases import pairs
+from tests import forked
 from tests.models.openai_replies import ChatRequest
 from tests.models.openai_server import model_server_in_thread
 
@@ -69,11 +69,11 @@ def like(pattern: str, request: str) -> bool:
 @pytest.mark.timeout(400)
 def test_what_is_asked_again_costs_few_questions_and_nothing_is_lost() -> None:
     with model_server_in_thread(author) as model:
-        done = subprocess.run(
+        done = forked.run(
             [sys.executable, str(ROOT / "scripts" / "evaluate.py"), "learning", "--playground", "--policy", "llm",
              "--planner", "program", "--no-swaps", "--each", os.environ.get("EACH", "3"), "--json"],
             cwd=ROOT, env={**os.environ, "FOOTPATH_MODEL_URL": model.url, "FOOTPATH_MODEL_NAME": "rules"},
-            capture_output=True, text=True, timeout=380, check=False,
+            timeout=380,
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)["memory"]

@@ -4,7 +4,6 @@ import ast
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 from agent.programs.names import identifier
 from evaluation.corpora.graphqlrestbench import Sample, read_samples
 from evaluation.sequencing import METRICS
+from tests import forked
 from tests.models.openai_replies import ChatRequest
 from tests.models.openai_server import model_server_in_thread
 
@@ -89,11 +89,11 @@ def measured(
         return f"```python\n{spoil(as_written(sample))}\n```"
 
     with model_server_in_thread(author) as model:
-        done = subprocess.run(
+        done = forked.run(
             [sys.executable, str(ROOT / "scripts" / "evaluate.py"), "programs", "--data", str(data), "--json", *arguments],
             cwd=ROOT, env={**os.environ, "FOOTPATH_MODEL_URL": model.url, "FOOTPATH_MODEL_NAME": "rules",
                            "FOOTPATH_PROGRAM_FORM": form, "FOOTPATH_TODAY": today},
-            capture_output=True, text=True, timeout=80, check=False,
+            timeout=80,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout), model.requests
@@ -128,9 +128,9 @@ def test_the_form_and_the_day_are_those_of_the_settings(data: Path) -> None:
 
 
 def test_the_folder_is_another(tmp_path: Path) -> None:
-    done = subprocess.run(
+    done = forked.run(
         [sys.executable, str(ROOT / "scripts" / "evaluate.py"), "programs", "--data", str(tmp_path)],
-        cwd=ROOT, capture_output=True, text=True, timeout=60, check=False,
+        cwd=ROOT, timeout=60,
     )  # fmt: skip
     assert done.returncode == 2
     assert "train.jsonl is not there" in done.stderr

@@ -14,6 +14,7 @@ from typer.testing import CliRunner, Result
 from playground.soay.application import Scenario
 from playground.soay.benchmark import Built, built, stratified
 from synthesis.triplets import read_triplets, triplet
+from tests import forked
 from tests.models.gold_author import GoldAuthor, ending
 from tests.models.openai_server import model_server_in_thread
 
@@ -30,9 +31,9 @@ def path(monkeypatch: pytest.MonkeyPatch) -> None:
 def evaluate(*arguments: str, url: str = "") -> subprocess.CompletedProcess[str]:
     """The command as a user runs it."""
     settings = {"FOOTPATH_MODEL_URL": url, "FOOTPATH_MODEL_NAME": "rules"} if url else {}
-    return subprocess.run(
+    return forked.run(
         [sys.executable, str(SCRIPTS / "evaluate.py"), "soay", *arguments],
-        cwd=ROOT, env={**os.environ, "COLUMNS": "200", **settings}, capture_output=True, text=True, timeout=170, check=False,
+        cwd=ROOT, env={**os.environ, "COLUMNS": "200", **settings}, timeout=170,
     )  # fmt: skip
 
 

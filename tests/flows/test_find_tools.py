@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from domain.tool import ToolDoc, tool_id
+from tests import forked
 from tests.flows.indexed_store import indexed_store
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,7 +27,7 @@ TOOLS = [RAIN, document("Money", "Bank", "rates", "Exchange rates of currencies.
 
 def find(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "scripts/find_tools.py", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    return forked.run(command, cwd=ROOT, timeout=60)
 
 
 @pytest.fixture(scope="module")

@@ -15,29 +15,24 @@ from domain.tool import ToolId
 from evaluation.learning import PREFERS, RETURNS, swap
 from playground.child import running_playground
 from playground.paraphrases import FIRST, SECOND, lines, pairs
-from playground.record import CATALOGUE, DATA
 from playground.swaps import swap_request
-from wiring.build import BuildOptions, build
+from tests.flows.served import built
 from wiring.container import Container, open_container
 from wiring.runs import budget_of, run_and_learn, run_deps
 from wiring.settings import Settings
 
 
 @pytest.fixture
-def built(tmp_path: Path) -> Generator[tuple[str, Settings]]:
+def copied(tmp_path: Path) -> Generator[tuple[str, Settings]]:
     """A running playground, and the settings of a store of its catalogue and trajectories."""
     with running_playground() as address:
-        catalogue, store = tmp_path / CATALOGUE, tmp_path / "store"
-        catalogue.write_bytes(httpx.get(f"{address}/openapi.json", trust_env=False).content)
-        settings = Settings(store=store, allow_hosts=frozenset({address.removeprefix("http://")}))
-        options = BuildOptions(tools=(catalogue,), trajectories=(DATA,), store=store)
-        asyncio.run(build(options, lambda stage, done, total: None, settings))
-        yield address, settings
+        place = built(tmp_path, address)
+        yield address, Settings(store=place.store, allow_hosts=frozenset({address.removeprefix("http://")}))
 
 
 @pytest.fixture
-async def place(built: tuple[str, Settings]) -> AsyncGenerator[tuple[str, Container]]:
-    address, settings = built
+async def place(copied: tuple[str, Settings]) -> AsyncGenerator[tuple[str, Container]]:
+    address, settings = copied
     async with open_container(settings, settings.store) as container:
         yield address, container
 

@@ -12,6 +12,7 @@ from domain.source import source_mark
 from domain.tool import FeedMark, Parameter, ToolDoc
 from graph.backends.sqlite import SqliteGraph
 from graph.links import Feed
+from tests import forked
 from tests.contract.graph_samples import A, B, C, batch, document
 from wiring.layout import StoreFolder
 
@@ -21,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def run(script: str, *arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, f"scripts/{script}.py", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    return forked.run(command, cwd=ROOT, timeout=60)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from domain.solution import Solution
 from playground.child import running_playground
 from synthesis.journal import Journal
 from synthesis.triplets import read_triplets
+from tests import forked
 from tests.architecture.source_tree import ROOT
 from tests.flows.indexed_store import indexed_store
 from tests.flows.over_playground import playground_tools
@@ -43,7 +44,7 @@ def command(store: Path, *options: object) -> list[str]:
 
 def mined(store: Path, environment: dict[str, str], *options: object) -> subprocess.CompletedProcess[str]:
     done = command(store, *options)
-    return subprocess.run(done, env=environment, capture_output=True, text=True, timeout=180, check=False)
+    return forked.run(done, env=environment, timeout=180)
 
 
 def kept(store: Path) -> dict[str, tuple[tuple[str, ...], str]]:

@@ -15,6 +15,7 @@ import pytest
 from graph.backends.sqlite import SqliteGraph
 from graph.backends.sqlite_recordings import SqliteRecordings
 from graph.facts import Edge, GraphState, ToolFacts
+from tests import forked
 from tests.contract.graph_samples import A, document
 from tests.unit.graph.transfer.small_stores import fill
 from wiring.layout import StoreFolder
@@ -27,6 +28,8 @@ def command(script: str, *arguments: object) -> list[str]:
 
 
 def run(script: str, *arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    if not options:
+        return forked.run(command(script, *arguments), cwd=ROOT, timeout=60)
     return subprocess.run(
         command(script, *arguments), cwd=ROOT, capture_output=True, text=True, timeout=60, check=False, **options
     )

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 from domain.solution import Solution
 from graph.backends.sqlite import SqliteGraph
 from server.storage.opening import open_storage
+from tests import forked
 from tests.unit.agent.solutions.tools_of_scholars import COLLEAGUES, COUNT, DOCS, solution
 from wiring.container import open_container
 from wiring.layout import StoreFolder
@@ -52,9 +52,9 @@ async def _make(folder: StoreFolder) -> None:
 
 def script(name: str, *arguments: object, code: int = 0, **variables: object) -> Any:
     """What a script says as JSON."""
-    done = subprocess.run(
+    done = forked.run(
         [sys.executable, str(ROOT / "scripts" / f"{name}.py"), *map(str, arguments), "--json"], cwd=ROOT,
-        capture_output=True, text=True, timeout=100, check=False,
+        timeout=100,
         env={**os.environ, **{name: str(value) for name, value in variables.items()}},
     )  # fmt: skip
     assert done.returncode == code, done.stderr

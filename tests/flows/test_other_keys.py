@@ -1,13 +1,13 @@
 """Two servers with keys of their own on one database: the second does not start, and says what to do."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from server.storage.database import file_url
+from tests import forked
 from tests.flows.served import ROOT, registered, started
 
 pytestmark = pytest.mark.timeout(200)
@@ -30,9 +30,7 @@ def test_a_server_with_keys_of_its_own_is_refused_at_its_start(tmp_path: Path) -
         assert ada.call("PUT", "/me/tool-keys/weather", key).status_code == 200
         command = [sys.executable, str(ROOT / "scripts" / "serve.py"), "--port", "0"]
         other = {**os.environ, **settings(tmp_path / "other", rows)}
-        refused = subprocess.run(
-            command, env=other, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
-        )
+        refused = forked.run(command, env=other, cwd=tmp_path, timeout=60)
         assert refused.returncode == 3
         assert refused.stderr.strip().count("\n") == 0, refused.stderr
         assert "this server's vault key 1 is not the one of its database" in refused.stderr

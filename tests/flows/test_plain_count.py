@@ -3,7 +3,6 @@
 import gzip
 import json
 import math
-import subprocess
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ import pytest
 from domain.tool import FINISH, ToolId
 from graph.backends.sqlite import SqliteGraph
 from graph.weights import WeightParameters, transition_weights
+from tests import forked
 
 pytestmark = pytest.mark.shared_data
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,7 +24,7 @@ Edges = Counter[tuple[str, str]]
 
 def build(store: Path, *options: str | Path) -> dict[str, Any]:
     command = [sys.executable, str(ROOT / "scripts" / "build_graph.py"), "--store", str(store), "--no-embed", "--json"]
-    done = subprocess.run([*command, *map(str, options)], capture_output=True, text=True, timeout=190, check=False)
+    done = forked.run([*command, *map(str, options)], timeout=190)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

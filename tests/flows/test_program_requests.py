@@ -1,6 +1,5 @@
 """The requests of programs: each one's own program, run against the service, gives what the line expects."""
 
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.expected import Asked, conversations, read_asked
+from tests import forked
 
 ROOT = Path(__file__).parents[2]
 REQUESTS = ROOT / "playground" / "requests"
@@ -23,9 +23,9 @@ def asked() -> list[Asked]:
 
 @pytest.mark.timeout(120)
 def test_what_lines_expect_is_what_their_programs_find() -> None:
-    done = subprocess.run(
+    done = forked.run(
         [sys.executable, str(ROOT / "scripts" / "make_program_requests.py"), "--check", *map(str, (*FILES, *TALKS, *ASKING))],
-        cwd=ROOT, capture_output=True, text=True, timeout=110, check=False,
+        cwd=ROOT, timeout=110,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -1,6 +1,5 @@
 """Playground requests that a rule-based model decides over a real socket, faultless and with a fifth of its replies spoilt."""
 
-import asyncio
 import subprocess
 import sys
 from collections.abc import Generator
@@ -15,11 +14,10 @@ from domain.event import CallStarted, Event, ProgramEnded, RunFinished
 from evaluation.correctness import judge
 from evaluation.expected import read_asked
 from playground.child import running_playground
-from playground.record import DATA
+from tests.flows.served import built
 from tests.models.openai_replies import ChatRequest
 from tests.models.openai_server import model_server
 from tests.models.rule_based import OTHER, RuleBasedModel
-from wiring.build import BuildOptions, build
 from wiring.container import open_container
 from wiring.runs import budget_of, run_deps
 from wiring.settings import Settings
@@ -32,14 +30,10 @@ EASY = ("one-population", "one-inches", "two-wind", "two-author", "three-capital
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[str, Path]]:
-    """A running playground, and the store that is built from its catalogue."""
+    """A running playground, and a store of its catalogue and trajectories."""
     folder = tmp_path_factory.mktemp("rules")
     with running_playground() as address:
-        with urlopen(f"{address}/openapi.json") as answer:  # loopback
-            (folder / "openapi.json").write_bytes(answer.read())
-        options = BuildOptions(tools=(folder / "openapi.json",), trajectories=(DATA,), store=folder / "store")
-        asyncio.run(build(options, lambda stage, done, total: None, Settings(store=folder / "store")))
-        yield address, folder / "store"
+        yield address, built(folder, address).store
 
 
 async def asked(world: tuple[str, Path], model: RuleBasedModel, planner: str = "program") -> dict[str, list[Event]]:

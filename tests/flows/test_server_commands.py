@@ -12,21 +12,20 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests import forked
 from tests.flows.served import PASSWORD, ROOT, started
+from tests.forked import Command
 
 
 def command(
     script: str, *arguments: str, home: Path, given: str = "", **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return forked.run(
         [sys.executable, "-W", "error", str(ROOT / "scripts" / script), *arguments],
-        input=given,
-        capture_output=True,
-        text=True,
+        given=given,
         env=environment(home) | variables,
         cwd=home.parent,
         timeout=200,
-        check=False,
     )
 
 
@@ -35,7 +34,7 @@ def environment(home: Path) -> dict[str, str]:
 
 
 @contextmanager
-def serving(home: Path) -> Generator[tuple[str, subprocess.Popen[str]]]:
+def serving(home: Path) -> Generator[tuple[str, Command]]:
     with (home.parent / "log").open("w") as log, started(environment(home), home.parent, log) as server:
         yield server
 

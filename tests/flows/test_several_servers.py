@@ -8,7 +8,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from subprocess import Popen
 
 import pytest
 
@@ -17,6 +16,7 @@ from playground.child import running_playground
 from tests.faults.proxy import Exchange, Proxy, passing, proxying
 from tests.flows.served import INHABITANTS, WRITE, Client, Place, built, effects, registered, reset, serving
 from tests.flows.test_server_approvals import stands
+from tests.forked import Command
 from tests.servers.postgres.databases import new_database
 from tests.servers.postgres.server import PostgresServer
 
@@ -31,7 +31,7 @@ class Pair:
     proxy: Proxy
     first: Client
     other: Client
-    process: "Popen[str]"
+    process: Command
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ async def pair(playground: str, folder: Path, rows: dict[str, str]) -> AsyncGene
 
 
 @asynccontextmanager
-async def _serving(place: Place, home: Path, rows: dict[str, str]) -> AsyncGenerator[tuple[str, "Popen[str]"]]:
+async def _serving(place: Place, home: Path, rows: dict[str, str]) -> AsyncGenerator[tuple[str, Command]]:
     server = serving(place, home, **rows)
     started = await asyncio.to_thread(server.__enter__)
     try:

@@ -3,7 +3,6 @@
 import asyncio
 import importlib
 import json
-import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 from agent.learning.verdict import Judged
 from graph.backends.sqlite import SqliteGraph
+from tests import forked
 from tests.unit.agent.solutions.tools_of_scholars import COLLEAGUES, DOCS, PERSON
 from wiring.asked_runs import AskedRun
 from wiring.layout import StoreFolder
@@ -79,7 +79,7 @@ def test_a_persons_program_is_kept_found_judged_and_forgotten(store: Path) -> No
     assert say("check", name)["checked"] == name
     assert [one["id"] for one in say("list", "--request", ASKED)["solutions"]] == [name]
     command = [sys.executable, "scripts/solutions.py", "forget", name, "--store", str(store)]
-    assert subprocess.run(command, cwd=ROOT, capture_output=True, timeout=100, check=False).returncode == 0
+    assert forked.run(command, cwd=ROOT, timeout=100).returncode == 0
     assert run("show", name, "--store", store).exit_code == 2
 
 

@@ -13,6 +13,7 @@ from domain.memory import Memory
 from domain.tool import ToolId
 from domain.trajectory import Taken
 from graph.facts import LiveBatch
+from tests import forked
 from tests.unit.graph.bank import EVIL, KEY, OURS, PAY, other, written
 from wiring.container import open_container
 
@@ -22,7 +23,7 @@ OTHER = ToolId("a/b/c")
 
 def script(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, f"scripts/{name}.py", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
+    return forked.run(command, cwd=ROOT, timeout=100)
 
 
 def build(store: Path, *arguments: object, code: int = 0) -> tuple[dict[str, Any], str]:

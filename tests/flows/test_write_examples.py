@@ -10,6 +10,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from tests import forked
 from tests.models.openai_replies import ChatRequest, Says
 from tests.models.openai_server import model_server_in_thread
 
@@ -43,13 +44,10 @@ def given(tmp_path: Path) -> list[str]:
 
 def run(*arguments: str, url: str = "") -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "FOOTPATH_MODEL_URL": url, "FOOTPATH_MODEL_NAME": "rules" if url else ""}
-    return subprocess.run(
+    return forked.run(
         [sys.executable, str(SCRIPT), *arguments],
-        capture_output=True,
-        text=True,
         env=environment,
         timeout=100,
-        check=False,
     )
 
 

@@ -9,6 +9,7 @@ import pytest_asyncio
 from fastapi.routing import iter_route_contexts
 
 from server.app import create_app
+from tests.server.document import api_document
 from tests.server.matrix import ALSO, EXPECTED, Access
 from tests.server.world import World, copied, serving
 
@@ -36,7 +37,7 @@ def test_every_operation_has_its_line() -> None:
 
 
 def test_the_document_tells_of_every_operation() -> None:
-    paths = create_app().openapi()["paths"]
+    paths = api_document()["paths"]
     assert [(method.upper(), path) for path in sorted(paths) for method in sorted(paths[path], key=str.upper)] == [
         (method, path) for method, path in sorted(OPERATIONS, key=lambda key: (key[1], key[0]))
     ]

@@ -8,8 +8,9 @@ from jsonschema import Draft202012Validator
 
 from server.app import create_app
 from server.examples import EXAMPLES
+from tests.server.document import api_document
 
-DOCUMENT = create_app().openapi()
+DOCUMENT = api_document()
 PLAIN = {"type": "string"}
 """A list of words says by itself what it is."""
 SCHEMAS: dict[str, Any] = DOCUMENT["components"]["schemas"]

@@ -10,6 +10,7 @@ import pytest
 from domain import errors
 from server.app import create_app
 from server.problems import STATUS, status_of
+from tests.server.document import api_document
 from tests.server.world import World
 
 
@@ -108,7 +109,7 @@ async def test_a_database_that_goes_away_is_told(world: World, tmp_path: Path) -
 
 
 def test_the_document_is_whole() -> None:
-    document = create_app().openapi()
+    document = api_document()
     ids = [operation["operationId"] for path in document["paths"].values() for operation in path.values()]
     assert len(ids) == len(set(ids))
     for name, path in document["paths"].items():

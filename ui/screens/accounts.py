@@ -8,12 +8,15 @@ from ui.accounts import (
     PAGE,
     Account,
     Invitation,
+    PasswordLink,
     accounts,
     accounts_named,
     give_role,
     invitations,
     invite,
+    link,
     lock_out,
+    password_link,
     withdraw,
 )
 from ui.client import Client
@@ -24,6 +27,8 @@ from ui.texts import unmarked
 _ROLES = {"user": "user: asks", "author": "author: adds APIs, too", "admin": "administrator: may do all"}
 _AFTER = "accounts-after"
 _MADE = "invitation-made"
+_LINK = "password-link"
+_DAYS = {1: "a day", 3: "3 days", 7: "a week", 30: "a month"}
 
 
 def all_accounts(client: Client) -> None:
@@ -62,6 +67,24 @@ def _account(client: Client, one: Account) -> None:
         label = "Let in again" if one.disabled_at else "Lock out"
         if lock.button(label, key=f"lock-{one.id}", disabled=own, width="stretch"):
             _done(lambda: lock_out(client, one.id, out=one.disabled_at is None))
+        if not one.disabled_at:
+            _new_password(client, one)
+
+
+def _new_password(client: Client, one: Account) -> None:
+    """A link by which the user sets it; nobody else learns it."""
+    label = f"Link for a new password of {unmarked(one.name)}"
+    if st.button(label, key=f"password-{one.id}", type="tertiary", icon=":material/key:"):
+        made: list[PasswordLink] = []
+        if told(lambda: made.append(password_link(client, one.id))):
+            st.session_state[_LINK] = (one.id, made[0])
+    of, shown = st.session_state.get(_LINK, ("", None))
+    if of == one.id and shown is not None:
+        st.session_state.pop(_LINK)
+        st.success(
+            f"Give this to {unmarked(one.name)}; it counts once, until {when(shown.expires_at)}, and is not shown again:"
+        )
+        st.code(link(str(st.context.url), "reset", shown.secret), language=None, wrap_lines=True)
 
 
 def _done(what: Callable[[], None]) -> None:
@@ -80,16 +103,17 @@ def _turning(pages: list[str], found: list[Account]) -> None:
 
 
 def _invitations(client: Client) -> None:
-    """Each makes one account; its secret is typed where one registers."""
+    """Each makes one account: its link opens the page where one registers."""
     if made := st.session_state.pop(_MADE, ""):
-        st.success("Made. Give this to the invited person; it is not shown again:")
-        st.code(made, language=None, wrap_lines=True)
+        st.success("Made. Give this link to the invited person; it is not shown again:")
+        st.code(link(str(st.context.url), "invitation", made), language=None, wrap_lines=True)
     with st.form("invite", clear_on_submit=True, border=False):
         role = st.selectbox("Role", list(_ROLES), format_func=_ROLES.__getitem__, key="invite-role")
         note = st.text_input("For whom", max_chars=200, key="invite-note")
+        days = st.selectbox("It counts for", list(_DAYS), 2, format_func=_DAYS.__getitem__, key="invite-days")
         pressed = st.form_submit_button("Invite somebody")
     if pressed:
-        _done(lambda: st.session_state.update({_MADE: invite(client, role, note.strip()).secret}))
+        _done(lambda: st.session_state.update({_MADE: invite(client, role, note.strip(), days).secret}))
     for one in invitations(client):
         _invitation(client, one)
 

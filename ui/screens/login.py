@@ -4,9 +4,12 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from ui import session
-from ui.client import Client, log_in, register, registration
+from ui import places, session
+from ui.client import Client, log_in, register, registration, reset_password
 from ui.problems import ServerError
+from ui.screens.telling import told
+
+_PASSWORDS = "At least 8 characters, and none of the common passwords."
 
 
 def login() -> None:
@@ -15,16 +18,39 @@ def login() -> None:
     with middle:
         st.title("Footpath")
         st.caption("Ask in plain words; see which tools are weighed, called, and why.")
-        if told := st.session_state.pop("told", ""):
-            st.warning(told)
+        if why := st.session_state.pop("told", ""):
+            st.warning(why)
         rule = registration(session.connections())
+        if secret := places.place("reset"):
+            _new_password(secret)
+            return
+        invitation = places.place("invitation")
         names = ["Log in"] if rule == "closed" else ["Log in", "Register"]
-        tabs = st.tabs(names)
+        tabs = st.tabs(names, default="Register" if invitation and len(names) > 1 else None)
         with tabs[0]:
             _log_in()
         if len(tabs) > 1:
             with tabs[1]:
-                _register(invited=rule == "invited")
+                _register(invitation, invited=rule == "invited" or bool(invitation))
+        elif invitation:
+            st.info("This server makes no accounts by invitation any more; ask an administrator.")
+
+
+def _new_password(secret: str) -> None:
+    st.subheader("A new password")
+    with st.form("reset"):
+        password = st.text_input(
+            "New password", type="password", max_chars=256, autocomplete="new-password", help=_PASSWORDS
+        )
+        again = st.text_input("Once more", type="password", max_chars=256, autocomplete="new-password")
+        if not st.form_submit_button("Set it", type="primary"):
+            return
+    if password != again:
+        st.error("The two differ; type the same twice.")
+    elif told(lambda: reset_password(session.connections(), secret, password)):
+        st.query_params.clear()
+        st.session_state.told = "Your new password is set. Log in with it."
+        st.rerun()
 
 
 def _log_in() -> None:
@@ -35,7 +61,7 @@ def _log_in() -> None:
             _enter(lambda: log_in(session.connections(), name, password))
 
 
-def _register(*, invited: bool) -> None:
+def _register(given: str, *, invited: bool) -> None:
     with st.form("register"):
         name = st.text_input("Name", max_chars=64, autocomplete="username", key="new-name")
         password = st.text_input(
@@ -44,9 +70,9 @@ def _register(*, invited: bool) -> None:
             max_chars=256,
             autocomplete="new-password",
             key="new-password",
-            help="At least 8 characters, and none of the common passwords.",
+            help=_PASSWORDS,
         )
-        invitation = st.text_input("Invitation", type="password", max_chars=200) if invited else ""
+        invitation = st.text_input("Invitation", given, type="password", max_chars=200) if invited else ""
         if st.form_submit_button("Make an account", type="primary"):
             _enter(lambda: register(session.connections(), name, password, invitation))
 
@@ -58,4 +84,6 @@ def _enter(way: Callable[[], Client]) -> None:
         st.error(str(error))
         return
     session.enter(client)
+    if places.place("invitation"):
+        st.query_params.clear()  # it was used, and is nobody else's business
     st.rerun()

@@ -39,6 +39,17 @@ class InvitationRow(Row):
     used_by: Mapped[str | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
 
 
+class PasswordResetRow(Row):
+    """``secret_hash``: SHA-256 of what a user is given to set a new password with. It goes when it is used."""
+
+    __tablename__ = "password_resets"
+
+    secret_hash: Mapped[str] = mapped_column(primary_key=True)
+    user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+
+
 class SessionRow(Row):
     """One log-in. All its tokens end with it. ``expires_at`` is absolute: refreshing does not move it. ``program``: its token cannot be renewed."""
 

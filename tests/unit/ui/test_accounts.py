@@ -66,7 +66,7 @@ def test_the_last_administrator_stays_one() -> None:
 def test_somebody_is_searched_for_by_name() -> None:
     test, _ = shown(**{"GET /user-names": [{"id": "z", "name": "zoe", "role": "author"}]})
     test.text_input(key="accounts-prefix").set_value("zo").run()
-    assert [one.key for one in test.selectbox if one.key] == ["role-z-author", "invite-role"]
+    assert [one.key for one in test.selectbox if one.key] == ["role-z-author", "invite-role", "invite-days"]
 
 
 def test_an_invitation_is_made_shown_once_and_withdrawn() -> None:
@@ -75,8 +75,20 @@ def test_an_invitation_is_made_shown_once_and_withdrawn() -> None:
     test.selectbox(key="invite-role").set_value("author")
     test.text_input(key="invite-note").set_value("for Ines")
     next(one for one in test.button if one.label == "Invite somebody").click().run()
-    assert served.asked == [("POST /invitations", {"role": "author", "note": "for Ines"})]
-    assert [one.value for one in test.code] == ["fpi_once"]
+    assert served.asked == [("POST /invitations", {"role": "author", "note": "for Ines", "days": 7})]
+    (shown_once,) = [one.value for one in test.code]
+    assert shown_once.endswith("?invitation=fpi_once")
     press(test, "withdraw-i")
     assert served.asked[-1] == ("DELETE /invitations/i", None)
+    assert not test.code
+
+
+def test_a_link_for_a_new_password_is_made_and_shown_once() -> None:
+    made = {"secret": "fpw_once", "expires_at": "2026-12-01T12:00:00Z"}
+    test, served = shown(**{"POST /users/c/password-link": made})
+    press(test, "password-c")
+    assert served.asked == [("POST /users/c/password-link", None)]
+    assert [one.value.partition("?")[2] for one in test.code] == ["reset=fpw_once"]
+    assert "**loud**" not in test.success[0].value
+    test.run()
     assert not test.code
