@@ -14,6 +14,8 @@ from graph.lenient_json import read_value
 NOT_DONE = "Not done:"
 """How a line begins that tells of a change that was not made."""
 _SHOWN = 3
+_WHOLE = 800
+"""Characters of a note: what to do stands at its end."""
 _DONE, _LOST = "ok", "unknown"
 
 _MARKS = frozenset({"id", "reference", "confirmation"})
@@ -56,7 +58,7 @@ def _latest(made: Made) -> dict[tuple[str, str], tuple[ToolDoc, StepResult]]:
 
 def _line(tool: ToolDoc, result: StepResult) -> str:
     what = " ".join((clean(given_name(tool), 80), *_values(tool, result), *_corrected(result)))
-    note = clean(fit_to_tell(result.note))
+    note = clean(fit_to_tell(result.note), _WHOLE)
     match result.status:
         case "ok":
             return f"Done: {' '.join((what, *_given(result)))}"

@@ -8,6 +8,8 @@ from domain.plan import StepResult
 from domain.tool import ToolDoc
 
 _REFUSED = frozenset({401, 403, 407})
+_WHOLE = 800
+"""Characters of a reason: what to do stands at its end, and is of no use without it."""
 
 
 def failure_message(reason: str, failed: Sequence[tuple[ToolDoc, StepResult]], considered: Sequence[str]) -> str:
@@ -16,7 +18,9 @@ def failure_message(reason: str, failed: Sequence[tuple[ToolDoc, StepResult]], c
     A host that cannot be reached, a key that is missing or refused and an address that is forbidden come first: no other request
     will fare better before that is mended. Of what changes something the run itself has told before. ``reason``: why the walk ended. ``considered``: the first tools, by name.
     """
-    told = [(tool, result, clean(fit_to_tell(result.note)).rstrip(".") or result.status) for tool, result in failed]
+    told = [
+        (tool, result, clean(fit_to_tell(result.note), _WHOLE).rstrip(".") or result.status) for tool, result in failed
+    ]
     kept_from: dict[str, list[str]] = {}
     for tool, result, note in told:
         if is_trouble(result) and tool.safe:
@@ -24,7 +28,7 @@ def failure_message(reason: str, failed: Sequence[tuple[ToolDoc, StepResult]], c
     troubles = [
         f"{' and '.join(dict.fromkeys(tools))} could not be called: {note}." for note, tools in kept_from.items()
     ]
-    ends = clean(reason, 300).rstrip(".")
+    ends = clean(reason, _WHOLE).rstrip(".")
     lines = [f"This could not be answered: {line}" for line in dict.fromkeys(troubles)]
     lines.append(
         f"Nothing else served: {ends}."

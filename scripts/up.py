@@ -33,6 +33,8 @@ def main(
 ) -> None:
     """Run until Ctrl-C; a line with the address of each as it answers. Exit codes: 1 one of them ended, 2 a wrong setting, 3 one did not start."""
     try:
+        _free(server_port, "server")
+        _free(page_port, "page")
         with children() as started:
             over = _own(store) if store is not None else _playground(started, playground_port, home)
             _start(started, page_port, server_port, over)
@@ -58,6 +60,7 @@ def _own(store: Path) -> dict[str, str]:
 
 def _playground(started: Children, port: int, home: Path) -> dict[str, str]:
     """What the server is told of the playground, which is started."""
+    _free(port, "playground")
     allowed = read_settings().allow_hosts
     script = str(ROOT / "scripts" / "serve_playground.py")
     playground = _announced(started, "playground", [script, "--port", str(port)], {})
@@ -70,13 +73,18 @@ def _start(started: Children, page_port: int, server_port: int, environment: dic
     script = str(ROOT / "scripts" / "serve.py")
     server = _announced(started, "server", [script, "--port", str(server_port)], environment)
     _say("server", server)
-    try:
-        port = free_port(page_port)
-    except UnavailableError as error:
-        raise UnavailableError(str(error).replace("--port", "--page-port")) from error
+    port = _free(page_port, "page")
     page = f"http://127.0.0.1:{port}"
     started.answering("page", page_command(port), page_environment(server), f"{page}/_stcore/health")
     _say("page", page)
+
+
+def _free(port: int, name: str) -> int:
+    """``port``, or for 0 one that is free. ``UnavailableError``: it is taken, with the option by which another is chosen here."""
+    try:
+        return free_port(port)
+    except UnavailableError as error:
+        raise UnavailableError(str(error).replace("--port", f"--{name}-port")) from error
 
 
 def _announced(started: Children, name: str, command: list[str], environment: dict[str, str]) -> str:

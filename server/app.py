@@ -44,6 +44,7 @@ from server.routes import (
     taken_templates,
     templates,
     usage,
+    usage_report,
     users,
     verdicts,
 )
@@ -62,6 +63,7 @@ _ROUTERS = (
     key_grants.router,
     usage.router,
     users.router,
+    usage_report.router,
     audit.router,
     conversations.router,
     exports.router,

@@ -17,10 +17,30 @@ _AUDITED: Example = {
     "said": {"role": "author", "account": "ada"},
     "status": 200,
 }
+_USED: Example = {
+    "day": None,
+    "user_id": _BOSS,
+    "name": "ada",
+    "runs": 12,
+    "model_calls": 31,
+    "prompt_tokens": 40_110,
+    "completion_tokens": 8_100,
+    "cost": None,
+}
+_LIMITS: Example = {"runs": 200, "tokens": 1_000_000, "cost": None}
+_FIGURE: Example = {"name": "program (llm)", "count": 120, "failed": 3, "median": 2.4, "p95": 9.1}
 
 ADMINISTRATION: dict[str, Example] = {
     "ResetBody": {"secret": "fpw_4bXwK…", "password": "correct horse battery"},
     "PasswordLink": {"secret": "fpw_4bXwK…", "expires_at": UNTIL},
+    "UsageShown": {"days": [_USED | {"day": "2026-03-01", "user_id": "", "name": ""}], "users": [_USED]},
+    "LimitsBody": _LIMITS,
+    "LimitsShown": {"own": _LIMITS, "counts": _LIMITS | {"cost": 0.0}},
+    "PerformanceShown": {
+        "planners": [_FIGURE],
+        "tools": [_FIGURE | {"name": "places/search/country_code"}],
+        "most": 5000,
+    },
     "AuditEntry": _AUDITED,
     "AuditPage": {"entries": [_AUDITED], "next": None},
     "AuditOperation": {"operation": "change_user", "about": "Give a role, disable or enable"},

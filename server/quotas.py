@@ -1,12 +1,24 @@
 """What a user may use in a day (UTC), over all servers on the same rows, and what is left of it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Protocol
 
 from agent.plans.cost_estimate import Price
 from domain.errors import OverLimitError, UsageError
 from server.storage.daily_usage import Used
+from server.storage.user_limits import OwnLimits
 from wiring.settings import Settings
+
+
+class TokensTaken(Protocol):
+    """What was used, as far as it costs something."""
+
+    @property
+    def prompt_tokens(self) -> int: ...
+
+    @property
+    def completion_tokens(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +30,12 @@ class Quotas:
     cost: float = 0.0
     price: Price | None = None
 
-    def cost_of(self, used: Used) -> float | None:
+    def of(self, own: OwnLimits) -> "Quotas":
+        """Those of a user of whom something else was said."""
+        said = {name: value for name, value in own.model_dump().items() if value is not None}
+        return replace(self, **said) if said else self
+
+    def cost_of(self, used: TokensTaken) -> float | None:
         """What the tokens cost; None where no price is known."""
         if self.price is None:
             return None

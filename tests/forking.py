@@ -39,7 +39,7 @@ PACKAGES = (
         "retriever.embedders.bundled",
     ),
     *("offline.policy", "offline.template_answer", "offline.solution_fill", "offline.sentences.author"),
-    *("wiring.asked_runs", "wiring.asking", "wiring.exporting"),
+    *("wiring.asked_runs", "wiring.asking", "wiring.exporting", "playground.serve"),
     *(
         "typer.main",
         "rich.console",

@@ -39,7 +39,7 @@ class PasswordLink(BaseModel):
 def link(page: str, name: str, secret: str) -> str:
     """The page's address with a secret that it takes up: ``invitation`` or ``reset``."""
     parts = urlsplit(page)
-    return urlunsplit((parts.scheme, parts.netloc, parts.path, urlencode({name: secret}), ""))
+    return urlunsplit((parts.scheme, parts.netloc, parts.path or "/", urlencode({name: secret}), ""))
 
 
 def password_link(client: Client, account: str) -> PasswordLink:

@@ -42,7 +42,9 @@ class Entry(BaseModel):
     @property
     def details(self) -> str:
         """What is told of it, each with its name."""
-        return ", ".join(f"{name}: {value}" for name, value in self.said.items() if not name.endswith("_id"))
+        return ", ".join(
+            f"{name}: {value}" for name, value in self.said.items() if value is not None and not name.endswith("_id")
+        )
 
 
 class EntryPage(BaseModel):

@@ -11,12 +11,14 @@ from ui.calls import SAID, Call
 from ui.program_state import Waits
 from ui.run_calls import RunCalls
 from ui.run_summary import seconds_told
-from ui.texts import clipped, readable, response_text, unmarked
+from ui.texts import clipped, for_page, readable, response_text, unmarked
 from ui.walk_graph import tool_name
 
 _MARKS = {"ok": "✓", "failed": "✗", "missing": "?", "skipped": "–", "unknown": "?"}
 _FIRST = 5
 """Of the calls of one place, the first so many are shown, and of those that failed; all of them on request."""
+_STEPS = 30
+"""Of calls that stand for themselves, so many."""
 _ALL = 300
 _ARGUMENTS = 60
 
@@ -30,8 +32,13 @@ class CallsView:
     about: RunCalls
 
     def each(self, calls: Sequence[Call]) -> None:
-        """One below the other, folded."""
-        for call in calls:
+        """One below the other, folded; of very many the last ones, all on request."""
+        all_key = f"{self.key}-steps-all"
+        shown = calls[-_ALL:] if st.session_state.get(all_key) else calls[-_STEPS:]
+        if len(shown) < len(calls) and all_key not in st.session_state:
+            said = f"Show the last {min(len(calls), _ALL)} of {len(calls)} calls"
+            st.button(said, key=f"{all_key}-button", type="tertiary", on_click=lambda: _keep(all_key))
+        for call in shown:
             self._folded(call, f"{_mark(call)} {call.step}. {unmarked(tool_name(call.tool))} ({self._told(call)})")
 
     def place(self, calls: Sequence[Call], line: int, place: str, seconds: float) -> None:
@@ -81,7 +88,7 @@ class CallsView:
         if not (result := call.result):
             return
         if result.note:
-            st.text(clipped(result.note))
+            st.text(clipped(for_page(result.note)))
         st.text(f"Answer, {len(result.response):,} characters" if result.response else "No answer")
         if result.response:
             st.code(response_text(result.response), language="json", wrap_lines=True)

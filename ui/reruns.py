@@ -109,6 +109,18 @@ def done(client: Client, run: str) -> Done:
     return read(Done, client.send("GET", f"/runs/{run}/document"))
 
 
+class ExportedFile(BaseModel):
+    """``file``: what it may be called."""
+
+    file: str
+    text: str
+
+
+def exported(client: Client, run: str, form: str) -> ExportedFile:
+    """What a run did, to be run elsewhere. Raises ServerError (400): what keeps it from that."""
+    return read(ExportedFile, client.send("GET", f"/runs/{run}/export", params={"as": form}))
+
+
 def rerun(client: Client, run: str, document: PlanDocument | None = None) -> Run:
     """Ask the same once more; with ``document``, carry out these steps."""
     body = {} if document is None else {"document": document.model_dump(mode="json")}

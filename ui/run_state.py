@@ -123,6 +123,7 @@ class RunState:
     dialogue: list[QuestionAnswered] = field(default_factory=list[QuestionAnswered])
     notes: list[str] = field(default_factory=list[str])
     taken: SolutionTaken | None = None
+    request: str = ""
     planner: str = ""
     answer: str = ""
     finished: RunFinished | None = None
@@ -154,7 +155,7 @@ class RunState:
     def _take(self, event: Event, subtask: int, at: datetime) -> None:
         match event:
             case RunStarted():
-                self.planner = event.planner
+                self.request, self.planner = event.request, event.planner
             case SubtaskStarted():
                 self.subtasks[event.subtask] = event
             case CallStarted():

@@ -5,7 +5,7 @@ from domain.taken import in_words
 from domain.usage import Usage
 from ui.run_state import RunState
 
-OUTCOMES = {
+OUTCOMES: dict[str, str] = {
     "answered": "Answered",
     "partly": "Answered in part",
     "gave_up": "Found no way to answer",
@@ -25,7 +25,16 @@ def summary(story: RunState, end: RunFinished) -> str:
     parts += [_several(looks, "look")] if looks else []
     tokens = usage.prompt_tokens + usage.completion_tokens
     parts += [_several(tokens, "token")] if tokens else []
-    return f"{OUTCOMES[end.outcome]} in {usage.total_seconds:.1f} s: {', '.join(parts)}"
+    return f"{outcome_told(story, end)} in {usage.total_seconds:.1f} s: {', '.join(parts)}"
+
+
+def outcome_told(story: RunState, end: RunFinished) -> str:
+    """How it ended; a run that its user kept from its end has not failed to find one."""
+    if end.outcome == "gave_up" and any(call.not_made for call in story.calls):
+        return "Not done, as you did not allow it,"
+    if end.outcome == "gave_up" and not story.calls and any(one.asks == "plan" for one in story.asked):
+        return "Not done, as its plan was not allowed,"
+    return OUTCOMES[end.outcome]
 
 
 def from_library(story: RunState) -> str:

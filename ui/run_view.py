@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
+from ui.answer_view import draw_answer
 from ui.call_view import CallsView, folded
 from ui.calls import Call
 from ui.dialogue import draw_dialogue
@@ -18,7 +19,7 @@ from ui.run_calls import RunCalls
 from ui.run_state import RunState
 from ui.run_summary import from_library, summary, took, under_way
 from ui.texts import clipped, unmarked, visible
-from ui.walk_graph import tool_name, walk_dot
+from ui.walk_graph import reasons, walk_dot
 
 
 @dataclass(frozen=True)
@@ -37,13 +38,10 @@ def draw(story: RunState, around: Around = Around(), *, unfolded: bool = False) 
     """A run that goes on is unfolded, and its answer grows above it. ``unfolded``: so is one that has ended, until somebody folds it."""
     draw_dialogue(story)
     if not story.finished:
-        st.caption(under_way(story, waits=bool(around.open)))
-        _answer(story)
-        if story.nodes or story.programs.texts or story.calls:
-            with st.container(border=True):
-                _whole(story, around)
+        _live(story, around)
         return
-    _answer(story)
+    if story.answer:
+        draw_answer(story.answer, story.calls, story.request)
     if told := from_library(story):
         st.caption(unmarked(told))
     if story.finished.error:
@@ -54,23 +52,39 @@ def draw(story: RunState, around: Around = Around(), *, unfolded: bool = False) 
             st.caption(took(story.finished.usage))
 
 
-def _answer(story: RunState) -> None:
+def _live(story: RunState, around: Around) -> None:
+    """A run that goes on, no higher than a part of the screen; one that waits for its user is folded, so that what it waits for is in sight."""
+    told = under_way(story, waits=bool(around.open))
+    st.caption(told)
     if story.answer:
         st.text(visible(story.answer))
+    if not (story.nodes or story.programs.texts or story.calls):
+        return
+    if around.open:
+        with folded("What it has done so far", f"{around.key}-so-far") as opened:
+            if opened:
+                _whole(story, around)
+        return
+    with st.container(border=True, key=f"live-{around.key}"):
+        _whole(story, around)
 
 
 def _whole(story: RunState, around: Around) -> None:
+    """The program and the walk side by side where there is room, below each other on a narrow screen."""
     calls = CallsView(around.key, _waits(story, around.open), around.calls())
-    texts = story.programs.texts
-    if not texts:
-        _walk(story, around, unfolded=True)
-    draw_programs(texts, calls, live=story.finished is None)
-    calls.each([call for call in story.calls if not call.site])
+    texts, single = story.programs.texts, [call for call in story.calls if not call.site]
+    if any(one.text for one in texts):
+        left, right = st.columns([3, 2])
+    else:
+        right, left = st.container(), st.container()
+    with left:
+        draw_programs(texts, calls, live=story.finished is None)
+        calls.each(single)
+    with right:
+        _walk(story, around, unfolded=story.finished is None or not texts)
     _asked(story, around)
     for note in story.notes:
         st.caption(unmarked(note))
-    if texts:
-        _walk(story, around, unfolded=False)
 
 
 def _waits(story: RunState, open_ids: Collection[str]) -> Callable[[Call], bool]:
@@ -106,12 +120,11 @@ def _walk(story: RunState, around: Around, *, unfolded: bool) -> None:
     title = f"Walk: {tools} considered, {chosen} chosen" + (f", {left} left again" if left else "")
     if not chosen and not left:
         title = f"Offered: {tools}"
-    with folded(title, f"{around.key}-walk", unfolded=unfolded) as opened:
+    key = f"{around.key}-walk" if story.finished else f"{around.key}-walk-live"
+    with folded(title, key, unfolded=unfolded) as opened:
         if not opened:
             return
         st.graphviz_chart(walk_dot(story), width="content", alt="The walk over the tools")  # pyright: ignore[reportUnknownMemberType]
         st.caption("✓ and green was chosen, ← and dashed was left again; a number on the way there is its weight.")
-        for node in story.nodes.values():
-            if node.reason:
-                done = "left again" if node.state == "backtracked" else "chosen"
-                st.caption(f"**{unmarked(tool_name(node.tool))}** {done}: {unmarked(node.reason)}")
+        for line in reasons(story):
+            st.caption(unmarked(line))

@@ -3,7 +3,8 @@
 import streamlit as st
 
 _CSS = """<style>
-[data-testid="stMainBlockContainer"] { padding-top: 2.75rem; }
+[data-testid="stMainBlockContainer"] { padding-top: 2.75rem; max-width: 74rem; }
+[data-testid="stMetricValue"] { font-size: 1.9rem; } [data-testid="stAppDeployButton"] { display: none; }
 [data-testid="stSidebarUserContent"] { padding-top: 0; }
 [data-testid="stMainBlockContainer"] h1 { font-size: 1.6rem; padding: 0 0 .5rem; }
 [data-testid="stSidebarHeader"] { height: 2.5rem; margin-bottom: 0; } [data-testid="stSidebar"] hr { margin: .5rem 0; }
@@ -13,15 +14,22 @@ _CSS = """<style>
   background: light-dark(#d6f0e0, #1d3a2b); font-weight: 600; box-shadow: inset 3px 0 0 light-dark(#1f7a4d, #6fcf9c); }
 [data-testid="stSidebar"] .stButton button[kind="tertiary"]:hover, [data-testid="stSidebar"] .stButton button[kind="primary"]:hover { background: light-dark(#e9ecef, #262c35); color: inherit; }
 [data-testid="stSidebar"] .stButton button > div { justify-content: flex-start; }
-[data-testid="stSidebar"] .st-key-talk-chosen { flex-wrap: nowrap; }
+[data-testid="stSidebar"] .st-key-talk-chosen { flex-wrap: nowrap; } .st-key-icon-change button > div:last-child:not(:first-child) { display: none; }
 [data-testid="stChatMessageAvatarUser"], [data-testid="stChatMessageAvatarAssistant"] { display: none; }
-[data-testid="stChatMessage"]:has([data-testid="stChatMessageAvatarUser"]) { margin-left: auto; width: fit-content; max-width: 85%; padding: .5rem .9rem; border-radius: .9rem; background: light-dark(#eef3f0, #1c242d); }
-[data-testid="stChatMessage"]:has([data-testid="stChatMessageAvatarAssistant"]) { padding-left: 0; padding-right: 0; }
+[data-testid="stChatMessage"]:has(> [data-testid="stChatMessageAvatarUser"]) { margin-left: auto; width: fit-content; max-width: 85%; padding: .5rem .9rem; border-radius: .9rem; background: light-dark(#eef3f0, #1c242d); }
+[data-testid="stChatMessage"]:has(> [data-testid="stChatMessageAvatarAssistant"]) { padding-left: 0; padding-right: 0; }
 [data-testid="stGraphVizChart"] { overflow-x: auto; }
 [data-testid="stGraphVizChart"] svg { max-width: none; height: auto; }
 [data-testid="stText"], [data-testid="stText"] * { white-space: pre-wrap; overflow-wrap: anywhere; }
 [data-testid="stText"] { unicode-bidi: plaintext; text-align: start; }
 [data-testid="stExpander"] summary p { overflow-wrap: anywhere; }
+[class*="st-key-live-"] { max-height: 55vh; overflow-y: auto; }
+.fp-table { overflow: auto; max-height: 32rem; width: fit-content; max-width: 100%; border: 1px solid light-dark(#d5d9df, #3d4450); border-radius: .5rem; font-size: .92rem; }
+.fp-table table { border-collapse: collapse; margin: 0; } .fp-table th, .fp-table td { padding: .3rem .75rem; text-align: start; border-bottom: 1px solid light-dark(#e6e9ee, #2c323c); vertical-align: top; overflow-wrap: break-word; unicode-bidi: plaintext; min-width: 4.5rem; max-width: 26rem; }
+.fp-table thead + tbody td:first-child { min-width: 11rem; }
+.fp-table tr:last-child > * { border-bottom: 0; } .fp-table thead th { position: sticky; top: 0; background: light-dark(#f3f5f7, #1c2129); color: light-dark(#4a525d, #b4bcc7); font-weight: 600; }
+.fp-table th[scope="row"] { font-weight: 500; color: light-dark(#4a525d, #b4bcc7); } .fp-table .fp-quantity { font-variant-numeric: tabular-nums; text-align: end; }
+.fp-items { margin: 0; padding-inline-start: 1.2rem; } .fp-items li { overflow-wrap: anywhere; unicode-bidi: plaintext; }
 .fp-code { max-height: 30rem; overflow: auto; border: 1px solid light-dark(#d5d9df, #3d4450); border-radius: .5rem; background: light-dark(#f8f9fb, #161a21); font-size: .82rem; }
 .fp-code ol { list-style: none; margin: 0; padding: .4rem 0; }
 .fp-code li { display: grid; grid-template-columns: 2.4rem 1.3rem minmax(0, 1fr) auto; gap: 0 .4rem; padding: .05rem .6rem; margin: 0; align-items: baseline; }

@@ -13,6 +13,7 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 """Controls, signs that turn the direction of what follows, halves of characters, tags."""
+_BY_API = re.compile(r" \(by the API: (?:GET|PUT|POST|PATCH|DELETE) /api/[^\s()]*\)")
 _PLAIN = re.compile(r"[A-Za-z0-9]+(_[A-Za-z0-9]+)*")
 
 
@@ -26,6 +27,11 @@ def unmarked(text: str) -> str:
 def visible(text: str) -> str:
     """Text as it stands, but for what would not be seen or would put the rest in another order: that is written out."""
     return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text.replace("\r\n", "\n"))
+
+
+def for_page(text: str) -> str:
+    """What a server advises, without what only programs need: how the same is done by its API."""
+    return _BY_API.sub("", text)
 
 
 def labelled(name: str) -> str:

@@ -49,6 +49,36 @@ def walk_dot(story: RunState) -> str:
     return "\n".join([*lines, "}"])
 
 
+def reasons(story: RunState) -> list[str]:
+    """Why each tool was chosen or left, and, where one that weighs more was passed over, by how much and what spoke for the other."""
+    lines: list[str] = []
+    beside: defaultdict[Place, list[Node]] = defaultdict(list)
+    for (subtask, path), node in story.nodes.items():
+        beside[subtask, path[:-1]].append(node)
+    for (subtask, path), node in story.nodes.items():
+        done = {"chosen": "chosen", "backtracked": "left again"}.get(node.state, "")
+        if done and node.reason:
+            lines.append(f"{tool_name(node.tool)} {done}: {node.reason}")
+        if node.state == "chosen" and (heavier := _heavier(node, beside[subtask, path[:-1]])):
+            lines.append(_passed_over(node, heavier))
+    return lines
+
+
+def _heavier(node: Node, beside: list[Node]) -> Node | None:
+    """The heaviest of those that were only considered beside it, where that one weighs more."""
+    others = [one for one in beside if one.state == "considered" and (one.weight or 0) > (node.weight or 0)]
+    return max(others, key=lambda one: one.weight or 0, default=None)
+
+
+def _passed_over(node: Node, heavier: Node) -> str:
+    weights = f"{tool_name(heavier.tool)} weighs more on the way there ({heavier.weight or 0:.2f} against {node.weight or 0:.2f})"
+    fits, other = node.relevance, heavier.relevance
+    if fits is None or other is None:
+        return f"{weights}; a weight says what followed in earlier runs, not what this request asks for."
+    than = "more" if fits > other else "no more" if fits == other else "less"
+    return f"{weights}; {tool_name(node.tool)} fits the request {than} ({fits:.2f} against {other:.2f})."
+
+
 def quoted(text: str, most: int = 200) -> str:
     """A string of Graphviz' language that is shown as ``text``: no escape, entity or end of string of its own."""
     plain = "".join(character if character.isprintable() else " " for character in text)

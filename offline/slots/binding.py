@@ -86,7 +86,7 @@ def fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: date |
     missing: list[str] = []
     feeds: list[Feed] = []
     taken: list[tuple[Span, Need]] = []
-    for parameter in sorted(tool.required, key=lambda own: _later(need_of(own), request, day)):
+    for parameter in tool.required:
         need = need_of(parameter)
         best = next((c for c in told(need, request, day) if not _taken(c.span, need, taken)), None)
         decided = asker_decides(need, tool, told=best is not None)
@@ -97,17 +97,7 @@ def fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: date |
             taken.append((best.span, need))
         elif _fallback(parameter, tool, request) is None:
             missing.append(parameter.name)
-    order = [parameter.name for parameter in tool.required]
-    return Fillable(
-        tuple(sorted(missing, key=order.index)), tuple(sorted(feeds, key=lambda feed: order.index(feed.parameter)))
-    )
-
-
-def _later(need: Need, request: str, today: date) -> float:
-    """Of two ends, that one takes a value first for which the request speaks more: "in kelvin" is what is converted *to*."""
-    if need.kind != "unit" or not need.role:
-        return 0.0
-    return -max((item.score for item in told(need, request, today)), default=0.0)
+    return Fillable(tuple(missing), tuple(feeds))
 
 
 def may_mean_another(tool: ToolDoc, parameter: str) -> bool:

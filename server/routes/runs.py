@@ -119,9 +119,10 @@ async def begun(
             user may use in a day is used up.
     """
     runs, most = services.storage.runs, services.settings.user_runs
+    quotas = services.limits.quotas.of(await services.storage.user_limits.of(caller.user.id))
 
     def within(used: Used) -> None:
-        services.limits.quotas.check_run(used, choices.policy)
+        quotas.check_run(used, choices.policy)
 
     run = await runs.add(
         caller.user.id,

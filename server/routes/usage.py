@@ -32,7 +32,8 @@ class UsedToday(BaseModel):
 
 @router.get("/usage", summary="What I have used today, and what is left")
 async def usage(user: CurrentUser, services: CurrentServices) -> UsedToday:
-    quotas, rates = services.limits.quotas, services.limits.rates
+    rates = services.limits.rates
+    quotas = services.limits.quotas.of(await services.storage.user_limits.of(user.id))
     used = await services.storage.days.today(user.id)
     cost = quotas.cost_of(used)
     return UsedToday(

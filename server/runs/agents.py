@@ -231,7 +231,8 @@ class Agents:
     async def _spending(self, run: Run, policy: Policy) -> TokenUsage:
         takes_tokens = run.policy == "llm"
         go_on_from(policy.cost, run.usage)
-        return await token_usage(self._storage.days, run.user_id, self._quotas, policy.cost, model=takes_tokens)
+        quotas = self._quotas.of(await self._storage.user_limits.of(run.user_id))
+        return await token_usage(self._storage.days, run.user_id, quotas, policy.cost, model=takes_tokens)
 
     @asynccontextmanager
     async def _kept(self, run: Run, policy: Policy) -> AsyncGenerator[None]:

@@ -26,6 +26,7 @@ class TokenUsage:
         self._used = used
         self._model = model
         self._counted = (cost.prompt_tokens, cost.completion_tokens)
+        self._calls = cost.model_calls
 
     def used_up(self) -> str:
         """Why no more may be taken; empty while more may, or none is. What other runs take is known as of :meth:`count`."""
@@ -42,14 +43,18 @@ class TokenUsage:
     async def count(self) -> None:
         """Count what was taken since the last time. Where the rows cannot be reached, the next time counts it, too."""
         prompt, completion = self._uncounted
-        if not prompt and not completion:
+        calls = self._cost.model_calls
+        more = calls - self._calls
+        if not (prompt or completion or more):
             return
         try:
-            used = await self._days.add(self._user_id, prompt_tokens=prompt, completion_tokens=completion)
+            used = await self._days.add(
+                self._user_id, prompt_tokens=prompt, completion_tokens=completion, model_calls=more
+            )
         except FootpathError as error:
             _log.warning("%d tokens could not be counted: %s", prompt + completion, error)
             return
-        self._used, self._counted = used, (self._counted[0] + prompt, self._counted[1] + completion)
+        self._used, self._calls, self._counted = used, calls, (self._counted[0] + prompt, self._counted[1] + completion)
 
     @property
     def _uncounted(self) -> tuple[int, int]:

@@ -46,10 +46,10 @@ class DailyUsage:
         row = await self._database.read(lambda session: session.scalar(chosen))
         return Used(until=next_day(at)) if row is None else _used(row, at)
 
-    async def add(self, user_id: str, *, prompt_tokens: int, completion_tokens: int) -> Used:
+    async def add(self, user_id: str, *, prompt_tokens: int, completion_tokens: int, model_calls: int = 0) -> Used:
         """Count more tokens; what it comes to. Of a user who is gone nothing is counted: ``ConflictError``."""
         at = self._clock()
-        tokens = {"prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens}
+        tokens = {"prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens, "model_calls": model_calls}
         return await self._database.write(lambda session: count(session, user_id, at, tokens))
 
     async def forget(self, before: timedelta) -> None:
@@ -60,7 +60,7 @@ class DailyUsage:
 
 def count(session: Session, user_id: str, at: datetime, more: Mapping[str, int]) -> Used:
     """Add ``more``, by the names of the columns, to the user's day, within a transaction; what it comes to."""
-    added = {"runs": 0, "prompt_tokens": 0, "completion_tokens": 0} | dict(more)
+    added = {"runs": 0, "model_calls": 0, "prompt_tokens": 0, "completion_tokens": 0} | dict(more)
     insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
     counted = (
         insert(DayRow)

@@ -27,6 +27,7 @@ from server.storage.key_shelves import OF_SOURCES
 from server.storage.login_places import LoginPlaces
 from server.storage.migrate import newest
 from server.storage.password_resets import PasswordResets
+from server.storage.performance import Performance
 from server.storage.retention import Retention
 from server.storage.run_leases import HeldRuns
 from server.storage.runs import Runs
@@ -40,6 +41,8 @@ from server.storage.tokens import Tokens
 from server.storage.tool_keys import ToolKeys
 from server.storage.tool_marks import ToolMarks
 from server.storage.tool_tries import ToolTries
+from server.storage.usage_report import UsageReport
+from server.storage.user_limits import UserLimits
 from server.storage.users import Users
 from server.storage.vault_keys import VaultKeys
 
@@ -76,6 +79,9 @@ class Storage:
         self.conversations = Conversations(database, clock)
         self.runs = Runs(database, clock)
         self.days = DailyUsage(database, clock)
+        self.user_limits = UserLimits(database)
+        self.usage_report = UsageReport(database, clock)
+        self.performance = Performance(database, clock)
         self.held = HeldRuns(database, clock)
         self.events = RunEvents(database)
         self.retention = Retention(database, clock)

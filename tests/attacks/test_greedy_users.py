@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from playground.child import running_playground
 from tests.bench.server_load import Follower, asked, many_users, sent
 from tests.faults.proxy import Exchange, proxying
 from tests.flows.served import INHABITANTS, built, serving
+from tests.playing import running_playground
 
 HELD = 3
 """All but one of the four places that a server has."""

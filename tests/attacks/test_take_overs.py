@@ -4,14 +4,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import httpx
 import pytest
 
 from domain.event import InputNeeded
-from playground.child import running_playground
 from playground.record import CATALOGUE
 from tests.attacks.listening import listening
 from tests.flows.served import ROOT, WRITE, Place, built, effects, registered, serving, to_its_end
+from tests.playing import running_playground
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -27,7 +26,7 @@ def test_a_second_document_does_not_get_the_calls_of_a_running_server(tmp_path: 
         place = built(tmp_path, playground)
         second = tmp_path / "elsewhere" / CATALOGUE
         second.parent.mkdir()
-        theirs = httpx.get(f"{playground}/openapi.json", trust_env=False).text.replace(playground, evil.address)
+        theirs = (tmp_path / CATALOGUE).read_text(encoding="utf-8").replace(playground, evil.address)
         second.write_text(theirs, encoding="utf-8")
         allowed = f"{evil.host},{playground.removeprefix('http://')}"
         with serving(place, tmp_path / "home", FOOTPATH_ALLOW_HOSTS=allowed) as (address, _):

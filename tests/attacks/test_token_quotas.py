@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from playground.child import running_playground
 from tests.bench.server_load import Follower, many_users, sent
 from tests.flows.served import INHABITANTS, built, serving
 from tests.models.openai_server import model_server
 from tests.models.rule_based import RuleBasedModel
+from tests.playing import running_playground
 
 
 @pytest.fixture

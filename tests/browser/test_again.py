@@ -11,7 +11,7 @@ from tests.browser.visits import asks, ended, pops, presses, registers, sidebar,
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 QUESTION = "How many inhabitants does Meghalpet have?"
-MEGHALPET, VISHALPUR, MONTEQUILLA = "278640", "313768", "497988"
+MEGHALPET, VISHALPUR, MONTEQUILLA = "278,640", "313,768", "497,988"
 
 
 @pytest.fixture

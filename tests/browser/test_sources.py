@@ -154,7 +154,7 @@ def test_an_api_is_added_gated_and_used_by_another_user(
         registers(page, "carlo")
         chooses(page, "Decided by", "A language model")
         asks(page, BERTH)
-        expect(page.get_by_text("needs your leave")).to_be_visible(timeout=3 * PATIENCE)
+        expect(page.get_by_text(re.compile(r"^Allow this\?"))).to_be_visible(timeout=3 * PATIENCE)
         assert harbour.bookings == {}
         presses(page, "Allow once")
         ended(page, "Answered")
@@ -217,7 +217,7 @@ def test_an_mcp_server_is_added_and_used(browser_program: BrowserContext, up: Up
         presses(page, "Conversation")
         chooses(page, "Decided by", "A language model")
         asks(page, LIES)
-        expect(page.get_by_text("needs your leave")).to_be_visible(timeout=3 * PATIENCE)
+        expect(page.get_by_text(re.compile(r"^Allow this\?"))).to_be_visible(timeout=3 * PATIENCE)
         presses(page, "Allow once")
         ended(page, "Answered")
         expect(page.get_by_text("The Argonaut lies at berth 8.")).to_be_visible()

@@ -16,10 +16,10 @@ from agent.execution.http import HttpExecutor, HttpParameters
 from agent.execution.http.host_limits import Clock
 from agent.execution.secrets import EnvironmentSecrets
 from domain.model import JsonObject
-from playground.child import running_playground
 from tests.faults.modes import FAULTS
 from tests.faults.proxy import Fault, Proxy, proxying
 from tests.flows.over_playground import playground_tools
+from tests.playing import running_playground
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "faults.md"
 BEGIN, END = "<!-- table: python -m tests.faults.table -->\n", "<!-- end of table -->\n"

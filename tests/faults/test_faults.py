@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from playground.child import running_playground
 from tests.faults.modes import FAULTS
 from tests.faults.table import CALLS, Row, committed, rows, written
+from tests.playing import running_playground
 
 
 @pytest.fixture(scope="module")

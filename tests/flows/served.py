@@ -44,13 +44,17 @@ class Place:
     store: Path
 
 
+def catalogue_at(address: str) -> str:
+    """The committed catalogue, of a playground that is there: as that would give it at ``/openapi.json``, which takes it a second."""
+    return (DATA / CATALOGUE).read_text(encoding="utf-8").replace(_NOWHERE, address)
+
+
 def built(folder: Path, playground: str, tools: str = "") -> Place:
     """A store of a running playground's catalogue and trajectories. It is built once for a process; later ones are copies in which the
     tools are called elsewhere, which is all that differs. The catalogue lies beside it.
     """
     store, tools = folder / "store", tools or playground
-    told = (DATA / CATALOGUE).read_text(encoding="utf-8").replace(_NOWHERE, tools)
-    (folder / CATALOGUE).write_text(told, encoding="utf-8")
+    (folder / CATALOGUE).write_text(catalogue_at(tools), encoding="utf-8")
     shutil.copytree(_template(), store)
     with closing(sqlite3.connect(store / "graph.db")) as rows, rows:
         rows.execute("UPDATE document SET body = replace(body, ?, ?)", (_NOWHERE, tools))

@@ -4,9 +4,9 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playground.child import running_playground
 from playground.record import CATALOGUE, DATA
 from tests.flows.served import built
+from tests.playing import running_playground
 
 WEATHER = "What is the temperature in Tarnholm right now?"
 

@@ -10,12 +10,12 @@ import pytest
 
 from agent.asking import UserQuestion
 from domain.event import EventRecord, InputNeeded, ProgramEnded, QuestionAnswered, RunFinished
-from playground.child import running_playground
 from tests.flows.program_world import code, world
 from tests.flows.served import Client, Place, built, registered, serving
 from tests.flows.test_programs import RIGHT, calls
 from tests.models.brain import Brain
 from tests.models.openai_server import model_server_in_thread
+from tests.playing import running_playground
 
 pytestmark = pytest.mark.timeout(300)
 REQUEST = "How many inhabitants does it have?"

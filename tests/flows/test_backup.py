@@ -15,10 +15,10 @@ import pytest
 
 from domain.event import RunFinished
 from graph.backends.sqlite import SqliteGraph
-from playground.child import running_playground
 from server.storage.opening import open_storage
 from tests import forked
 from tests.flows.served import INHABITANTS, PASSWORD, ROOT, WRITE, Client, Place, built, registered, serving
+from tests.playing import running_playground
 from tests.servers.postgres.databases import new_database
 from tests.servers.postgres.server import PostgresServer
 from wiring.layout import StoreFolder

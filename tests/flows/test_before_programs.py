@@ -15,12 +15,12 @@ import httpx
 import pytest
 
 from domain.event import CallFinished, EventRecord, InputNeeded, RunFinished
-from playground.child import running_playground
 from tests import forked
 from tests.flows.before_programs import EXPORT, KEPT_FOR_EVER, RUNS, TEMPLATES, unpacked
 from tests.flows.served import PASSWORD, ROOT, Client, Place, effects, serving
 from tests.models.brain import Brain
 from tests.models.openai_server import model_server_in_thread
+from tests.playing import running_playground
 from wiring.verify import verify
 
 pytestmark = pytest.mark.timeout(300)

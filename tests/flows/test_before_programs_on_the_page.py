@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from playground.child import running_playground
 from tests.flows.before_programs import KEPT_FOR_EVER, RUNS, unpacked
 from tests.flows.served import PASSWORD, Place, serving
+from tests.playing import running_playground
 from wiring.verify import verify
 
 pytestmark = pytest.mark.timeout(300)

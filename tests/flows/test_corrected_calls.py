@@ -74,6 +74,16 @@ def house(tmp_path: Path) -> Generator[House]:
         yield made
 
 
+@pytest.fixture(scope="module")
+def waiting(tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[House, Client, str, InputNeeded]]:
+    """A run that waits for its user's word, whom, and what it asks: for what is refused, which leaves all as it is."""
+    house = House(tmp_path_factory.mktemp("waiting"), BATCH)
+    with house.standing(), house.served() as (address, _):
+        ada = registered(address)
+        run = ada.ask(REQUEST, policy="llm")[1]
+        yield house, ada, run, question_of(ada, run)
+
+
 def answer(client: Client, run: str, asked: InputNeeded, corrections: list[dict[str, Any]], **more: Any) -> Any:
     body = {"decision": "allow", "corrections": corrections, **more}
     return client.call("POST", f"/runs/{run}/inputs/{asked.input}", body)
@@ -153,19 +163,16 @@ def test_what_is_made_is_what_was_corrected_and_what_is_left_out_is_not(house: H
     ],
 )
 def test_what_does_not_fit_is_refused_with_its_place(
-    house: House, corrections: list[dict[str, Any]], places: list[str]
+    waiting: tuple[House, Client, str, InputNeeded], corrections: list[dict[str, Any]], places: list[str]
 ) -> None:
-    with house.served() as (address, _):
-        ada = registered(address)
-        run = ada.ask(REQUEST, policy="llm")[1]
-        asked = question_of(ada, run)
-        said = answer(ada, run, asked, corrections)
-        assert (said.status_code, said.headers["content-type"]) == (400, "application/problem+json")
-        assert [one["place"] for one in said.json()["errors"]] == places
-        refused = {"decision": "deny", "corrections": [{"call": 0, "skip": True}]}
-        assert ada.call("POST", f"/runs/{run}/inputs/{asked.input}", refused).status_code == 400
-        (shown,) = ada.call("GET", f"/runs/{run}/inputs").json()
-        assert shown["decision"] is None
+    house, ada, run, asked = waiting
+    said = answer(ada, run, asked, corrections)
+    assert (said.status_code, said.headers["content-type"]) == (400, "application/problem+json")
+    assert [one["place"] for one in said.json()["errors"]] == places
+    refused = {"decision": "deny", "corrections": [{"call": 0, "skip": True}]}
+    assert ada.call("POST", f"/runs/{run}/inputs/{asked.input}", refused).status_code == 400
+    (shown,) = ada.call("GET", f"/runs/{run}/inputs").json()
+    assert shown["decision"] is None
     assert house.booked == []
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from playground.child import running_playground
 from tests import forked
+from tests.playing import running_playground
 from wiring.build import BuildOptions, build
 
 ROOT = Path(__file__).parents[2]

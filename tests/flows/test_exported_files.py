@@ -17,9 +17,9 @@ from typer.testing import CliRunner
 
 from agent.exporting.forms import FORMS, Form
 from footpath import Footpath
-from playground.child import running_playground
 from tests.flows.n8n_reading import carried_out, read
 from tests.flows.served import built
+from tests.playing import running_playground
 
 ROOT = Path(__file__).resolve().parents[2]
 WEATHER = "What is the temperature in Tarnholm right now?"

@@ -17,11 +17,11 @@ from evaluation.correctness import absent_from_responses
 from evaluation.expected import Asked, read_asked
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
-from playground.child import running_playground
 from playground.record import CATALOGUE, DATA, catalogue_tools
 from tests.flows.gold import follow
 from tests.flows.served import Client, Place, built, effects, registered, reset, serving
 from tests.flows.small_world import FORECAST, FOUND, WALKS, ScriptedExecutor, finder, graph
+from tests.playing import running_playground
 from wiring.container import open_container
 from wiring.runs import budget_of, run_deps
 from wiring.settings import Settings

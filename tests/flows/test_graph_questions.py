@@ -12,9 +12,9 @@ import pytest
 from agent.execution.approvers import AllowChanges
 from domain.event import RunFinished
 from graph.links import LinkedGraph
-from playground.child import running_playground
 from playground.demo_requests import demo_requests
 from scripts import _demo
+from tests.playing import running_playground
 from wiring.container import Container
 from wiring.runs import budget_of, run_and_learn, run_deps
 
@@ -44,7 +44,7 @@ class Counting:
 
 @pytest.fixture
 def address() -> Iterator[str]:
-    with running_playground(0) as address:
+    with running_playground() as address:
         yield address
 
 

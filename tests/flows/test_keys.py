@@ -16,10 +16,10 @@ from domain.event import EventRecord
 from domain.tool import Parameter, ToolDoc
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
-from playground.child import running_playground
 from playground.keys import COURIER_MAIL, RATES_PRO
 from tests.flows.over_playground import playground_tools
 from tests.flows.small_world import finder, graph
+from tests.playing import running_playground
 
 QUOTE = "Convert an amount of 120 VDK into NRV with bid and ask rates"
 MAIL = "What is your own address of the mailbox and what you have sent?"

@@ -12,7 +12,6 @@ from statistics import fmean
 import pytest
 
 from domain.event import EventRecord, RunFinished
-from playground.child import running_playground
 from tests.faults.proxy import proxying
 from tests.flows.killing import Life, admitted, slow_changes
 from tests.flows.program_world import code
@@ -21,6 +20,7 @@ from tests.models.brain import Brain
 from tests.models.openai_replies import ChatRequest
 from tests.models.openai_server import model_server_in_thread
 from tests.models.prompt_reading import blocks
+from tests.playing import running_playground
 
 pytestmark = pytest.mark.timeout(1800)
 _MARK = re.compile(r"plan \d{4}")

@@ -8,10 +8,10 @@ from statistics import fmean
 
 import pytest
 
-from playground.child import running_playground
 from tests.faults.proxy import proxying
 from tests.flows.killing import Life, admitted, check, slow_changes
 from tests.flows.served import built
+from tests.playing import running_playground
 
 pytestmark = pytest.mark.timeout(900)
 

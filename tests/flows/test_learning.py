@@ -13,10 +13,10 @@ from domain.event import Event
 from domain.learned import WeightsLearned
 from domain.tool import ToolId
 from evaluation.learning import PREFERS, RETURNS, swap
-from playground.child import running_playground
 from playground.paraphrases import FIRST, SECOND, lines, pairs
 from playground.swaps import swap_request
 from tests.flows.served import built
+from tests.playing import running_playground
 from wiring.container import Container, open_container
 from wiring.runs import budget_of, run_and_learn, run_deps
 from wiring.settings import Settings

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from domain.solution import Solution
-from playground.child import running_playground
 from synthesis.journal import Journal
 from synthesis.triplets import read_triplets
 from tests import forked
 from tests.architecture.source_tree import ROOT
 from tests.flows.indexed_store import indexed_store
 from tests.flows.over_playground import playground_tools
+from tests.playing import running_playground
 from wiring.container import open_container
 from wiring.settings import Settings
 

@@ -10,12 +10,12 @@ import threading
 from collections.abc import Generator
 from pathlib import Path
 
-import httpx
 import pytest
 
 from footpath import AsyncFootpath, Change, Footpath, UnavailableError, UsageError
-from playground.child import running_playground
 from playground.record import DATA
+from tests.flows.served import catalogue_at
+from tests.playing import running_playground
 from wiring.asked_runs import AskedRun
 
 ROOT = Path(__file__).parents[2]
@@ -35,7 +35,7 @@ def address() -> Generator[str]:
 def place(address: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the playground's document and recorded walks, and a store built of them."""
     folder = tmp_path_factory.mktemp("library")
-    (folder / "catalogue.json").write_bytes(httpx.get(f"{address}/openapi.json", trust_env=False).content)
+    (folder / "catalogue.json").write_text(catalogue_at(address), encoding="utf-8")
     (folder / "walks").symlink_to(DATA)
     Footpath.build(folder / "my-store", [folder / "catalogue.json"], [folder / "walks"])
     return folder

@@ -13,9 +13,9 @@ from evaluation.correctness import absent_from_responses
 from evaluation.expected import Asked, read_asked
 from graph.importers.trees import trajectory, tree_files
 from playground.calls import send
-from playground.child import running_playground
 from playground.record import CATALOGUE, DATA, catalogue_tools
 from tests.flows.gold import follow
+from tests.playing import running_playground
 
 FILES = sorted((Path(__file__).parents[2] / "playground" / "requests").glob("*.jsonl"))
 ANSWERABLE = [one for one in read_asked(FILES) if one.answerable]

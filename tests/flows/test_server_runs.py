@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from domain.event import EventRecord, InputNeeded
-from playground.child import running_playground
 from tests.flows.served import INHABITANTS, WRITE, Place, built, effects, registered, reset, serving, to_its_end
+from tests.playing import running_playground
 
 pytestmark = pytest.mark.timeout(240)
 

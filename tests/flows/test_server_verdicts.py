@@ -11,10 +11,10 @@ import pytest
 
 from domain.event import EventRecord, ProgramEnded, RunFinished
 from domain.taken import SolutionTaken
-from playground.child import running_playground
 from tests.flows.served import INHABITANTS, Client, Place, built, registered, serving
 from tests.models.brain import Brain
 from tests.models.openai_server import model_server_in_thread
+from tests.playing import running_playground
 
 pytestmark = pytest.mark.timeout(240)
 OTHER = "How many inhabitants does Oskvik have?"

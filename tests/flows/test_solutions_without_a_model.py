@@ -6,8 +6,8 @@ import pytest
 
 from domain.event import EventRecord, ProgramEnded, RunFinished
 from domain.taken import SolutionTaken
-from playground.child import running_playground
 from tests.flows.served import INHABITANTS, Client, Place, built, registered, serving
+from tests.playing import running_playground
 
 pytestmark = pytest.mark.timeout(240)
 OTHER = "How many inhabitants does Oskvik have?"

@@ -13,10 +13,21 @@ import httpx
 import pytest
 
 from domain.event import InputNeeded, RunFinished
-from playground.child import running_playground
 from playground.record import CATALOGUE, DATA
-from tests.flows.served import INHABITANTS, WRITE, Client, Place, effects, registered, reset, serving, to_its_end
+from tests.flows.served import (
+    INHABITANTS,
+    WRITE,
+    Client,
+    Place,
+    catalogue_at,
+    effects,
+    registered,
+    reset,
+    serving,
+    to_its_end,
+)
 from tests.flows.test_server_approvals import stands
+from tests.playing import running_playground
 from tests.servers.line import Line, line
 from tests.servers.neo4j.server import Neo4jServer
 from tests.servers.qdrant.places import QdrantPlace
@@ -35,7 +46,7 @@ def playground() -> Iterator[str]:
 def built_on(place: Place, **servers: str) -> None:
     """A store of the playground's catalogue and trajectories, parts of it on servers."""
     catalogue = place.store.parent / CATALOGUE
-    catalogue.write_text(httpx.get(f"{place.playground}/openapi.json", trust_env=False).text, encoding="utf-8")
+    catalogue.write_text(catalogue_at(place.playground), encoding="utf-8")
     settings = Settings.model_validate({"store": place.store, **servers})
     options = BuildOptions(tools=(catalogue,), trajectories=(DATA,))
     asyncio.run(build(options, lambda stage, done, total: None, settings))

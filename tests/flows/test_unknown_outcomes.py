@@ -10,10 +10,10 @@ from queue import Queue
 import pytest
 
 from domain.event import CallFinished, EventRecord, InputNeeded, RunFinished
-from playground.child import running_playground
 from tests.faults.proxy import Exchange, Proxy, passing, proxying
 from tests.flows.served import WRITE, Client, Place, built, effects, registered, reset, serving
 from tests.flows.test_server_approvals import asked, end, stands
+from tests.playing import running_playground
 
 pytestmark = pytest.mark.timeout(300)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from playground.child import running_playground
+from tests.playing import running_playground
 
 ROOT = Path(__file__).parents[2]
 WEATHER = "What is the temperature in Tarnholm right now?"

@@ -246,6 +246,8 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("DELETE", "/api/v1/users/{user_id}/sessions"): for_admins(204, a_users_session),
     ("DELETE", "/api/v1/users/{user_id}/sessions/{session_id}"): for_admins(204, a_users_session),
     **ADMINISTRATION,
+    ("GET", "/api/v1/users/{user_id}/limits"): for_admins(200, a_user),
+    ("PUT", "/api/v1/users/{user_id}/limits"): for_admins(200, a_user, {"runs": 5}),
     ("GET", "/api/v1/invitations"): for_admins(200),
     ("POST", "/api/v1/invitations"): for_admins(201, none, {"role": "user"}),
     ("DELETE", "/api/v1/invitations/{invitation_id}"): for_admins(204, an_invitation),

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from agent.scheduler import closing
-from playground.child import running_playground
 from server.runs.event_stream import stream_events
 from tests.flows.n8n_reading import carried_out, read
 from tests.flows.served import built
+from tests.playing import running_playground
 from tests.server.world import World, copied, serving
 
 WEATHER = "What is the temperature in Tarnholm right now?"

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import date
 from functools import partial
+from typing import Literal
 
 import streamlit as st
 from pydantic import JsonValue
@@ -32,8 +33,10 @@ def asked_calls(client: Client, run: str, asked: Question, answers: Sequence[Ans
             given, left_out = _table(asked, accepts)
         else:
             given, left_out = [_one(asked, asked.together[0], accepts)], frozenset[int]()
-        for column, (label, decision, always) in zip(st.columns(len(answers)), answers, strict=True):
-            pressed = column.form_submit_button(label, key=f"{label}-{asked.input}", width="stretch")
+        row = st.container(horizontal=True, gap="small")
+        for place, (label, decision, always) in enumerate(answers):
+            kind = kind_of_button(place, always=always)
+            pressed = row.form_submit_button(label, key=f"{label}-{asked.input}", type=kind)
             if pressed and decision == "allow" and len(left_out) == len(given):
                 st.session_state[wrong] = "No call is ticked: tick one, or do not allow them."
             elif pressed:
@@ -50,6 +53,11 @@ def asked_calls(client: Client, run: str, asked: Question, answers: Sequence[Ans
                     st.rerun(scope="fragment")
     if said := st.session_state.get(wrong):  # the page is drawn anew all the time, and this is to stay
         st.error(unmarked(said))
+
+
+def kind_of_button(place: int, *, always: bool) -> Literal["primary", "secondary", "tertiary"]:
+    """The first answer stands out; what holds for all times to come is the quietest."""
+    return "tertiary" if always else "secondary" if place else "primary"
 
 
 def _accepts(client: Client, run: str, question: str) -> JsonObject | None:

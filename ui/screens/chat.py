@@ -13,6 +13,7 @@ from ui.run_state import RunState, given_values
 from ui.run_view import draw
 from ui.screens.around_run import around
 from ui.screens.asking import asking
+from ui.screens.did_you_mean import did_you_mean
 from ui.screens.finished_run import after
 from ui.screens.plan import plan
 from ui.screens.questions import question, told
@@ -23,12 +24,8 @@ from ui.texts import unmarked
 _TICK = 0.8
 _PAST = 5.0
 _SHOWN = 20
-_LEAVES = {"Allow once": ("allow", False), "Always allow": ("allow", True), "Do not allow": ("deny", False)}
-_OUTCOMES = {
-    "It happened": ("happened", False),
-    "It did not: call again": ("did_not_happen", False),
-    "Leave it open": ("leave", False),
-}
+_LONGEST = 4000
+"""Characters of a question that the server takes."""
 
 
 def chat(client: Client) -> None:
@@ -44,20 +41,24 @@ def chat(client: Client) -> None:
         with st.chat_message("user"):
             st.text(run.request)
         with st.chat_message("assistant"):
-            _run(client, run)
-    stop = client.can("/runs/{run_id}/plan") and st.toggle(
-        "Stop at the plan", key="stop_at_plan", help="See the plan first: change it, try it out, approve it."
-    )
-    if request := st.chat_input("Ask something", max_chars=4000) or request:
-        _ask(client, conversation, request, stop=stop)
+            meant = _run(client, run, last=run is runs[-1])
+            request = meant or request
+    if request := st.chat_input("Ask something") or request:
+        _ask(client, conversation, request)
 
 
-def _ask(client: Client, conversation: str, request: str, *, stop: bool) -> None:
+def _ask(client: Client, conversation: str, request: str) -> None:
     """What the server will not run is told beside what was asked: nothing that was typed is lost."""
     chosen: Chosen = st.session_state.chosen
+    if len(request) > _LONGEST:
+        st.error(
+            f"Your question has {len(request):,} characters, and {_LONGEST:,} can be asked. It was not sent; here it is, to be copied and made shorter."
+        )
+        st.code(request, language=None, wrap_lines=True, height=300)
+        return
     try:
         conversation = conversation or client.begin(request[:80]).id
-        client.ask(conversation, request, chosen.model_copy(update={"stop_at_plan": stop}))
+        client.ask(conversation, request, chosen)
     except ServerError as error:
         if error.logged_out:
             raise
@@ -113,7 +114,8 @@ def _runs(client: Client, conversation: str) -> list[Run]:
     return runs[-shown:]
 
 
-def _run(client: Client, run: Run) -> None:
+def _run(client: Client, run: Run, *, last: bool) -> str:
+    """The request that is to be asked instead; empty: none."""
     following = follower(client, run.id)
     if run.finished_at:
         following.wait(_PAST)
@@ -133,9 +135,11 @@ def _run(client: Client, run: Run) -> None:
             st.caption(
                 unmarked(run.made_as(by_program=not story.nodes or any(one.text for one in story.programs.texts)))
             )
-        after(client, run)
+        after(client, run, story)
+        return did_you_mean(client, run.id, story) if last and run.outcome != "answered" else ""
     else:
         st.fragment(lambda: _live(client, run, following), run_every=_TICK, key=run.id)()
+    return ""
 
 
 def _live(client: Client, run: Run, following: Following) -> None:
@@ -150,6 +154,9 @@ def _live(client: Client, run: Run, following: Following) -> None:
     if story.finished:
         st.rerun(scope="app")
     open_questions = {one.id for one in asked if one.decision is None}
+    if st.session_state.get(waiting := f"waits-{run.id}", False) != bool(open_questions):
+        st.session_state[waiting] = bool(open_questions)
+        st.rerun(scope="app")  # the side bar marks what waits
     if any(story.questions[key].asks == "plan" for key in open_questions & story.questions.keys()):
         st.rerun(scope="app")
     draw(story, around(client, run.id, story, asked))

@@ -12,6 +12,8 @@ from ui.plan_edits import filled
 from ui.problems import ServerError
 from ui.replies import Run
 from ui.reruns import Done, Offered, done, rerun, rerun_text, rerun_with, save
+from ui.run_state import RunState
+from ui.screens.copies import copies
 from ui.screens.fields import field
 from ui.screens.questions import told
 from ui.screens.verdict import verdict, verdict_told
@@ -22,7 +24,7 @@ Panel = Literal["changes", "template"]
 _RERUN = "/runs/{run_id}/rerun"
 
 
-def after(client: Client, run: Run) -> None:
+def after(client: Client, run: Run, story: RunState) -> None:
     """Below a run. What a server does not have is not offered."""
     if not client.can(_RERUN):
         return
@@ -34,6 +36,7 @@ def after(client: Client, run: Run) -> None:
             _opens("Run again with changes", "edit", "changes", run)
             if client.can("/templates"):
                 _opens("Save as template", "bookmark_add", "template", run)
+            copies(client, run, story)
     verdict_told(run)
     panel = st.session_state.get(_key(run))
     if panel:

@@ -2,16 +2,21 @@
 
 import streamlit as st
 
+from ui.answer_parts import Table
+from ui.answer_view import table_html
 from ui.client import Client
 from ui.following import follower
 from ui.replies import PLANNERS, Run
 from ui.run_state import RunState
+from ui.run_summary import OUTCOMES
 from ui.run_view import draw
 from ui.screens.around_run import around
 from ui.texts import unmarked
 from ui.walk_graph import tool_name
 
 _PAST = 5.0
+_SHOWN = 160
+"""Characters of a question in the table."""
 
 
 def history(client: Client, conversation: str) -> None:
@@ -21,8 +26,7 @@ def history(client: Client, conversation: str) -> None:
     if not runs:
         st.caption("Nothing was asked here yet.")
         return
-    rows = [_row(run) for run in runs]
-    st.dataframe(rows, hide_index=True, width="stretch")  # pyright: ignore[reportUnknownMemberType]
+    st.html(table_html(_table(runs), "The runs of this conversation"))
     st.caption(_total(runs))
     chosen = st.selectbox(
         "Look at",
@@ -39,18 +43,24 @@ def history(client: Client, conversation: str) -> None:
     st.fragment(lambda: draw(story, around(client, run.id, story), unfolded=True), key=f"history-{run.id}")()
 
 
-def _row(run: Run) -> dict[str, object]:
+_HEADS = ("Question", "End", "Asked (UTC)", "Seconds", "Tokens", "Considered", "Decisions", "Planner")
+
+
+def _table(runs: list[Run]) -> Table:
+    """A row each; what a narrow screen shows first is what was asked and how it ended."""
+    return Table(tuple(_row(run) for run in runs), _HEADS)
+
+
+def _row(run: Run) -> tuple[str, ...]:
     usage = run.usage
-    return {
-        "Asked (UTC)": f"{run.created_at:%Y-%m-%d %H:%M}" if run.created_at else "",
-        "Question": run.request,
-        "End": run.outcome or run.status,
-        "Seconds": round(usage.total_seconds, 2) if usage else None,
-        "Tokens": usage.tokens if usage else None,
-        "Considered": usage.considered if usage else None,
-        "Decisions": usage.decisions if usage else None,
-        "Planner": PLANNERS.get(run.planner, run.planner),
-    }
+    used = (
+        (f"{usage.total_seconds:.1f}", str(usage.tokens), str(usage.considered), str(usage.decisions))
+        if usage
+        else ("",) * 4
+    )
+    asked = f"{run.created_at:%Y-%m-%d %H:%M}" if run.created_at else ""
+    end = OUTCOMES.get(run.outcome, run.outcome) if run.outcome else run.status.capitalize()
+    return run.request[:_SHOWN], end, asked, *used, PLANNERS.get(run.planner, run.planner)
 
 
 def _total(runs: list[Run]) -> str:

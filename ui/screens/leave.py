@@ -23,9 +23,9 @@ from ui.walk_graph import tool_name
 
 def leave(client: Client) -> None:
     """Both lists; a card in a run adds to them."""
-    st.title("Leave")
+    st.title("Permissions")
     st.caption(
-        "What calls may do without asking you. *Always allow* on the card of a call adds to it, and so does *Leave* on the page of a tool."
+        "What calls may do without asking you. *Always allow* on the card of a call adds to it, and so does *Permissions* on the page of a tool."
     )
     st.subheader("Tools that may change things")
     listed = allowed_tools(client)

@@ -7,7 +7,7 @@ import streamlit as st
 
 from ui.client import Client
 from ui.run_state import Question
-from ui.screens.asked_calls import asked_calls, whence_of
+from ui.screens.asked_calls import asked_calls, kind_of_button, whence_of
 from ui.screens.telling import told
 from ui.texts import readable, unmarked
 from ui.walk_graph import tool_name
@@ -23,11 +23,11 @@ class Answer(NamedTuple):
     always: bool = False
 
 
-_LEAVE = (Answer("Allow once", "allow"), Answer("Always allow", "allow", always=True), Answer("Do not allow", "deny"))
+_LEAVE = (Answer("Allow once", "allow"), Answer("Do not allow", "deny"), Answer("Always allow", "allow", always=True))
 _SEVERAL = (
     Answer("Allow what is ticked", "allow"),
-    Answer("Always allow", "allow", always=True),
     Answer("Allow none of them", "deny"),
+    Answer("Always allow", "allow", always=True),
 )
 _FLOW = (Answer("Allow from now on", "allow"), Answer("Do not allow", "deny"))
 _OUTCOME = (
@@ -45,7 +45,7 @@ def answers_to(asks: str, *, several: bool = False) -> tuple[Answer, ...]:
         return _FLOW
     if asks == "call":
         return _SEVERAL if several else _LEAVE
-    return (_LEAVE[0], _LEAVE[2])
+    return _LEAVE[:2]
 
 
 def whence(asked: Question) -> list[str]:
@@ -60,8 +60,9 @@ def question(client: Client, run: str, asked: Question) -> None:
     """In a fragment, which is drawn again when it is answered."""
     answers = answers_to(asked.asks, several=bool(asked.calls))
     with st.container(border=True):
-        needs = "may have taken effect, or not" if asked.asks == "unknown_outcome" else "needs your leave"
-        st.markdown(f"**{unmarked(asked.summary or tool_name(asked.tool))}** {needs}")
+        what = unmarked(asked.summary or tool_name(asked.tool))
+        unknown = asked.asks == "unknown_outcome"
+        st.markdown(f"**{what}** may have taken effect, or not" if unknown else f"Allow this? **{what}**")
         facts = [f"It goes to {asked.host}." if asked.host else "", asked.undo]
         if told_facts := " ".join(one for one in facts if one):
             st.caption(unmarked(told_facts))
@@ -73,7 +74,9 @@ def question(client: Client, run: str, asked: Question) -> None:
         st.code(readable(asked.arguments), language="json", wrap_lines=True)
         for one in asked.origins:
             st.caption(unmarked(f"{one.parameter}: {one.words}"))
-        for column, one in zip(st.columns(len(answers)), answers, strict=True):
-            answer = partial(client.answer, run, asked.input, one.decision, always=one.always)
-            if column.button(one.label, key=f"{one.label}-{asked.input}", width="stretch") and told(answer):
-                st.rerun(scope="fragment")
+        with st.container(horizontal=True, gap="small"):
+            for place, one in enumerate(answers):
+                answer = partial(client.answer, run, asked.input, one.decision, always=one.always)
+                kind = kind_of_button(place, always=one.always)
+                if st.button(one.label, key=f"{one.label}-{asked.input}", type=kind) and told(answer):
+                    st.rerun(scope="fragment")

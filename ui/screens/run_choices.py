@@ -19,7 +19,10 @@ def choosing(client: Client) -> None:
     model = ""
     if policy == "llm" and len(choices.models) > 1:
         model = st.selectbox("Model", choices.models, index=choices.models.index(choices.default_model), key="model")
-    st.session_state.chosen = Chosen(planner=planner, policy=policy, model=model)
+    stop = client.can("/runs/{run_id}/plan") and st.toggle(
+        "Stop at the plan", key="stop_at_plan", help="See the plan first: change it, try it out, approve it."
+    )
+    st.session_state.chosen = Chosen(planner=planner, policy=policy, model=model, stop_at_plan=stop)
 
 
 def _usual_first(planners: list[Choice], policy: str) -> list[Choice]:

@@ -39,7 +39,7 @@ def tool_page(client: Client, named: str) -> None:
         "try": ("Try it", trying),
     }
     if found.changes:
-        parts["leave"] = ("Leave", leave_for)
+        parts["leave"] = ("Permissions", leave_for)
     if client.account.user.role == "admin":
         parts["marks"] = ("Marks", marking)
     chosen = places.place("part") if places.place("part") in parts else ""

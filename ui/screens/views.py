@@ -13,6 +13,7 @@ from ui.screens.library import library
 from ui.screens.solutions import choosing_solution
 from ui.screens.sources import sources
 from ui.screens.templates import choosing_template
+from ui.screens.usage import all_usage
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,9 @@ VIEWS = {
     "tools": View("Tools", "construction", library, "/tools"),
     "sources": View("Sources", "hub", lambda client, _: sources(client), "/sources"),
     "keys": View("Keys", "key", lambda client, _: keys(client), "/me/tool-keys"),
-    "leave": View("Leave", "verified_user", lambda client, _: leave(client), "/me/allowed-tools"),
+    "leave": View("Permissions", "verified_user", lambda client, _: leave(client), "/me/allowed-tools"),
     "accounts": View("Accounts", "group", lambda client, _: all_accounts(client), "/users", admins=True),
+    "usage": View("Usage", "monitoring", lambda client, _: all_usage(client), "/usage", admins=True),
     "audit": View("Audit log", "receipt_long", lambda client, _: audit_log(client), "/audit", admins=True),
 }
 """By the name that stands in the address, in the order in which they are offered."""

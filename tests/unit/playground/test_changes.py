@@ -11,8 +11,8 @@ import pytest
 from domain.trajectory import Outcome, Trajectory
 from graph.importers.trees import trajectory, tree_files
 from playground.calls import send
-from playground.child import running_playground
 from playground.record import CATALOGUE, DATA, catalogue_tools
+from tests.playing import running_playground
 
 TOOLS = catalogue_tools(DATA / CATALOGUE)
 FUNCTIONS = {doc.function: api for api, doc in TOOLS.items()}

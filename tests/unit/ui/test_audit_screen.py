@@ -12,7 +12,7 @@ from ui.screens.views import VIEWS
 
 ENTRY: dict[str, Any] = {
     "id": "e1", "at": "2026-11-23T12:00:00Z", "name": HOSTILE, "role": "admin", "via": "session", "operation": "change_user",
-    "about": "Give a role", "said": {"user_id": "c", "account": "carlo", "role": "author"}, "status": 200,
+    "about": "Give a role", "said": {"user_id": "c", "account": "carlo", "role": "author", "cost": None}, "status": 200,
 }  # fmt: skip
 LOST = ENTRY | {"id": "e0", "name": "ada", "via": "token", "label": "nightly", "status": None}
 REFUSED = ENTRY | {"id": "e2", "name": "boss", "status": 409}
@@ -63,6 +63,7 @@ def test_each_change_is_told_in_words_and_strangers_names_are_no_markup() -> Non
     ):
         assert words in text
     assert "user_id" not in text
+    assert "None" not in text
     assert "**loud**" not in cells(test)
     assert not [one for one in test.button if one.key == "audit-older"]
 

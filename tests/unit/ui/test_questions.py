@@ -14,7 +14,7 @@ def decisions(asks: str) -> list[tuple[str, bool]]:
 
 
 def test_a_call_is_allowed_once_or_always_or_denied() -> None:
-    assert decisions("call") == [("allow", False), ("allow", True), ("deny", False)]
+    assert decisions("call") == [("allow", False), ("deny", False), ("allow", True)]
 
 
 def test_of_a_call_whose_end_nobody_knows_is_said_what_became_of_it() -> None:
@@ -57,8 +57,8 @@ def test_a_question_about_several_calls_shows_them_all() -> None:
     assert whence(question) == ["id of call 1: worked out 1", "id of call 2: worked out 2"]
     assert [one.label for one in answers_to("call", several=True)] == [
         "Allow what is ticked",
-        "Always allow",
         "Allow none of them",
+        "Always allow",
     ]
 
 

@@ -11,7 +11,7 @@ from tests.unit.ui.telling import told
 from tests.unit.ui.test_run_state import considered
 from ui.run_state import RunState, run_state
 from ui.texts import unmarked
-from ui.walk_graph import quoted, walk_dot
+from ui.walk_graph import quoted, reasons, walk_dot
 
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"')
 
@@ -36,6 +36,16 @@ def test_all_that_the_walk_went_to_is_drawn_and_the_rest_counted() -> None:
     assert [number for number in range(9) if f"tool{number}" in dot] == [0, 1, 2, 8]
     assert 'label="5 more"' in dot
     assert "why not" in dot
+
+
+def test_what_weighs_more_and_was_not_taken_is_told_with_why() -> None:
+    tools = [tool_id("c", "s", f"tool{number}") for number in range(3)]
+    assert (
+        reasons(walked(*tools))[-1]
+        == "s / tool1 weighs more on the way there (0.90 against 0.80); s / tool2 fits the request no more (0.50 against 0.50)."
+    )
+    assert reasons(walked(*tools))[:2] == ["s / tool0 left again: why not", "s / tool2 chosen: why not"]
+    assert len(reasons(walked(tools[0]))) == 1
 
 
 def test_an_empty_story_is_an_empty_graph() -> None:

@@ -1,0 +1,152 @@
+"""Answers on the page: their parts, figures and days as people write them, and nothing of a stranger's as markup."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from domain.plan import StepResult
+from domain.tool import tool_id
+from tests.unit.ui.served import HOSTILE
+from ui.answer_evidence import evidence
+from ui.answer_parts import Items, Note, Sentences, Source, Table, answer_parts, asked_first
+from ui.answer_view import table_html
+from ui.calls import Call
+from ui.people import spoken, value_told
+
+PLACES = tool_id("Geo", "Atlas Places", "search_places")
+DAYS = "2026-01-01: New Year's Day; 2026-03-23: Midsummer Fair; 2026-07-20: Feast of Bells"
+RATE = "from currency: VDK; to currency: MRV; amount: 250; rate: 1.17; converted amount: 293.03 [2]"
+
+
+def called(response: str, status: str = "ok") -> Call:
+    result = StepResult.model_validate({"tool": PLACES, "status": status, "response": response})
+    return Call(1, 1, PLACES, {}, result=result)
+
+
+def test_days_with_names_are_a_table_and_what_it_rests_on_stands_by_itself() -> None:
+    parts = answer_parts(f"{DAYS}\nBased on: [1] World Facts/find_country, [2] … [9] Day Count/get_public_holidays\n")
+    (table,) = parts.said
+    assert isinstance(table, Table)
+    assert table.rows[0] == ("2026-01-01", "New Year's Day")
+    assert parts.sources == (
+        Source("World Facts/find_country", "[1]"),
+        Source("Day Count/get_public_holidays", "[2] … [9]"),
+    )
+
+
+def test_records_of_the_same_fields_are_one_table() -> None:
+    (table, after) = answer_parts("city: Oskvik, price: 12\ncity: Velmora, price: 8, or 9\nBoth by train.").said
+    assert table == Table((("Oskvik", "12"), ("Velmora", "8, or 9")), ("city", "price"))
+    assert after == Sentences("Both by train.")
+
+
+def test_records_in_one_line_are_a_table_of_them_and_things_without_fields_a_list() -> None:
+    assert answer_parts("a: 1; b: 2; a: 3; b: 4").said == (Table((("1", "2"), ("3", "4")), ("a", "b")),)
+    assert answer_parts("Oil; Salt; Rice").said == (Items(("Oil", "Salt", "Rice")),)
+
+
+@pytest.mark.parametrize("text", ["Kesterburg, with 21 degrees", "It rains; take a coat.", "One line\n\nand another"])
+def test_sentences_stay_sentences(text: str) -> None:
+    assert answer_parts(text).said == (Sentences(text),)
+
+
+def test_what_was_done_what_was_not_and_what_is_missing_are_told_apart() -> None:
+    parts = answer_parts(
+        "Done: create_task Oil [1]\nNot done: create_task Tea. You left this call out.\nA list.\n"
+        "Whether to go is up to you.\nNot all of it is answered: the height of a mountain.\n"
+    )
+    assert parts.notes == (
+        Note("done", "create_task Oil [1]"),
+        Note("not_done", "create_task Tea. You left this call out."),
+        Note("missing", "the height of a mountain."),
+    )
+    assert parts.said == (Sentences("A list.\nWhether to go is up to you."),)
+
+
+def test_of_a_record_comes_first_what_was_asked_and_last_what_the_request_gave() -> None:
+    (table,) = answer_parts(RATE).said
+    assert isinstance(table, Table)
+    first, asked = asked_first(table, "Convert 250 VDK into the currency of Marovia.", {"VDK", "MRV", "250"})
+    names = [name for name, _ in first.rows]
+    assert (names[:2], asked) == (["converted amount", "rate"], 1)
+    assert set(names[2:]) == {"from currency", "to currency", "amount"}
+    assert table.reference == "[2]"
+
+
+@pytest.mark.parametrize(
+    ("value", "name", "told"),
+    [
+        ("278640", "population", "278,640"),
+        ("-1234567.25", "", "-1,234,567.25"),
+        ("12500 EUR", "price", "12,500 EUR"),
+        ("2026", "", "2026"),
+        ("9074729", "imo", "9074729"),
+        ("100234", "bookingId", "100234"),
+        ("0049301", "prefix", "0049301"),
+        ("2026-12-03", "day", "Thu 3 Dec 2026"),
+        ("2026-12-03T14:05:00Z", "at", "Thu 3 Dec 2026 14:05 UTC"),
+        ("2026-13-40", "day", "2026-13-40"),
+        ("KB-2026-12-03", "reference", "KB-2026-12-03"),
+    ],
+)
+def test_values_are_told_as_people_write_them(value: str, name: str, told: str) -> None:
+    assert value_told(value, name) == told
+
+
+def test_names_are_told_as_words() -> None:
+    assert [spoken(one) for one in ("dueDate", "converted amount", "country_code", "寒い")] == [
+        "Due date",
+        "Converted amount",
+        "Country code",
+        "寒い",
+    ]
+
+
+def test_a_figure_is_known_by_the_field_that_holds_it() -> None:
+    calls = [
+        called('{"results": [{"city": "Meghalpet", "population": 278640}]}'),
+        called('{"population": 278640}', "failed"),
+    ]
+    found = evidence("278640", calls)
+    assert found is not None
+    assert (found.field, found.call) == ("population", calls[0])
+    assert evidence("278640", [called('{"a": 278640, "b": 278640}')]) is None
+    assert evidence("1", [called('{"open": true}'), called("no json")]) is None
+
+
+def test_a_strangers_markup_is_escaped_in_tables() -> None:
+    html = table_html(Table(((HOSTILE, HOSTILE), ("b", "c")), (HOSTILE, "x")))
+    assert "<img" not in html
+    assert "\u202e" not in html
+
+
+def page(answer: str) -> None:
+    """Streamlit runs it apart, so it imports for itself."""
+    from ui.answer_view import draw_answer
+
+    draw_answer(answer, [], "")
+
+
+def test_a_denied_change_says_so_before_anything_else_and_nothing_is_markup() -> None:
+    lines = f"Not done: create_task {HOSTILE}. You did not allow this call.\nThis could not be answered: a change.\nConsidered to start with: A/b"
+    shown = AppTest.from_function(page, default_timeout=30, kwargs={"answer": lines}).run()
+    assert not shown.exception
+    assert shown.text[0].value.startswith("– Not done: create_task <img")
+    assert len(shown.text) == 1
+    assert [one.value.replace("\\", "") for one in shown.caption][-1] == "Considered to start with: A/b"
+
+
+def test_a_missing_key_is_told_without_the_way_of_programs() -> None:
+    told = "This could not be answered: a key is needed for h:1: keep it as k on the page Keys (by the API: PUT /api/v1/me/tool-keys/k)."
+    shown = AppTest.from_function(page, default_timeout=30, kwargs={"answer": told}).run()
+    assert shown.text[0].value.endswith("keep it as k on the page Keys.")
+
+
+def test_a_figure_stands_alone() -> None:
+    shown = AppTest.from_function(
+        page,
+        default_timeout=30,
+        kwargs={"answer": "No call was made for: “Oskvik”.\n278640\nBased on: [1] Atlas Places/search_places"},
+    ).run()
+    assert [one.value for one in shown.metric] == ["278,640"]
+    assert "Based on" in shown.caption[0].value
+    assert "No call was made for" in shown.caption[1].value
