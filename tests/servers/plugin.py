@@ -32,8 +32,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--require",
         action="append",
         default=[],
-        choices=sorted([*SERVERS, "chromium"]),
-        help="fail where this server, or the browser, cannot be started",
+        choices=sorted([*SERVERS, "chromium", "python3.13"]),
+        help="fail where this server, the browser, or that Python cannot be started",
     )
 
 
