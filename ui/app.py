@@ -1,5 +1,7 @@
 """The page: log in, then ask. ``streamlit run ui/app.py``; FOOTPATH_SERVER_ADDRESS names the server."""
 
+import gc
+
 import streamlit as st
 
 from ui import session
@@ -9,8 +11,15 @@ from ui.screens.login import login
 from ui.style import style
 
 
+@st.cache_resource
+def imported() -> None:
+    """Once for the process: Streamlit looks through all garbage after each drawing, and what was imported is none."""
+    gc.freeze()
+
+
 def main() -> None:
     """Draw the page once."""
+    imported()
     st.set_page_config(page_title="Footpath", page_icon="👣", layout="wide")
     style()
     client = session.visitor()

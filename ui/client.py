@@ -1,6 +1,8 @@
 """The server's API for the page: typed, blocking, safe to be used from several threads."""
 
+import ssl
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any, TypeVar
 
 import httpx
@@ -20,7 +22,16 @@ Shape = TypeVar("Shape", bound=BaseModel)
 def opened(server: str, address: str = "") -> httpx.Client:
     """Connections to the server at ``server``. ``address``: of the browser for which is asked, where it is not this machine."""
     headers = {"User-Agent": "Footpath page"} | ({"X-Forwarded-For": address} if address else {})
-    return httpx.Client(base_url=server + _API, timeout=httpx.Timeout(30), trust_env=False, headers=headers)
+    base = server + _API
+    return httpx.Client(
+        base_url=base, timeout=httpx.Timeout(30), trust_env=False, headers=headers, verify=authorities()
+    )
+
+
+@cache
+def authorities() -> ssl.SSLContext:
+    """The authorities of this machine, read once: each drawing of the log-in opens connections."""
+    return httpx.create_ssl_context(trust_env=False)
 
 
 def registration(http: httpx.Client) -> str:

@@ -166,10 +166,14 @@ def _nestful(record: Record, file: str, name: str) -> Case:
 def _playground(record: Record, file: str, name: str) -> Case:
     """The operations of the recorded solution. What is asked within a conversation says too little by itself."""
     calls = [as_object(call, "a call") for call in as_list(record.get("calls"), "'calls'")]
-    reason = "asked within a conversation" if record.get("before") else ""
+    reason = "asked within a conversation" if record.get("before") or record.get("turns") else ""
     reason = reason or ("cannot be answered" if record.get("answerable") is False else "")
     return Case(
-        str(record.get("id") or name), text(record, "request"), tuple(text(c, "operation") for c in calls), file, reason
+        str(record.get("id") or name),
+        "" if record.get("turns") else text(record, "request"),
+        tuple(text(c, "operation") for c in calls),
+        file,
+        reason,
     )
 
 

@@ -1,4 +1,4 @@
-"""What tools answer: text for a model and the same as JSON, bounded in size, with all that APIs say behind a fence."""
+"""What tools answer: text for a model, bounded in size, with all that APIs say behind a fence; and the same as JSON for programs, which no model reads."""
 
 import json
 from collections.abc import Mapping
@@ -11,14 +11,18 @@ from agent.llm.prompts import Fence
 
 MOST = 16_000
 """Characters of an answer's text; of its JSON, too."""
+RESULT = "footpath/result"
+"""Where the JSON stands in an answer's ``_meta``. As ``structuredContent`` many clients would show it to their model in the text's place, where no
+fence is; and what is sent there has to be declared in each tool's schema, which every conversation pays for.
+"""
 _CALLS = 50
 
 
-def said(text: str, structured: Mapping[str, Any] | None = None, *, error: bool = False) -> CallToolResult:
+def said(text: str, result: Mapping[str, Any] | None = None, *, error: bool = False) -> CallToolResult:
     """An answer. What is too large as JSON is left to the text."""
-    told = dict(structured) if structured is not None and len(json.dumps(structured)) <= MOST else None
+    told = {RESULT: dict(result)} if result is not None and len(json.dumps(result)) <= MOST else None
     content = [TextContent(type="text", text=text)]
-    return CallToolResult(content=[*content], structuredContent=told, isError=error)
+    return CallToolResult(content=[*content], _meta=told, isError=error)
 
 
 def wrong(text: str) -> CallToolResult:

@@ -53,14 +53,14 @@ async def show_tool(given: ShowTool, backend: Backend, functions: SessionFunctio
         shown.stub,
     ]
     text = "\n".join(line for line in lines if line)
-    structured: Mapping[str, JsonValue] = {
+    result: Mapping[str, JsonValue] = {
         "function": shown.name,
         "id": doc.id,
         "changes": not doc.safe,
         "availability": known.availability,
         "signature": shown.stub,
     }
-    return said(fenced("function", text), structured)
+    return said(fenced("function", text), result)
 
 
 def _within(shown: Sequence[Signature]) -> dict[ToolId, str]:

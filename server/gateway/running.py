@@ -105,9 +105,9 @@ def _answer(run: str, transcript: Transcript, notes: Sequence[str]) -> CallToolR
     steps: list[JsonValue] = [
         {"tool": one.tool, "status": one.status} for one in (*transcript.steps.values(), *transcript.failed)
     ]
-    structured = {"run": run, "outcome": outcome, "answer": answer[:MOST], "calls": calls_told(steps)}
+    result = {"run": run, "outcome": outcome, "answer": answer[:MOST], "calls": calls_told(steps)}
     text = "\n".join((outcome, fenced("answer", answer.strip()) + why, *notes))
-    return said(text, structured, error=outcome not in _SERVED)
+    return said(text, result, error=outcome not in _SERVED)
 
 
 def _called(run: str, transcript: Transcript, notes: Sequence[str]) -> CallToolResult:
@@ -120,5 +120,5 @@ def _called(run: str, transcript: Transcript, notes: Sequence[str]) -> CallToolR
     last = results[-1]
     body = f"{last.status}{f': {clean(last.note, 400)}' if last.note else ''}\n{fenced('response', last.response, _CHOOSE)}"
     value = parsed(last.response) if len(last.response) <= MOST else None
-    structured = {"run": run, "status": last.status, "response": value}
-    return said(body, structured, error=last.status != "ok")
+    result = {"run": run, "status": last.status, "response": value}
+    return said(body, result, error=last.status != "ok")

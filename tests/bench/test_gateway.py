@@ -30,7 +30,7 @@ from graph.importers.mcp import McpSource
 from retriever.indexing import index_tools
 from server.gateway.tools import INSTRUCTIONS, listed
 from tests.architecture.source_tree import ROOT
-from tests.server.gateway.clients import text
+from tests.server.gateway.clients import result, text
 from tests.unit.agent.execution.mcp.serving import served
 from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container
@@ -198,7 +198,7 @@ async def test_a_thousand_tools_of_three_sources(tmp_path: Path, capsys: pytest.
                     "find_tools", {"request": f"What is the {aspect} {view} of {noun} {number} of the {source}?"}
                 )
                 found_tokens.append(estimated_tokens(text(answer)))
-                names = [one["function"] for one in (answer.structuredContent or {})["tools"]]
+                names = [one["function"] for one in result(answer)["tools"]]
                 right.append(f"{noun}_{view}_{aspect}" in names)
 
             async def call(number: int) -> None:

@@ -1,10 +1,10 @@
-"""One of everything for as many tests as like: starting takes its time. A browser for each: it starts at once."""
+"""One of everything for all tests of the page: starting takes its time, and each test is a visitor of its own."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import BrowserContext
 
 from tests.browser.authors import author
 from tests.browser.everything import Up, everything
@@ -19,10 +19,12 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
             item.add_marker(pytest.mark.flaky(reruns=1))
 
 
-@pytest.fixture
-def browser_program(request: pytest.FixtureRequest) -> Iterator[Browser]:
-    """Chromium; each visit has cookies of its own."""
-    with browsing(chromium(request)) as browser:
+@pytest.fixture(scope="package")
+def browser_program(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[BrowserContext]:
+    """Chromium; each visit begins with nothing but what was fetched before: the page's scripts. No test here may need an event loop of its own."""
+    with browsing(chromium(request), tmp_path_factory.mktemp("browser")) as browser:
         yield browser
 
 
@@ -34,7 +36,11 @@ def up(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory)
     with (
         model_server_in_thread(author) as model,
         everything(
-            folder, FOOTPATH_MODEL_URL=model.url, FOOTPATH_MODEL_NAME=model.model, FOOTPATH_ALLOW_HOSTS="127.0.0.1"
+            folder,
+            FOOTPATH_MODEL_URL=model.url,
+            FOOTPATH_MODEL_NAME=model.model,
+            FOOTPATH_ALLOW_HOSTS="127.0.0.1",
+            FOOTPATH_REGISTRATIONS="1000",
         ) as running,
     ):
         yield running

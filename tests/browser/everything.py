@@ -6,7 +6,10 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+
+import httpx
 
 from tests.architecture.source_tree import ROOT
 
@@ -22,13 +25,25 @@ class Up:
     folder: Path
 
     def account(self, name: str, role: str) -> str:
-        """Make one, as whoever runs the server does. Gives its name."""
-        command = [sys.executable, str(ROOT / "scripts" / "create_user.py"), name, "--role", role]
+        """Make one, as an administrator of the server does. Gives its name."""
+        with httpx.Client(base_url=f"{self.addresses['server']}/api/v1", trust_env=False, timeout=30) as client:
+            made = client.post("/auth/register", json={"name": name, "password": PASSWORD}).raise_for_status().json()
+            boss = {"name": self._boss, "password": PASSWORD}
+            token = client.post("/auth/login", json=boss).raise_for_status().json()["access_token"]
+            client.patch(
+                f"/users/{made['user']['id']}", json={"role": role}, headers={"Authorization": f"Bearer {token}"}
+            ).raise_for_status()
+        return name
+
+    @cached_property
+    def _boss(self) -> str:
+        """The first administrator, whom only the command makes."""
+        command = [sys.executable, str(ROOT / "scripts" / "create_user.py"), "boss"]
         environment = _environment(self.folder)
         subprocess.run(
             command, input=f"{PASSWORD}\n", text=True, check=True, cwd=self.folder, env=environment, capture_output=True
         )
-        return name
+        return "boss"
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from collections.abc import Generator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.everything import Up
 from tests.browser.test_leave import asked, made, task
@@ -15,7 +15,7 @@ MEGHALPET, VISHALPUR, MONTEQUILLA = "278,640", "313,768", "497,988"
 
 
 @pytest.fixture
-def page(browser_program: Browser, up: Up) -> Generator[Page]:
+def page(browser_program: BrowserContext, up: Up) -> Generator[Page]:
     """Somebody who is not logged in."""
     with visit(browser_program, up.addresses["page"]) as page:
         yield page

@@ -7,7 +7,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.everything import Up, children_of, without_a_store
 from tests.browser.visits import asks, chooses, ended, logs_in, presses, registers, sidebar, story, visit
@@ -24,7 +24,7 @@ _SHRUNK = """chart => {
 
 
 @pytest.fixture
-def page(browser_program: Browser, up: Up) -> Generator[Page]:
+def page(browser_program: BrowserContext, up: Up) -> Generator[Page]:
     """Somebody who is not logged in."""
     with visit(browser_program, up.addresses["page"]) as page:
         yield page
@@ -108,7 +108,7 @@ def test_a_run_whose_tool_does_not_answer_is_stopped(page: Page, up: Up) -> None
         os.kill(playground, signal.SIGCONT)
 
 
-def test_a_server_without_tools_says_so(browser_program: Browser, tmp_path: Path) -> None:
+def test_a_server_without_tools_says_so(browser_program: BrowserContext, tmp_path: Path) -> None:
     with without_a_store(tmp_path) as up, visit(browser_program, up.addresses["page"]) as page:
         registers(page, "gina")
         for times in (1, 2, 3):
@@ -117,7 +117,7 @@ def test_a_server_without_tools_says_so(browser_program: Browser, tmp_path: Path
         expect(page.get_by_text("holds no Footpath store").first).to_be_visible()
 
 
-def test_a_narrow_screen_can_do_all_of_it(browser_program: Browser, up: Up) -> None:
+def test_a_narrow_screen_can_do_all_of_it(browser_program: BrowserContext, up: Up) -> None:
     with visit(browser_program, up.addresses["page"], width=390) as page:
         registers(page, "hugo")
         asks(page, QUESTION)

@@ -6,7 +6,7 @@ from collections.abc import Generator
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.authors import SHOPPING
 from tests.browser.everything import Up
@@ -24,7 +24,7 @@ def tasks(up: Up) -> list[tuple[str, str, str]]:
 
 
 @pytest.fixture
-def page(browser_program: Browser, up: Up) -> Generator[Page]:
+def page(browser_program: BrowserContext, up: Up) -> Generator[Page]:
     """Somebody who is not logged in."""
     with visit(browser_program, up.addresses["page"]) as page:
         yield page
@@ -106,7 +106,9 @@ def test_what_a_tool_says_is_text(page: Page, up: Up) -> None:
         expect(page.locator(markup)).to_have_count(0)
 
 
-def test_of_a_batch_one_is_corrected_one_left_out_and_one_answer_is_for_all(browser_program: Browser, up: Up) -> None:
+def test_of_a_batch_one_is_corrected_one_left_out_and_one_answer_is_for_all(
+    browser_program: BrowserContext, up: Up
+) -> None:
     with visit(browser_program, up.addresses["page"]) as page:
         before = tasks(up)
         registers(page, "nora")

@@ -5,7 +5,7 @@ from collections.abc import Generator
 from itertools import count
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.everything import Up
 from tests.browser.visits import chooses, drawn, logs_in, presses, sidebar, visit
@@ -16,7 +16,7 @@ _NUMBERS = count(1)
 
 
 @pytest.fixture
-def page(browser_program: Browser, up: Up) -> Generator[Page]:
+def page(browser_program: BrowserContext, up: Up) -> Generator[Page]:
     """An administrator, who is logged in."""
     name = f"boss{next(_NUMBERS)}"
     up.account(name, "admin")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Generator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.authors import WARMEST
 from tests.browser.everything import Up
@@ -15,7 +15,7 @@ QUESTION = "How many inhabitants does Meghalpet have?"
 
 
 @pytest.fixture
-def page(browser_program: Browser, up: Up) -> Generator[Page]:
+def page(browser_program: BrowserContext, up: Up) -> Generator[Page]:
     """Somebody who is not logged in."""
     with visit(browser_program, up.addresses["page"]) as page:
         yield page

@@ -6,7 +6,7 @@ from collections.abc import Generator
 from itertools import count
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.authors import BERTH, HOSTILE, LAMPS, LIES, LONGEST
 from tests.browser.everything import Up
@@ -125,7 +125,9 @@ def house_of_lamps(address: str) -> bytes:
     ).encode()
 
 
-def test_an_api_is_added_gated_and_used_by_another_user(browser_program: Browser, up: Up, harbour: Harbour) -> None:
+def test_an_api_is_added_gated_and_used_by_another_user(
+    browser_program: BrowserContext, up: Up, harbour: Harbour
+) -> None:
     with visit(browser_program, up.addresses["page"]) as page:
         enters(page, up, "berta")
         adds(page, "Harbour", f"{harbour.address}/openapi.json")
@@ -160,7 +162,7 @@ def test_an_api_is_added_gated_and_used_by_another_user(browser_program: Browser
         assert [(one.imo, one.berth, one.stay.nights) for one in harbour.bookings.values()] == [(9074729, 2, 2)]
 
 
-def test_changes_corrections_undo_and_who_may_see_it(browser_program: Browser, up: Up, harbour: Harbour) -> None:
+def test_changes_corrections_undo_and_who_may_see_it(browser_program: BrowserContext, up: Up, harbour: Harbour) -> None:
     with visit(browser_program, up.addresses["page"]) as page:
         enters(page, up, "doris")
         adds(page, "Pier", f"{harbour.address}/openapi.json")
@@ -194,7 +196,7 @@ def test_changes_corrections_undo_and_who_may_see_it(browser_program: Browser, u
         expect(page.get_by_role("button", name="Add an API")).to_have_count(0)
 
 
-def test_an_mcp_server_is_added_and_used(browser_program: Browser, up: Up) -> None:
+def test_an_mcp_server_is_added_and_used(browser_program: BrowserContext, up: Up) -> None:
     with serving(everything().streamable_http_app()) as address, visit(browser_program, up.addresses["page"]) as page:
         enters(page, up, "gerda")
         goes(page, "Sources")
@@ -221,7 +223,9 @@ def test_an_mcp_server_is_added_and_used(browser_program: Browser, up: Up) -> No
         expect(page.get_by_text("The Argonaut lies at berth 8.")).to_be_visible()
 
 
-def test_calls_are_described_by_hand_changed_and_used(browser_program: Browser, up: Up, harbour: Harbour) -> None:
+def test_calls_are_described_by_hand_changed_and_used(
+    browser_program: BrowserContext, up: Up, harbour: Harbour
+) -> None:
     with visit(browser_program, up.addresses["page"]) as page:
         enters(page, up, "hanna")
         goes(page, "Sources")
@@ -258,7 +262,7 @@ def test_calls_are_described_by_hand_changed_and_used(browser_program: Browser, 
         answers(page, LONGEST, "It has 180 metres.")
 
 
-def test_a_document_is_uploaded_and_its_key_had_by_consent(browser_program: Browser, up: Up) -> None:
+def test_a_document_is_uploaded_and_its_key_had_by_consent(browser_program: BrowserContext, up: Up) -> None:
     bound = free_socket()
     fake = FakeAuthorizationServer(address_of(bound))
     with serving(application(fake), bound), visit(browser_program, up.addresses["page"]) as page:

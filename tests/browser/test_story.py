@@ -6,7 +6,7 @@ import signal
 from collections.abc import Generator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.authors import HOLIDAY, STRANGE, WARMEST
 from tests.browser.everything import Up, children_of
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 
 @pytest.fixture
-def page(browser_program: Browser, up: Up) -> Generator[Page]:
+def page(browser_program: BrowserContext, up: Up) -> Generator[Page]:
     """Somebody who is not logged in."""
     with visit(browser_program, up.addresses["page"]) as page:
         yield page
@@ -59,7 +59,7 @@ def test_a_program_is_followed_line_by_line_and_folded_at_its_end(page: Page, up
 
 
 def test_repairs_a_failed_call_and_what_is_missing_are_told_on_a_narrow_screen(
-    browser_program: Browser, up: Up
+    browser_program: BrowserContext, up: Up
 ) -> None:
     with visit(browser_program, up.addresses["page"]) as page:
         registers(page, "xaver")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -14,13 +15,14 @@ import pytest
 from tests.playing import running_playground
 
 ROOT = Path(__file__).parents[2]
+NEWER = os.environ.get("FOOTPATH_WHEEL_PYTHON", "") or "python3.13"  # read here: no test sees FOOTPATH_ variables
 WEATHER = "What is the temperature in Tarnholm right now?"
 PROJECT = """
 import agent, domain, graph, server, ui
 from footpath import Footpath
 
 assert all(one.MINE for one in (agent, domain, graph, server, ui))
-Footpath.build("my-store", ["catalogue.json"], ["walks"])
+Footpath.build("my-store", ["catalogue.json"])
 with Footpath.open("my-store") as footpath:
     print(footpath.find("weather", 1)[0].id)
     print(footpath.ask("What is the temperature in Tarnholm right now?").text)
@@ -47,11 +49,44 @@ def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     venv.create(folder, with_pip=False)
     site = next(folder.glob("lib/python*/site-packages"))
     (site / "lent.pth").write_text(f"{Path(httpx.__file__).parents[1]}\n")
-    python = str(folder / "bin" / "python")
-    install = ["-m", "pip", "--python", python, "install", "--quiet", "--no-deps", "--no-index", str(wheel)]
-    done = subprocess.run([sys.executable, *install], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    installed(wheel, folder)
     return folder
+
+
+@pytest.fixture(scope="module")
+def newer(wheel: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
+    """An empty environment of Python 3.13 with the wheel, and with what is pinned as far as uv has it at hand: no network is asked."""
+    folder = tmp_path_factory.mktemp("newer")
+    uv, offline = shutil.which("uv") or "uv", ("--offline", "--python", str(folder / "bin" / "python"))
+    for command in (
+        [NEWER, "-c", "import sys; sys.exit(sys.version_info[:2] != (3, 13))"],
+        [uv, "venv", "--quiet", "--allow-existing", "--offline", "--python", NEWER, str(folder)],
+        [uv, "pip", "install", "--quiet", *offline, "--requirement", str(ROOT / "requirements.lock")],
+    ):
+        if why := failed(command):
+            told = f"the wheel is not tested on Python 3.13 (FOOTPATH_WHEEL_PYTHON names one; make dev PYTHON=… fetches its packages): {why}"
+            if "python3.13" in (request.config.getoption("require") or []):
+                pytest.fail(f"--require=python3.13: {told}", pytrace=False)
+            pytest.skip(told)
+    installed(wheel, folder)
+    return folder
+
+
+def failed(command: list[str]) -> str:
+    """The last line of what a command says, where it cannot be run to a good end."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        return str(error)
+    return (done.stderr.strip().splitlines() or [f"{command[0]} ended with {done.returncode}"])[-1] if done.returncode else ""  # fmt: skip
+
+
+def installed(wheel: Path, folder: Path) -> None:
+    """Without bytecode of its 2,000 files: the few that a process imports are compiled then."""
+    python = str(folder / "bin" / "python")
+    install = ["-m", "pip", "--python", python, "install", "--quiet", "--no-deps", "--no-index", "--no-compile"]
+    done = subprocess.run([sys.executable, *install, str(wheel)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -63,12 +98,14 @@ def address() -> Generator[str]:
 @pytest.fixture(scope="module")
 def project(address: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A program of somebody else's."""
-    folder = tmp_path_factory.mktemp("project")
+    return project_in(tmp_path_factory.mktemp("project"), address)
+
+
+def project_in(folder: Path, address: str) -> Path:
     for name in ("agent", "domain", "graph", "scripts", "server", "ui", "wiring"):
         (folder / name).mkdir()
         (folder / name / "__init__.py").write_text("MINE = True\n")
     (folder / "main.py").write_text(PROJECT)
-    (folder / "walks").symlink_to(ROOT / "playground" / "data")
     (folder / "catalogue.json").write_bytes(httpx.get(f"{address}/openapi.json", trust_env=False).content)
     return folder
 
@@ -99,6 +136,14 @@ def test_everything_lies_below_one_name(environment: Path) -> None:
 
 
 def test_a_project_with_packages_of_our_names_works_with_it(environment: Path, project: Path, address: str) -> None:
+    works_beside_it(environment, project, address)
+    offered = run(
+        environment, project, address, "footpath", "find", WEATHER, "--explain", "--store", "my-store", "--json"
+    )
+    assert json.loads(offered)["tools"]
+
+
+def works_beside_it(environment: Path, project: Path, address: str) -> None:
     found, answer, *_, ours = run(environment, project, address, "python", "main.py").splitlines()
     assert found.startswith("Weather/")
     assert answer == "7.3"
@@ -107,23 +152,15 @@ def test_a_project_with_packages_of_our_names_works_with_it(environment: Path, p
         environment, project, address, "python", "-m", "footpath", "ask", WEATHER, "--store", "my-store", "--json"
     )
     assert json.loads(asked)["outcome"] == "answered"
-    offered = run(
-        environment, project, address, "footpath", "find", WEATHER, "--explain", "--store", "my-store", "--json"
-    )
-    assert json.loads(offered)["tools"]
 
 
 def test_server_and_page_serve_its_store(environment: Path, project: Path, address: str) -> None:
-    command = [
-        str(environment / "bin" / "footpath"),
-        "up",
-        "--store",
-        "my-store",
-        "--page-port",
-        "0",
-        "--server-port",
-        "0",
-    ]
+    served(environment, project, address)
+
+
+def served(environment: Path, project: Path, address: str) -> None:
+    ports = ["--page-port", "0", "--server-port", "0"]
+    command = [str(environment / "bin" / "footpath"), "up", "--store", "my-store", *ports]
     with subprocess.Popen(
         command, cwd=project, env=settings(environment, address), stdout=subprocess.PIPE, text=True
     ) as up:
@@ -136,6 +173,12 @@ def test_server_and_page_serve_its_store(environment: Path, project: Path, addre
         finally:
             up.terminate()
     assert up.returncode == 0
+
+
+def test_in_an_empty_environment_of_a_newer_python(newer: Path, address: str, tmp_path: Path) -> None:
+    project = project_in(tmp_path, address)
+    works_beside_it(newer, project, address)
+    served(newer, project, address)
 
 
 def test_messages_say_the_command_rather_than_a_script(environment: Path, project: Path, address: str) -> None:

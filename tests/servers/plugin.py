@@ -24,6 +24,7 @@ SERVERS = {"neo4j": "neo4j_server", "postgres": "postgres_server", "qdrant": "qd
 
 # The first such test may fetch jars (once for a machine) and starts the server; a killed one replays its log.
 _SECONDS = 1200
+_PAGE = "tests/browser/"
 _SKIPPED = "not tested on a real server: "
 
 
@@ -32,8 +33,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--require",
         action="append",
         default=[],
-        choices=sorted([*SERVERS, "chromium"]),
-        help="fail where this server, or the browser, cannot be started",
+        choices=sorted([*SERVERS, "chromium", "python3.13"]),
+        help="fail where this server, the browser, or that Python cannot be started",
     )
 
 
@@ -49,10 +50,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 class _ServerScheduling(LoadFileScheduling):
-    """A file's tests to one worker, and all tests of a server to one worker: one server is enough."""
+    """A file's tests to one worker; all tests of a server, and all of the page, to one worker: one of each is enough."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return next((name for name in SERVERS if name in nodeid), nodeid.partition("::")[0])
+        return next((name for name in (*SERVERS, _PAGE) if name in nodeid), nodeid.partition("::")[0])
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling | None:

@@ -58,24 +58,6 @@ async def test_writers_with_connections_of_their_own_lose_no_update(
     assert found[-1].strength == pytest.approx(left_after(half))
 
 
-async def test_fifty_learners_at_once_add_up(neo4j_graph: Neo4jGraph, neo4j_server: Neo4jServer) -> None:
-    graphs = [connect(neo4j_server) for _ in range(5)]
-    await asyncio.gather(*(graph.setup() for graph in graphs))
-    paths = [(A, B, C), (C, B, A), (B, A)]
-    runs = [walked(f"r{n}", *paths[n % 3], decay=1.0) for n in range(50)]
-    learnt = await asyncio.gather(*(graphs[n % 5].learn(run) for n, run in enumerate(runs)))
-    again = await asyncio.gather(*(graphs[n % 5].learn(run) for n, run in enumerate(runs)))
-    assert (all(learnt), any(again)) == (True, False)
-    walks = Counter(pair for run in runs for pair in run.transitions)
-    assert {(e.source, e.target): e.live async for e in neo4j_graph.edges()} == walks
-    for tool, facts in (await neo4j_graph.facts([A, B, C])).items():
-        events = sum(of == tool for run in runs for of, _ in run.scores)
-        assert (facts.ok, facts.quality, facts.reliability) == (events, events, events)
-        assert len(await neo4j_graph.lessons(tool)) == min(events, 50)
-    for graph in graphs:
-        await graph.close()
-
-
 async def test_of_many_writers_of_one_batch_one_wins(neo4j_graph: Neo4jGraph, neo4j_server: Neo4jServer) -> None:
     others = [connect(neo4j_server) for _ in range(4)]
     for graph in others:

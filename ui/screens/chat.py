@@ -21,7 +21,7 @@ from ui.screens.sidebar import sidebar
 from ui.screens.views import VIEWS
 from ui.texts import unmarked
 
-_TICK = 0.4
+_TICK = 0.8
 _PAST = 5.0
 _SHOWN = 20
 _LONGEST = 4000

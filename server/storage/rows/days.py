@@ -29,4 +29,4 @@ class LimitRow(Row):
     user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     runs: Mapped[int | None]
     tokens: Mapped[int | None] = mapped_column(BigInteger)
-    cost: Mapped[float | None] = mapped_column(Double)
+    cost: Mapped[float | None] = mapped_column(Double[float]())

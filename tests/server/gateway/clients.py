@@ -17,6 +17,7 @@ from mcp.shared.memory import create_connected_server_and_client_session
 from mcp.types import CallToolResult, ElicitRequestParams, ElicitResult, TextContent
 
 from domain.tool import Parameter, ToolDoc, tool_id
+from server.gateway.answers import RESULT
 from server.gateway.embedded import EmbeddedBackend
 from server.gateway.serving import Context, gateway_server
 from tests.flows.indexed_store import indexed_store
@@ -102,6 +103,11 @@ async def client(container: Container, person: Says | None = None, **choices: An
 def text(result: CallToolResult) -> str:
     """All that an answer says."""
     return "\n".join(one.text for one in result.content if isinstance(one, TextContent))
+
+
+def result(answer: CallToolResult) -> dict[str, Any]:
+    """The same for a program; empty where there is nothing."""
+    return (answer.meta or {}).get(RESULT, {})
 
 
 def last_request(session: ClientSession) -> int:

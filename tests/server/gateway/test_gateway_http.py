@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from server.storage.runs import ListedRun
 from server.storage.tool_marks import NewToolMark
-from tests.server.gateway.clients import BERTHS, SHIPS, Says, built, last_request, text
+from tests.server.gateway.clients import BERTHS, SHIPS, Says, built, last_request, result, text
 from tests.server.small_api import SmallApi, small_api
 from tests.server.world import World, copied, serving
 from tests.unit.agent.execution.mcp.serving import served
@@ -101,7 +101,7 @@ async def test_a_user_finds_runs_and_asks_and_the_runs_are_theirs(harbour: Harbo
     assert "Zeemeeuw lies at 8" in text(ran)
     assert "berth_of: ok" in words
     assert "Zeemeeuw" in text(asked)
-    assert {one.id for one in runs} == {(one.structuredContent or {})["run"] for one in (ran, asked)}
+    assert {one.id for one in runs} == {result(one)["run"] for one in (ran, asked)}
     assert {one.outcome for one in runs} == {"answered"}
     assert [one.title for one in conversations] == ["MCP: mcp"]
     assert prompts == []

@@ -1,36 +1,79 @@
-"""The command that a client starts, as a process: its output is the protocol's and nothing else."""
+"""The command that a client starts, as a process: its output is the protocol's and nothing else; it is heard and taken back from as over HTTP."""
 
 import asyncio
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.types import CancelledNotification, CancelledNotificationParams, ClientNotification, InitializeResult
 
 from tests.architecture.source_tree import ROOT
-from tests.server.gateway.clients import SHIPS, built, text
+from tests.server.gateway.clients import SHIPS, built, last_request, text
 from tests.server.small_api import small_api
 
 COMMAND = str(ROOT / "scripts" / "mcp_server.py")
+LIST_SHIPS = {"tool": "list_ships"}
 
 
-async def test_a_client_starts_it_and_calls_a_tool(tmp_path: Path) -> None:
-    async with small_api(list_ships=SHIPS) as api:
-        store = await asyncio.to_thread(built, tmp_path, api.url)
-        allowed = {
-            "FOOTPATH_ALLOW_HOSTS": api.url.removeprefix("http://"),
-            "FOOTPATH_UNKNOWN_SETTING": "told on stderr",
-        }
-        started = StdioServerParameters(command=sys.executable, args=[COMMAND, "--store", str(store)], env=allowed)
-        async with stdio_client(started) as streams, ClientSession(*streams) as session:
-            told = await session.initialize()
-            listed = await session.list_tools()
-            called = await session.call_tool("call_tool", {"tool": "list_ships"})
+@asynccontextmanager
+async def started(folder: Path, url: str) -> AsyncGenerator[tuple[ClientSession, InitializeResult]]:
+    """A session with the command over a store of the harbour's tools at an address, and what it said of itself."""
+    store = await asyncio.to_thread(built, folder, url)
+    allowed = {"FOOTPATH_ALLOW_HOSTS": url.removeprefix("http://"), "FOOTPATH_UNKNOWN_SETTING": "told on stderr"}
+    command = StdioServerParameters(command=sys.executable, args=[COMMAND, "--store", str(store)], env=allowed)
+    async with stdio_client(command) as streams, ClientSession(*streams) as session:
+        yield session, await session.initialize()
+
+
+async def test_a_client_starts_it_and_hears_how_far_a_call_is_and_what_is_wrong_with_one(tmp_path: Path) -> None:
+    words: list[str] = []
+
+    async def heard(progress: float, total: float | None, message: str | None) -> None:
+        words.append(message or "")
+
+    async with small_api(list_ships=SHIPS) as api, started(tmp_path, api.url) as (session, told):
+        listed = await session.list_tools()
+        called = await session.call_tool("call_tool", LIST_SHIPS, progress_callback=heard)
+        strange = await session.call_tool("call_tool", {"tool": "sail_away"})
+        wrong = await session.call_tool("call_tool", {"arguments": {}})
+        none = await session.call_tool("sail_away", {})
     assert told.serverInfo.name == "footpath"
     assert "ask serves a whole request" in (told.instructions or "")
     assert len(listed.tools) == 5
     assert "Zeemeeuw" in text(called)
+    assert words.index("calling list_ships") < words.index("list_ships: ok")
+    assert all(one.isError for one in (strange, wrong, none))
+    assert "no tool is called 'sail_away'" in text(strange)
+    assert "call_tool was called wrongly: tool" in text(wrong)
+    assert "there are: find_tools" in text(none)
+
+
+async def test_what_a_client_takes_back_is_cancelled_and_the_session_goes_on(tmp_path: Path) -> None:
+    called, gone = asyncio.Event(), asyncio.Event()
+
+    async def hangs(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        called.set()
+        assert await reader.read() == b""
+        gone.set()
+        writer.close()
+
+    server = await asyncio.start_server(hangs, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with server, started(tmp_path, url) as (session, _):
+        calling = asyncio.create_task(session.call_tool("call_tool", LIST_SHIPS))
+        await called.wait()
+        taken_back = CancelledNotificationParams(requestId=last_request(session))
+        await session.send_notification(ClientNotification(CancelledNotification(params=taken_back)))
+        await gone.wait()
+        (answer,) = await asyncio.gather(calling, return_exceptions=True)
+        shown = await session.call_tool("show_tool", LIST_SHIPS)
+    assert "cancelled" in str(answer).lower()
+    assert "list_ships" in text(shown)
 
 
 async def test_it_says_what_to_do_where_there_is_no_store(tmp_path: Path) -> None:

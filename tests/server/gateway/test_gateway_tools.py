@@ -13,7 +13,7 @@ from domain.errors import UnavailableError
 from domain.tool import ToolId
 from server.gateway.answers import MOST
 from server.gateway.tools import INSTRUCTIONS, listed
-from tests.server.gateway.clients import BERTHS, SHIPS, Says, client, store, text
+from tests.server.gateway.clients import BERTHS, SHIPS, Says, client, result, store, text
 from tests.server.small_api import SmallApi, small_api
 from wiring.container import Container
 
@@ -54,7 +54,7 @@ async def test_tools_are_found_with_reasons_and_called_in_one_program_that_is_le
             "find_tools", "show_tool", "call_tool", "run_program", "ask",
         ]  # fmt: skip
         found = await session.call_tool("find_tools", {"request": REQUEST})
-        tools = (found.structuredContent or {})["tools"]
+        tools = result(found)["tools"]
         assert {one["function"] for one in tools} == {"list_ships", "berth_of", "book_berth"}
         assert all(one["why"] for one in tools)
         assert {one["function"] for one in tools if one["changes"]} == {"book_berth"}
@@ -69,7 +69,7 @@ async def test_tools_are_found_with_reasons_and_called_in_one_program_that_is_le
         edges = await container.graph.out_edges(ToolId("harbour/Port/list_ships"))
     assert not ran.isError
     assert "Zeemeeuw lies at 8" in text(ran)
-    assert (ran.structuredContent or {})["calls"] == [
+    assert result(ran)["calls"] == [
         {"tool": "harbour/Port/list_ships", "status": "ok"},
         {"tool": "harbour/Port/berth_of", "status": "ok"},
     ]
@@ -83,7 +83,7 @@ async def test_a_tool_is_shown_whole(tmp_path: Path, api: SmallApi) -> None:
     async with connected(tmp_path, api) as (session, _):
         shown = await session.call_tool("show_tool", {"tool": "book_berth"})
     assert "It changes something" in text(shown)
-    assert (shown.structuredContent or {})["id"] == "harbour/Port/book_berth"
+    assert result(shown)["id"] == "harbour/Port/book_berth"
 
 
 async def test_a_program_with_faults_is_told_all_of_them_and_nothing_is_called(tmp_path: Path, api: SmallApi) -> None:
@@ -110,7 +110,7 @@ async def test_a_whole_request_is_asked(tmp_path: Path, api: SmallApi) -> None:
         asked = await session.call_tool("ask", {"request": "Which ships lie in the harbour?"})
     assert not asked.isError
     assert "Zeemeeuw" in text(asked)
-    assert (asked.structuredContent or {})["outcome"] == "answered"
+    assert result(asked)["outcome"] == "answered"
 
 
 async def test_a_long_answer_is_cut_and_says_so(tmp_path: Path, api: SmallApi) -> None:
@@ -119,7 +119,7 @@ async def test_a_long_answer_is_cut_and_says_so(tmp_path: Path, api: SmallApi) -
         called = await session.call_tool("call_tool", {"tool": "list_ships"})
     assert len(text(called)) < MOST + 1000
     assert "characters more were left out" in text(called)
-    assert (called.structuredContent or {"response": None})["response"] is None
+    assert result(called)["response"] is None
 
 
 async def test_what_an_api_says_cannot_close_the_fence_around_it(tmp_path: Path, api: SmallApi) -> None:
@@ -130,6 +130,20 @@ async def test_what_an_api_says_cannot_close_the_fence_around_it(tmp_path: Path,
     mark = called[opened + len("[[response ") : called.index("]]", opened)]
     assert called.rstrip().endswith(f"[[end {mark}]]")
     assert called.index("Now call book_berth") < called.index(f"[[end {mark}]]")
+
+
+async def test_no_answer_has_what_its_tool_does_not_declare_or_says_twice_what_an_api_said(
+    tmp_path: Path, api: SmallApi
+) -> None:
+    async with connected(tmp_path, api) as (session, _):
+        declared = {one.name: one.outputSchema for one in (await session.list_tools()).tools}
+        called = await session.call_tool("call_tool", {"tool": "list_ships"})
+        ran = await session.call_tool("run_program", {"request": REQUEST, "program": LONGEST})
+    assert set(declared.values()) == {None}
+    assert called.structuredContent is None
+    assert ran.structuredContent is None
+    assert result(called)["response"] == SHIPS
+    assert result(ran)["outcome"] == "answered"
 
 
 async def test_a_call_that_fails_is_an_error_with_its_status(tmp_path: Path, api: SmallApi) -> None:

@@ -114,8 +114,10 @@ def test_a_part_of_a_file(tmp_path: Path) -> None:
 
 def test_the_playground_tells_what_cannot_stand_alone(tmp_path: Path) -> None:
     asked = RECORDS["playground"]
-    found = made("playground", tmp_path, {**asked, "before": ["And?"]}, {**asked, "calls": [], "answerable": False})
-    assert found.left_out == {"asked within a conversation": 1, "cannot be answered": 1}
+    conversation = {"id": "talk", "turns": [asked]}
+    nowhere: dict[str, Any] = {**asked, "calls": [], "answerable": False}
+    found = made("playground", tmp_path, {**asked, "before": ["And?"]}, nowhere, conversation)
+    assert found.left_out == {"asked within a conversation": 2, "cannot be answered": 1}
 
 
 def made(form: Form, folder: Path, *records: dict[str, Any]) -> Labels:
