@@ -24,6 +24,7 @@ from server.gateway.tools import Ask, CallTool, RunProgram
 
 _COMPLAINTS = 10
 _SERVED = frozenset({"answered", "partly"})
+_FRUITLESS = "All calls went well. Either nothing was found, or the program has to return more of what they answered."
 _CHOOSE = "take what you need of it in run_program"
 
 
@@ -51,7 +52,7 @@ class Runner:
         else:
             docs = await self.functions.called_in(given.program, self.backend.container)
             plan = await self._written(given.program, docs)
-        return await self._answered(Task(given.request, plan))
+        return await self._answered(Task(given.request, plan), _FRUITLESS)
 
     async def call_tool(self, given: CallTool) -> CallToolResult:
         """One call, as a program of one line."""
@@ -78,9 +79,12 @@ class Runner:
             raise UsageError(" ".join(f"{name}: {told}" if name else told for name, told in faults))
         return plan
 
-    async def _answered(self, task: Task) -> CallToolResult:
+    async def _answered(self, task: Task, fruitless: str = "") -> CallToolResult:
+        """``fruitless``: what to say where all calls went well and nothing came of them."""
         run, transcript = await self._followed(task)
-        return _answer(run, transcript, self.person.notes)
+        gave_up = transcript.end is not None and transcript.end.outcome == "gave_up"
+        nothing = gave_up and fruitless and transcript.steps and not transcript.failed
+        return _answer(run, transcript, [*self.person.notes, *([fruitless] if nothing else [])])
 
     async def _followed(self, task: Task) -> tuple[str, Transcript]:
         return await self.backend.followed.to_its_end(self.backend.run(task, self.person), self.told)

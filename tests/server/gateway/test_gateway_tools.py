@@ -193,3 +193,18 @@ async def test_no_failure_of_ours_shows_its_insides(
     assert "Traceback" not in text(answer)
     assert ("the store is away" in text(answer)) == isinstance(error, UnavailableError)
     assert not again.isError
+
+
+async def test_a_program_that_finds_nothing_is_told_that_its_calls_went_well(tmp_path: Path, api: SmallApi) -> None:
+    program = '[one for one in (await list_ships())["ships"] if one["length"] > 99]'
+    async with connected(tmp_path, api) as (session, _):
+        found = await session.call_tool(
+            "run_program", {"request": "Which ships are longer than 99?", "program": program}
+        )
+        assert found.isError
+        assert "its answer is empty" in text(found)
+        assert "All calls went well." in text(found)
+        lost = "(await berth_of(ship='Argo'))['wharf']"
+        failed = await session.call_tool("run_program", {"request": "At which wharf does Argo lie?", "program": lost})
+        assert failed.isError
+        assert "All calls went well." not in text(failed)
