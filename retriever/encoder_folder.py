@@ -1,6 +1,7 @@
 """An encoder's folder: its model and tokenizer, how they are used (``encoder.json``; without that file as the bundled ones), and what names them."""
 
 import hashlib
+import os
 from pathlib import Path
 from typing import Literal
 
@@ -25,6 +26,11 @@ class EncoderForm(Model):
     query_prefix: str = ""
     query_tokens: int = Field(default=128, ge=8, le=2048)
     document_tokens: int = Field(default=96, ge=8, le=2048)
+
+
+def keep_use_private() -> None:
+    """Before onnxruntime is imported: since 1.29 it reports its use to its maker, unless the environment refuses that."""
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 
 def read_form(folder: Path) -> EncoderForm:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from domain.errors import UnavailableError
 from retriever.documents import TEMPLATE
 from retriever.embedders.apart import ReadsApart
-from retriever.encoder_folder import FORM_FILE, MODEL_FILE, TOKENIZER_FILE, EncoderForm
+from retriever.encoder_folder import FORM_FILE, MODEL_FILE, TOKENIZER_FILE, EncoderForm, keep_use_private
 from retriever.index import Vectors
 from retriever.pooling import Span, first_of, mean_of, shares
 from retriever.words import sentence_spans
@@ -125,6 +125,7 @@ class BundledEmbedder(ReadsApart):
             return self._loaded
 
     def _open(self) -> _Engine:
+        keep_use_private()
         import onnxruntime
         from tokenizers import Tokenizer
 

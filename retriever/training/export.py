@@ -20,7 +20,16 @@ import orjson
 from numpy.typing import NDArray
 
 from domain.errors import UnavailableError, UsageError
-from retriever.encoder_folder import FORM_FILE, MODEL_FILE, TOKENIZER_FILE, EncoderForm, hash_of, read_form, write_form
+from retriever.encoder_folder import (
+    FORM_FILE,
+    MODEL_FILE,
+    TOKENIZER_FILE,
+    EncoderForm,
+    hash_of,
+    keep_use_private,
+    read_form,
+    write_form,
+)
 from retriever.pooling import first_of, mean_of
 from retriever.training.requirements import need
 
@@ -163,6 +172,7 @@ def _trace(module: Any, path: Path) -> None:
 
 def _quantise(source: Path, target: Path) -> None:
     """Weights to int8 per channel; activations are quantised while running."""
+    keep_use_private()
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     quantize_dynamic(str(source), str(target), per_channel=True, weight_type=QuantType.QInt8)
@@ -170,6 +180,7 @@ def _quantise(source: Path, target: Path) -> None:
 
 def _compare(module: Any, target: Path, samples: Sequence[str], form: EncoderForm) -> NDArray[np.float32]:
     """Cosines between float and int8 vectors of the samples, in batches of 16 with padding."""
+    keep_use_private()
     import onnxruntime
     import torch
     from tokenizers import Tokenizer

@@ -1,5 +1,8 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,19 @@ def test_the_committed_files_are_those_of_the_identity(embedder: BundledEmbedder
     assert MODEL in embedder.identity
     assert SHA256[:16] in embedder.identity
     assert embedder.identity.endswith(":384")
+
+
+def test_its_runtime_reports_nothing_to_its_maker(tmp_path: Path) -> None:
+    """It would keep what it has to send in a folder of its own in the home."""
+    program = "from retriever.embedders.bundled import BundledEmbedder as B; B().load()"
+    told = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "PYTHONPATH": str(Path.cwd()),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    subprocess.run([sys.executable, "-c", program], check=True, env=told, timeout=200)
+    assert list(tmp_path.iterdir()) == []
 
 
 async def test_meaning(embedder: BundledEmbedder) -> None:

@@ -17,7 +17,7 @@ def upgrade() -> None:
         sa.Column("user_id", sa.Text(), nullable=False),
         sa.Column("runs", sa.Integer(), nullable=True),
         sa.Column("tokens", sa.BigInteger(), nullable=True),
-        sa.Column("cost", sa.Double(), nullable=True),
+        sa.Column("cost", sa.Double[float](), nullable=True),
         sa.PrimaryKeyConstraint("user_id", name="pk_user_limits"),
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name="fk_user_limits_user_id", ondelete="CASCADE"),
     )
