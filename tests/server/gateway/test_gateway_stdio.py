@@ -42,7 +42,7 @@ async def test_a_client_starts_it_and_hears_how_far_a_call_is_and_what_is_wrong_
         wrong = await session.call_tool("call_tool", {"arguments": {}})
         none = await session.call_tool("sail_away", {})
     assert told.serverInfo.name == "footpath"
-    assert "ask serves a whole request" in (told.instructions or "")
+    assert "find_tools, then run_program" in (told.instructions or "")
     assert len(listed.tools) == 5
     assert "Zeemeeuw" in text(called)
     assert words.index("calling list_ships") < words.index("list_ships: ok")
