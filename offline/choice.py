@@ -13,6 +13,8 @@ from offline.coverage import answers, unsaid
 from offline.routes import Missing, Route, available, route
 from offline.slots.binding import bind
 
+_NEAR = 0.75
+
 Share = Callable[[Sequence[ToolDoc], str], float]
 """How much of the values of a clause some tools make use of, in [0, 1]; 1 where it tells none."""
 
@@ -62,8 +64,7 @@ def decide(situation: Situation, missing: Missing, parameters: ChoiceParameters,
     unserved = tuple(clause for i, clause in enumerate(situation.clauses) if i not in done)
     options = [o for i in able if i not in done and (o := _option(situation, ways, i, parameters, share or _unknown))]
     later = told_later(situation.clauses, [option.clause for option in options])
-    open_ones = [option for option in options if option.clause not in later]
-    best = max(open_ones, key=lambda option: option.worth, default=None)
+    best = _first_worthy([option for option in options if option.clause not in later])
     if best is not None:
         choice = Choice("advance", _why(situation, best), situation.candidates.index(best.way.first))
         return Verdict(choice, purpose_of(situation, best.way.first.relevance, best.clause), unserved)
@@ -96,6 +97,12 @@ def _able(situation: Situation, ways: dict[int, Route], parameters: ChoiceParame
         and share([*situation.path, *(step.tool for step in way.steps)], situation.clauses[i]) >= parameters.mostly
     }
     return tuple(sorted({*able, *fitting} if share is not _unknown else able))
+
+
+def _first_worthy(options: Sequence[_Option]) -> _Option | None:
+    """The first clause's way unless another's is clearly better: requests are told in the order of their parts."""
+    most = max((option.worth for option in options), default=0.0)
+    return next((option for option in options if option.worth >= _NEAR * most), None)
 
 
 def _end(

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
-from select import select
+from select import POLLIN, poll
 from signal import SIGKILL, SIGTERM
 from tempfile import TemporaryFile
 from threading import Lock
@@ -40,7 +40,7 @@ class Process:
 
     def poll(self) -> int | None:
         """How it ended; nothing while it runs."""
-        if self.returncode is None and select([self._ends], [], [], 0)[0]:
+        if self.returncode is None and self._has_ended(0):
             self.returncode = int(self._ends.readline())
             self._ends.close()
         return self.returncode
@@ -52,10 +52,16 @@ class Process:
             TimeoutExpired: it runs still.
         """
         if self.returncode is None:
-            select([self._ends], [], [], timeout)
+            self._has_ended(timeout)
         if (code := self.poll()) is None:
             raise subprocess.TimeoutExpired(self.args, timeout or 0)
         return code
+
+    def _has_ended(self, seconds: float | None) -> bool:
+        """Whether that is told by then. Not ``select``, which knows the first 1,024 files of a process only."""
+        told = poll()
+        told.register(self._ends, POLLIN)
+        return bool(told.poll(None if seconds is None else seconds * 1000))
 
     def send_signal(self, number: int) -> None:
         """To one that has ended nothing is sent."""

@@ -45,7 +45,7 @@ class Performance:
         ended = (RunRow.status == "finished") & (RunRow.finished_at >= since) & (RunRow.outcome != "cancelled")
         chosen = select(RunRow.planner, RunRow.policy, RunRow.outcome, RunRow.usage).where(ended)
         chosen = chosen.order_by(RunRow.finished_at.desc()).limit(MOST)
-        found = await self._database.read(lambda session: [one.tuple() for one in session.execute(chosen)])
+        found = await self._database.read(lambda session: list(session.execute(chosen)))
         return figures(
             (f"{planner} ({policy})", outcome in _FAILED, Usage.model_validate(usage or {}).total_seconds)
             for planner, policy, outcome, usage in found

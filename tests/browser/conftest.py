@@ -19,16 +19,22 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
             item.add_marker(pytest.mark.flaky(reruns=1))
 
 
-@pytest.fixture(scope="package")
-def browser_program(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[BrowserContext]:
-    """Chromium; each visit begins with nothing but what was fetched before: the page's scripts. No test here may need an event loop of its own."""
-    with browsing(chromium(request), tmp_path_factory.mktemp("browser")) as browser:
+@pytest.fixture(scope="session")
+def profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where Chromium keeps what it fetched: the page's scripts."""
+    return tmp_path_factory.mktemp("browser")
+
+
+@pytest.fixture(scope="module")
+def browser_program(request: pytest.FixtureRequest, profile: Path) -> Iterator[BrowserContext]:
+    """Chromium; each visit begins with nothing but what was fetched before. No test of the file may need an event loop of its own: while it
+    is there, Playwright's runs.
+    """
+    with browsing(chromium(request), profile) as browser:
         yield browser
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def up(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     """Playground, server and page, with a scripted model for who chooses it. APIs on loopback may be added."""
     chromium(request)
