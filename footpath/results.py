@@ -101,7 +101,7 @@ class Call:
 class Answer:
     """What a run came to. ``program``: the text that served it, where one did; ``calls``: in order, without those that were gone around.
 
-    ``outcome``: answered, partly, gave_up, budget, cancelled or failed, and then ``error`` says why. ``details``: the object that ``ask --json`` prints.
+    ``outcome``: answered, partly, gave_up, budget, cancelled or failed. ``text`` says what is missing; ``error`` what broke a run that failed. ``details``: the object that ``ask --json`` prints.
     """
 
     run: str

@@ -83,7 +83,7 @@ async def found(container: Container, begins: str) -> Solution:
     alike = [one async for one in kept.all() if begins and one.id.startswith(begins)]
     if len(alike) != 1:
         several = f"{len(alike)} solutions begin so" if alike else "there is no such solution"
-        raise UsageError(f"{several}: {begins!r}; solutions.py list names them")
+        raise UsageError(f"{several}: {begins!r}; python scripts/solutions.py list names them")
     return alike[0]
 
 

@@ -60,7 +60,7 @@ def main(
     """
     try:
         if not request.strip():
-            raise UsageError("the request is empty; put it in quotes behind ask.py")
+            raise UsageError("the request is empty; put it in quotes behind python scripts/ask.py")
         check_utf8(request, "the request")
         if calls and executor != "replay":
             raise UsageError("--calls needs --executor replay")

@@ -33,7 +33,9 @@ async def _create(name: str, days: int, label: str) -> tuple[str, datetime]:
     async with open_storage(read_settings()) as storage:
         found = await storage.users.by_name(name)
         if found is None or found[0].disabled_at is not None:
-            raise NotFoundError(f"there is no account {name[:200]!r} that counts; create_user.py makes one")
+            raise NotFoundError(
+                f"there is no account {name[:200]!r} that counts; python scripts/create_user.py makes one"
+            )
         made = await storage.tokens.open_for_program(found[0].id, label, timedelta(days=days))
         told = Deed(
             via="command",

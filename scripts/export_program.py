@@ -19,7 +19,8 @@ def main(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="RUN|SOLUTION", help="The id of a run, as ask.py says it, or of a solution; its beginning will do."
+            metavar="RUN|SOLUTION",
+            help="The id of a run, as scripts/ask.py says it, or of a solution; its beginning will do.",
         ),
     ],
     form: Annotated[Form, typer.Option("--as", help="What to write: a file for one of these.")] = "python",

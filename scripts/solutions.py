@@ -100,7 +100,7 @@ def add(
 @app.command()
 def judge(
     run: Annotated[
-        str, typer.Argument(metavar="RUN", help="The run, as ask.py says it at its end; its beginning will do.")
+        str, typer.Argument(metavar="RUN", help="The run, as scripts/ask.py says it at its end; its beginning will do.")
     ],
     verdict: Annotated[
         Literal["right", "wrong", "clear"], typer.Argument(help="What its answer is; clear takes a word back.")

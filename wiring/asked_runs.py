@@ -73,7 +73,7 @@ async def judge_run(container: Container, run: str, verdict: Verdict | None) -> 
     found = await asked_runs(container, run)
     if len(found) != 1:
         several = "several runs begin so" if found else f"no run of the latest {_KEPT} is called so"
-        raise UsageError(f"{several}: {run!r}; ask.py says a run's id at its end")
+        raise UsageError(f"{several}: {run!r}; python scripts/ask.py says a run's id at its end")
     asked = found[0]
     if asked.verdict == verdict:
         return asked

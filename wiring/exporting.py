@@ -60,7 +60,7 @@ async def exported_program(container: Container, begins: str) -> ExportedProgram
     runs = [] if whole else await asked_runs(container, begins)
     if len(solutions) + len(runs) != 1:
         several = "several runs or solutions begin so" if solutions or runs else "there is no such run or solution"
-        known = "ask.py says a run's id at its end, solutions.py list names the solutions"
+        known = "python scripts/ask.py says a run's id at its end, python scripts/solutions.py list names the solutions"
         raise UsageError(f"{several}: {begins[:80]!r}; {known}")
     if runs:
         return await _of_run(runs[0], container)
@@ -76,7 +76,7 @@ async def _of_run(run: AskedRun, container: Container) -> ExportedProgram:
     if by is None or not kept:
         raise UsageError(
             "no program of this run is kept: it called nothing, or did what no program says, or the solution that it took is forgotten. Ask anew, or write one"
-            " of your own (solutions.py add) and export that"
+            " of your own (python scripts/solutions.py add) and export that"
         )
     solution = kept[by.solution]
     names = input_names_shown(solution.plan)

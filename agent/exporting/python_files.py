@@ -173,4 +173,5 @@ def _option(one: Input) -> str:
 
 
 def _is_text(kind: str) -> bool:
+    kind = kind.removesuffix(" | None")
     return kind == "str" or (kind.startswith("Literal['") and "|" not in kind)

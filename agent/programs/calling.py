@@ -46,7 +46,8 @@ def _wrong(
     if alike:
         return f"There is no `{name}`: did you mean `{alike[0]}`?"
     if called:
-        return f"There is no function `{name}`: call only {_some(tools)}, or {instead(name)}."
+        others = f"call only {_some(tools)}" if tools else "none is known yet; look for one"
+        return f"There is no function `{name}`: {others}, or {instead(name)}."
     return f"The name `{name}` has no value: assign it before it is used."
 
 

@@ -56,7 +56,7 @@ def word_on(name: str, arguments: Mapping[str, Any], change: Change) -> bool:
 
 def _asked(name: str, arguments: Mapping[str, Any], change: Change) -> dict[str, Any]:
     """What the person sees: the form of LangChain's own ``HumanInTheLoopMiddleware``, which pages for agents show, with what Footpath knows."""
-    told = [change.summary, change.why, f"To take it back: {change.undo}" if change.undo else ""]
+    told = [change.summary, change.why, change.undo]
     action = {"name": name, "args": dict(arguments), "description": "\n".join(one for one in told if one)}
     return {
         "action_requests": [action],

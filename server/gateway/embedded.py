@@ -12,7 +12,7 @@ from server.gateway.following import Followed
 from wiring.asking import Asked, ask, usual_policy
 from wiring.container import Container
 
-_HOW_ELSE = "Start the server with --yes to allow changes, use a client with elicitation, or ask.py at a terminal."
+_HOW_ELSE = "Start the server with --yes to allow changes, use a client with elicitation, or python scripts/ask.py at a terminal."
 
 
 @dataclass(frozen=True, slots=True)

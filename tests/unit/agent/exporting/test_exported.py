@@ -113,6 +113,16 @@ def test_an_input_may_be_called_as_something_of_the_file_is(form: Any, name: str
     assert f"'{name}'" in made.text
 
 
+OR_NULL: list[Any] = [TEXT, {"type": "null"}]
+
+
+@pytest.mark.parametrize("schema", [TEXT, {"anyOf": OR_NULL}, {"anyOf": [{"anyOf": OR_NULL}, {"type": "null"}]}])
+def test_a_text_that_may_be_left_out_is_words_on_the_command_line_as_any_text(schema: dict[str, Any]) -> None:
+    made = written(exported(plan("await find(city=city)", city={**schema, "default": "Tarn"}), "One", DOCS), "python")
+    [option] = [line for line in made.text.splitlines() if "add_argument(" in line]
+    assert ("'--city'" in option, "json.loads" in option) == (True, False)
+
+
 def test_changes_are_denied_until_the_files_owner_says_otherwise() -> None:
     reads = written(exported(plan("await find(city='Tarn')"), "One", DOCS), "mcp").text
     changes = written(exported(plan("await send(city='Tarn')"), "One", DOCS), "mcp").text

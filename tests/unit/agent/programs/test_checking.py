@@ -80,6 +80,11 @@ async def test_slips_are_told(sandbox: MontySandbox, text: str, told: str) -> No
     assert len(said) <= MOST
 
 
+async def test_where_no_function_is_known_yet_none_is_listed(sandbox: MontySandbox) -> None:
+    [said] = (await check("await searchPerson(name='a')" + END, render_offer([]), {}, sandbox, {})).complaints
+    assert "There is no function `searchPerson`: none is known yet" in said
+
+
 @pytest.mark.parametrize(
     ("text", "right"),
     [
