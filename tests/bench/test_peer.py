@@ -172,4 +172,4 @@ async def test_beside_graph_tool_call(name: str, shared_data: Path, tmp_path: Pa
         best = max(best, way.recall(16)[0])
         print(way.told(), flush=True)
         print(f"  {len(way.asked)} requests, {len(offer.tools)} and {len(way.tools)} tools, graph-tool-call {version}")
-    assert offer.recall(16)[0] > best
+    assert offer.recall(16)[0] >= best
