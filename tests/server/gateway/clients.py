@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -14,7 +15,15 @@ from typing import Any
 from mcp import ClientSession
 from mcp.shared.context import RequestContext
 from mcp.shared.memory import create_connected_server_and_client_session
-from mcp.types import CallToolResult, ElicitRequestParams, ElicitResult, TextContent
+from mcp.types import (
+    CallToolResult,
+    CancelledNotification,
+    CancelledNotificationParams,
+    ClientNotification,
+    ElicitRequestParams,
+    ElicitResult,
+    TextContent,
+)
 
 from domain.tool import Parameter, ToolDoc, tool_id
 from server.gateway.answers import RESULT
@@ -113,3 +122,39 @@ def result(answer: CallToolResult) -> dict[str, Any]:
 def last_request(session: ClientSession) -> int:
     """The id of what was asked last: the client tells it nobody."""
     return vars(session)["_request_id"] - 1
+
+
+@dataclass(frozen=True, slots=True)
+class SilentApi:
+    """An API that is called and never answers. ``gone``: who called it has closed the connection."""
+
+    url: str
+    called: asyncio.Event
+    gone: asyncio.Event
+
+
+@asynccontextmanager
+async def silent_api() -> AsyncGenerator[SilentApi]:
+    called, gone = asyncio.Event(), asyncio.Event()
+
+    async def hangs(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        called.set()
+        assert await reader.read() == b""
+        gone.set()
+        writer.close()
+
+    server = await asyncio.start_server(hangs, "127.0.0.1", 0)
+    async with server:
+        yield SilentApi(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", called, gone)
+
+
+async def call_taken_back(session: ClientSession, api: SilentApi) -> str:
+    """Call a tool of the API, take the call back once it is there, and wait until the API is left: what the client is told, in lower case."""
+    calling = asyncio.create_task(session.call_tool("call_tool", {"tool": "list_ships"}))
+    await api.called.wait()
+    taken_back = CancelledNotificationParams(requestId=last_request(session), reason="no more")
+    await session.send_notification(ClientNotification(CancelledNotification(params=taken_back)))
+    await api.gone.wait()
+    (answer,) = await asyncio.gather(calling, return_exceptions=True)
+    return str(answer).lower()

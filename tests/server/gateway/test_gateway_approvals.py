@@ -1,13 +1,11 @@
 """Changes are put to the person at the client; who cannot be asked is told what to do. Questions, too. A request that is taken back ends its run."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from mcp.types import CancelledNotification, CancelledNotificationParams, ClientNotification
 
-from tests.server.gateway.clients import BERTHS, SHIPS, Says, client, last_request, store, text
+from tests.server.gateway.clients import BERTHS, SHIPS, Says, call_taken_back, client, silent_api, store, text
 from tests.server.small_api import SmallApi, small_api
 
 BOOK = {"tool": "book_berth", "arguments": {"ship": "Argo"}}
@@ -89,24 +87,8 @@ async def test_a_question_is_put_to_the_person(tmp_path: Path, api: SmallApi) ->
 
 
 async def test_a_request_that_is_taken_back_ends_its_run_and_no_other(tmp_path: Path) -> None:
-    called, gone = asyncio.Event(), asyncio.Event()
-
-    async def hangs(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        called.set()
-        assert await reader.read() == b""
-        gone.set()
-        writer.close()
-
-    server = await asyncio.start_server(hangs, "127.0.0.1", 0)
-    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    async with server, store(tmp_path, url) as container, client(container) as session:
-        calling = asyncio.create_task(session.call_tool("call_tool", {"tool": "list_ships"}))
-        await called.wait()
-        taken_back = CancelledNotificationParams(requestId=last_request(session), reason="no more")
-        await session.send_notification(ClientNotification(CancelledNotification(params=taken_back)))
-        await gone.wait()
-        answer = await asyncio.gather(calling, return_exceptions=True)
+    async with silent_api() as api, store(tmp_path, api.url) as container, client(container) as session:
+        told = await call_taken_back(session, api)
         again = await session.call_tool("find_tools", {"request": "ships"})
-    assert "cancelled" in str(answer[0]).lower()
+    assert "cancelled" in told
     assert not again.isError

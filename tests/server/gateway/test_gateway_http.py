@@ -11,12 +11,11 @@ import httpx
 import pytest
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
-from mcp.types import CancelledNotification, CancelledNotificationParams, ClientNotification
 from starlette.types import Receive, Scope, Send
 
 from server.storage.runs import ListedRun
 from server.storage.tool_marks import NewToolMark
-from tests.server.gateway.clients import BERTHS, SHIPS, Says, built, last_request, result, text
+from tests.server.gateway.clients import BERTHS, SHIPS, Says, built, call_taken_back, result, silent_api, text
 from tests.server.small_api import SmallApi, small_api
 from tests.server.world import World, copied, serving
 from tests.unit.agent.execution.mcp.serving import served
@@ -129,27 +128,11 @@ async def test_a_client_that_cannot_ask_is_told_what_to_do(harbour: Harbour) -> 
 
 
 async def test_what_a_client_takes_back_is_cancelled(home: Path, tmp_path: Path) -> None:
-    called, gone = asyncio.Event(), asyncio.Event()
-
-    async def hangs(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        called.set()
-        assert await reader.read() == b""
-        gone.set()
-        writer.close()
-
-    server = await asyncio.start_server(hangs, "127.0.0.1", 0)
-    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    async with server, opened(home, tmp_path, url, SmallApi()) as made, made.client() as session:
-        calling = asyncio.create_task(session.call_tool("call_tool", {"tool": "list_ships"}))
-        await called.wait()
-        taken_back = CancelledNotificationParams(requestId=last_request(session))
-        await session.send_notification(ClientNotification(CancelledNotification(params=taken_back)))
-        await gone.wait()
-        (answer,) = await asyncio.gather(calling, return_exceptions=True)
+    async with silent_api() as api, opened(home, tmp_path, api.url, SmallApi()) as made, made.client() as session:
+        told = await call_taken_back(session, api)
         while (runs := await made.runs())[0].finished_at is None:  # noqa: ASYNC110  rows tell it in no other way
             await asyncio.sleep(0.05)
-    assert "cancelled" in str(answer).lower()
+    assert "cancelled" in told
     assert [one.outcome for one in runs] == ["cancelled"]
 
 

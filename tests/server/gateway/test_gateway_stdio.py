@@ -9,10 +9,10 @@ from pathlib import Path
 
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
-from mcp.types import CancelledNotification, CancelledNotificationParams, ClientNotification, InitializeResult
+from mcp.types import InitializeResult
 
 from tests.architecture.source_tree import ROOT
-from tests.server.gateway.clients import SHIPS, built, last_request, text
+from tests.server.gateway.clients import SHIPS, built, call_taken_back, silent_api, text
 from tests.server.small_api import small_api
 
 COMMAND = str(ROOT / "scripts" / "mcp_server.py")
@@ -53,26 +53,10 @@ async def test_a_client_starts_it_and_hears_how_far_a_call_is_and_what_is_wrong_
 
 
 async def test_what_a_client_takes_back_is_cancelled_and_the_session_goes_on(tmp_path: Path) -> None:
-    called, gone = asyncio.Event(), asyncio.Event()
-
-    async def hangs(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        called.set()
-        assert await reader.read() == b""
-        gone.set()
-        writer.close()
-
-    server = await asyncio.start_server(hangs, "127.0.0.1", 0)
-    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    async with server, started(tmp_path, url) as (session, _):
-        calling = asyncio.create_task(session.call_tool("call_tool", LIST_SHIPS))
-        await called.wait()
-        taken_back = CancelledNotificationParams(requestId=last_request(session))
-        await session.send_notification(ClientNotification(CancelledNotification(params=taken_back)))
-        await gone.wait()
-        (answer,) = await asyncio.gather(calling, return_exceptions=True)
+    async with silent_api() as api, started(tmp_path, api.url) as (session, _):
+        told = await call_taken_back(session, api)
         shown = await session.call_tool("show_tool", LIST_SHIPS)
-    assert "cancelled" in str(answer).lower()
+    assert "cancelled" in told
     assert "list_ships" in text(shown)
 
 
