@@ -1,23 +1,21 @@
 """Requests served by a client's agent, judged as any run is, and kept in a file, a line each as soon as it is there."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
-from pydantic import ValidationError
 from pydantic.types import JsonValue
 
-from domain.errors import BrokenInputError, UsageError
 from domain.event import CallFinished, Event, Outcome, RunFinished
-from domain.model import Model, what_is_wrong
+from domain.model import Model
 from domain.plan import StepResult
 from domain.tool import tool_id
 from domain.usage import Usage
 from evaluation.client_agent import ClientRun
 from evaluation.correctness import Cause, judge
 from evaluation.expected import Asked, Change
-from graph.importers.lines import Line, read_lines
+from evaluation.kept_lines import KeptLine, KeptLines
 
 
 class HeardAnswer(Model):
@@ -28,11 +26,9 @@ class HeardAnswer(Model):
     body: str
 
 
-class KeptClientRun(Model):
+class KeptClientRun(KeptLine):
     """A line. ``cause`` None: right. ``path``: the operations that were called at the services; ``calls``: the client's tools."""
 
-    id: str
-    conditions: dict[str, JsonValue]
     request: str
     cause: Cause | None
     detail: str = ""
@@ -50,32 +46,11 @@ class KeptClientRun(Model):
     said: tuple[tuple[str, str], ...] = ()
 
 
-class ClientRunFile:
-    """A file of runs under the same conditions. None: nothing is kept."""
+class ClientRunFile(KeptLines[KeptClientRun]):
+    """Runs under the same conditions."""
 
     def __init__(self, path: Path | None, conditions: Mapping[str, JsonValue]) -> None:
-        self._path, self.conditions = path, dict(conditions)
-
-    def read(self, asked: Iterable[Asked]) -> dict[str, KeptClientRun]:
-        """What is there already of these requests.
-
-        Raises:
-            UsageError: it was measured under other conditions. BrokenInputError: a line cannot be used.
-        """
-        ids = {one.id for one in asked}
-        if self._path is None or not self._path.is_file():
-            return {}
-        kept = [_kept(line, self._path) for line in read_lines(self._path)]
-        if strange := next((one.conditions for one in kept if one.conditions != self.conditions), None):
-            raise UsageError(f"{self._path} was measured under other conditions ({strange}); name another")
-        return {one.id: one for one in kept if one.id in ids}
-
-    def add(self, run: KeptClientRun) -> None:
-        """Write a run down."""
-        if self._path is not None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(run.model_dump_json() + "\n")
+        super().__init__(path, conditions, KeptClientRun)
 
 
 def judged(
@@ -136,12 +111,3 @@ def _events(run: ClientRun, heard: Sequence[HeardAnswer]) -> list[Event]:
     )  # fmt: skip
     calls = [CallFinished(step=number, result=result) for number, result in enumerate(results, start=1)]
     return [*calls, RunFinished(outcome=run.outcome, answer=run.answer, usage=usage)]
-
-
-def _kept(line: object, path: Path) -> KeptClientRun:
-    if not isinstance(line, Line):
-        raise UsageError(f"{line} cannot be read; name another file")
-    try:
-        return KeptClientRun.model_validate_json(line.body)
-    except ValidationError as error:
-        raise BrokenInputError(what_is_wrong(error), file=str(path), line=line.number) from error

@@ -3,24 +3,20 @@
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 from pydantic.types import JsonValue
 
-from domain.errors import BrokenInputError, UsageError
 from domain.event import Event, ProgramEnded, ProgramFailed, ProgramLooked, ProgramRefused, ProgramStarted
-from domain.model import Model, what_is_wrong
 from domain.usage import Usage
 from evaluation.asking_back import AskedBack
 from evaluation.correctness import Cause, Verdict
 from evaluation.expected import Asked
-from graph.importers.lines import Line, read_lines
+from evaluation.kept_lines import KeptLine, KeptLines
 
 
-class KeptVerdict(Model):
-    """``conditions``: what it was measured under. ``programs``: what was written and what became of it, in order."""
+class KeptVerdict(KeptLine):
+    """``programs``: what was written and what became of it, in order."""
 
-    id: str
-    conditions: dict[str, JsonValue]
     request: str
     group: str
     cause: Cause | None
@@ -41,36 +37,20 @@ class VerdictFile:
     """A file of verdicts under the same conditions. Only verdicts of requests that are asked are taken from it."""
 
     def __init__(self, path: Path | None, conditions: Mapping[str, JsonValue]) -> None:
-        self._path, self._conditions = path, dict(conditions)
+        self._lines = KeptLines(path, conditions, KeptVerdict)
 
     def read(self, asked: Iterable[Asked]) -> dict[str, Verdict]:
-        """What is there already, by request.
-
-        Raises:
-            UsageError: it was measured under other conditions. BrokenInputError: a line cannot be used.
-        """
+        """What is there already, by request. Raises as ``KeptLines.read`` does."""
         by_id = {one.id: one for one in asked}
-        if self._path is None or not self._path.is_file():
-            return {}
-        found: dict[str, Verdict] = {}
-        for line in read_lines(self._path):
-            kept = _kept(line)
-            if kept.conditions != self._conditions:
-                raise UsageError(f"{self._path} was measured under other conditions ({kept.conditions}); name another")
-            if kept.id in by_id:
-                found[kept.id] = _verdict(kept, by_id[kept.id])
-        return found
+        return {name: _verdict(kept, by_id[name]) for name, kept in self._lines.read(by_id.values()).items()}
 
     def add(self, verdict: Verdict, events: Sequence[Event]) -> None:
         """Write a verdict down."""
-        if self._path is not None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(self._line(verdict, events).model_dump_json() + "\n")
+        self._lines.add(self._line(verdict, events))
 
     def _line(self, verdict: Verdict, events: Sequence[Event]) -> KeptVerdict:
         return KeptVerdict(
-            id=verdict.asked.id, conditions=self._conditions, request=verdict.asked.request, group=verdict.asked.group,
+            id=verdict.asked.id, conditions=self._lines.conditions, request=verdict.asked.request, group=verdict.asked.group,
             cause=verdict.cause, detail=verdict.detail, expected=verdict.asked.expect.values, answer=verdict.answer,
             path=verdict.path, usage=verdict.usage, fell_back=verdict.fell_back, dead=verdict.dead,
             repairs=verdict.repairs, looks=verdict.looks, questions=verdict.questions, programs=tuple(programs_of(events)),
@@ -95,15 +75,6 @@ def programs_of(events: Iterable[Event]) -> list[dict[str, JsonValue]]:
             case _:
                 pass
     return told
-
-
-def _kept(line: object) -> KeptVerdict:
-    if not isinstance(line, Line):
-        raise UsageError(f"{line} cannot be read; name another file")
-    try:
-        return KeptVerdict.model_validate_json(line.body)
-    except ValidationError as error:
-        raise BrokenInputError(what_is_wrong(error), file=str(line.number), line=line.number) from error
 
 
 def _verdict(kept: KeptVerdict, asked: Asked) -> Verdict:
