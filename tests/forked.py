@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
 from select import POLLIN, poll
@@ -64,9 +64,10 @@ class Process:
         return bool(told.poll(None if seconds is None else seconds * 1000))
 
     def send_signal(self, number: int) -> None:
-        """To one that has ended nothing is sent."""
+        """To one that has ended nothing is sent, also where that is not told yet."""
         if self.poll() is None:
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
 
     def kill(self) -> None:
         self.send_signal(SIGKILL)
