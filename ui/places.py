@@ -14,7 +14,8 @@ def place(name: str) -> str:
 
 
 def go(view: str = "", **places: str) -> None:
-    """Show another view, or another place of it; the conversation stays open."""
+    """Show another view, or another place of it; the conversation stays open, unless another one is named."""
+    st.session_state.went = True
     conversation = place("conversation")
     kept = {"conversation": conversation, "view": view, **places}
     st.query_params.from_dict({name: value for name, value in kept.items() if value})

@@ -7,6 +7,7 @@ _CSS = """<style>
 [data-testid="stMetricValue"] { font-size: 1.9rem; } [data-testid="stAppDeployButton"] { display: none; }
 [data-testid="stSidebarUserContent"] { padding-top: 0; }
 [data-testid="stMainBlockContainer"] h1 { font-size: 1.6rem; padding: 0 0 .5rem; }
+[data-testid="stMainBlockContainer"] h2 { font-size: 1.3rem; } [data-testid="stMainBlockContainer"] h3 { font-size: 1.1rem; }
 [data-testid="stSidebarHeader"] { height: 2.5rem; margin-bottom: 0; } [data-testid="stSidebar"] hr { margin: .5rem 0; }
 [data-testid="stSidebar"] .stButton button[kind="tertiary"], [data-testid="stSidebar"] .stButton button[kind="primary"] {
   justify-content: flex-start; text-align: left; padding: .3rem .6rem; min-height: 2.1rem; border-radius: .4rem; color: inherit; border: 0; }
@@ -15,6 +16,9 @@ _CSS = """<style>
 [data-testid="stSidebar"] .stButton button[kind="tertiary"]:hover, [data-testid="stSidebar"] .stButton button[kind="primary"]:hover { background: light-dark(#e9ecef, #262c35); color: inherit; }
 [data-testid="stSidebar"] .stButton button > div { justify-content: flex-start; }
 [data-testid="stSidebar"] .st-key-talk-chosen { flex-wrap: nowrap; } .st-key-icon-change button > div:last-child:not(:first-child) { display: none; }
+[class*="st-key-group-"] summary { padding: .35rem .6rem; font-size: .85rem; font-weight: 600; }
+[class*="st-key-group-"] summary, [class*="st-key-group-"] summary * { color: light-dark(#4a525d, #b4bcc7); opacity: 1; }
+[class*="st-key-group-"] summary > span { width: 100%; justify-content: space-between; } [class*="st-key-group-"] [data-testid="stExpanderDetails"] { padding: 0; }
 [data-testid="stChatMessageAvatarUser"], [data-testid="stChatMessageAvatarAssistant"] { display: none; }
 [data-testid="stChatMessage"]:has(> [data-testid="stChatMessageAvatarUser"]) { margin-left: auto; width: fit-content; max-width: 85%; padding: .5rem .9rem; border-radius: .9rem; background: light-dark(#eef3f0, #1c242d); }
 [data-testid="stChatMessage"]:has(> [data-testid="stChatMessageAvatarAssistant"]) { padding-left: 0; padding-right: 0; }

@@ -7,7 +7,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.everything import Up
 from tests.browser.test_leave import asked, made, task
-from tests.browser.visits import asks, ended, pops, presses, registers, sidebar, visit
+from tests.browser.visits import asks, ended, goes, pops, presses, registers, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 QUESTION = "How many inhabitants does Meghalpet have?"
@@ -51,7 +51,7 @@ def test_a_run_is_kept_as_a_template_and_run_with_another_value(page: Page) -> N
     fills(page, "Name of the template", "Inhabitants of a city")
     presses(page, "Save")
     expect(page.get_by_text("Saved; it is under Templates.")).to_be_visible()
-    sidebar(page).get_by_role("button", name="Templates").click()
+    goes(page, "Templates")
     expect(page.get_by_role("textbox", name="city", exact=True)).to_have_value("Meghalpet")
     fills(page, "city", "Montequilla")
     presses(page, "Run")
@@ -59,7 +59,7 @@ def test_a_run_is_kept_as_a_template_and_run_with_another_value(page: Page) -> N
     expect(page.get_by_text("How many inhabitants does Montequilla have?")).to_be_visible()
     expect(page.get_by_text(MONTEQUILLA)).to_be_visible()
     expect(page.get_by_text("from a template, version 1")).to_be_visible()
-    sidebar(page).get_by_role("button", name="Templates").click()
+    goes(page, "Templates")
     pops(page, "Delete this template", "Delete it")
     expect(page.get_by_text("Nothing was kept yet.")).to_be_visible()
 
@@ -73,7 +73,7 @@ def test_a_template_that_changes_something_asks_for_its_values_and_for_leave(pag
     presses(page, "Save as template")
     presses(page, "Save")
     expect(page.get_by_text("Saved; it is under Templates.")).to_be_visible()
-    sidebar(page).get_by_role("button", name="Templates").click()
+    goes(page, "Templates")
     presses(page, "Run")
     expect(page.get_by_text("Still needed: ")).to_be_visible()
     fills(page, "title (required)", "Prune the vines")

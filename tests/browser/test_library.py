@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.everything import Up
-from tests.browser.visits import chooses, drawn, logs_in, presses, sidebar, visit
+from tests.browser.visits import chooses, drawn, goes, logs_in, presses, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 REASON = "Its rates are of last year."
@@ -27,7 +27,7 @@ def page(browser_program: BrowserContext, up: Up) -> Generator[Page]:
 
 
 def test_a_tool_is_found_tried_and_a_way_from_it_banned_with_a_reason(page: Page) -> None:
-    sidebar(page).get_by_role("button", name="Tools").click()
+    goes(page, "Tools")
     expect(page.get_by_text(re.compile(r"^\d+ tools$"))).to_be_visible()
     search = page.get_by_label("What should a tool do?")
     search.fill("convert an amount of money into another currency")

@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.authors import WARMEST
 from tests.browser.everything import Up
-from tests.browser.visits import asks, chooses, ended, pops, presses, registers, sidebar, visit
+from tests.browser.visits import asks, chooses, ended, goes, pops, presses, registers, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 QUESTION = "How many inhabitants does Meghalpet have?"
@@ -46,7 +46,7 @@ def test_a_solution_is_found_run_with_another_value_and_forgotten(page: Page) ->
     chooses(page, "Decided by", "Language model")
     asks(page, WARMEST)
     ended(page, "Answered")
-    sidebar(page).get_by_role("button", name="Solutions").click()
+    goes(page, "Solutions")
     expect(page.get_by_role("heading", name="Solutions")).to_be_visible()
     expect(page.get_by_text(re.compile("search_places")).first).to_be_visible()
     expect(page.get_by_text(re.compile(r"^Served \d+ times?, failed \d+ times?; from a run"))).to_be_visible()
@@ -64,6 +64,6 @@ def test_a_solution_is_found_run_with_another_value_and_forgotten(page: Page) ->
         )
     presses(page, "Run")
     ended(page, "Answered", times=2)
-    sidebar(page).get_by_role("button", name="Solutions").click()
+    goes(page, "Solutions")
     pops(page, "Forget this solution", "Forget it")
     expect(page.get_by_text("Nothing was kept yet")).to_be_visible()

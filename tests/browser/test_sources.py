@@ -18,10 +18,10 @@ from tests.browser.visits import (
     chooses,
     drawn,
     ended,
+    goes,
     logs_in,
     presses,
     registers,
-    sidebar,
     unfolds,
     visit,
 )
@@ -43,13 +43,6 @@ def enters(page: Page, up: Up, name: str, role: str = "author") -> None:
     """Log in with a new account of that role."""
     logs_in(page, up.account(f"{name}{next(_NUMBERS)}", role))
     expect(page.get_by_placeholder("Ask something")).to_be_visible()
-
-
-def goes(page: Page, view: str) -> None:
-    """To another view, by the side bar."""
-    drawn(page)
-    sidebar(page).get_by_role("button", name=view, exact=True).click()
-    expect(page.get_by_role("heading", name=view, exact=True)).to_be_visible()
 
 
 def fills(page: Page, label: str, text: str) -> None:
@@ -190,7 +183,8 @@ def test_changes_corrections_undo_and_who_may_see_it(browser_program: BrowserCon
         expect(page.get_by_text("Nothing was added yet.")).to_be_visible()
     with visit(browser_program, up.addresses["page"]) as page:
         registers(page, "fiona")
-        expect(sidebar(page).get_by_role("button", name="Keys", exact=True)).to_be_visible()
+        goes(page, "Keys")
+        expect(page.get_by_role("heading", name="Keys", exact=True)).to_be_visible()
         goes(page, "Sources")
         expect(page.get_by_text("Ask an administrator of this server to make you an author")).to_be_visible()
         expect(page.get_by_role("button", name="Add an API")).to_have_count(0)

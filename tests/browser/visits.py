@@ -146,6 +146,16 @@ def sidebar(page: Page) -> Locator:
     return page.get_by_test_id("stSidebar")
 
 
+def goes(page: Page, view: str) -> None:
+    """To another view, by the side bar: its group is unfolded first where it is not."""
+    drawn(page)
+    listed = sidebar(page).locator(".st-key-places button").filter(has_text=re.compile(f"{re.escape(view)}$"))
+    group = sidebar(page).get_by_test_id("stExpander").filter(has=listed)
+    if group.count() and not listed.is_visible():
+        group.locator("summary").click()
+    listed.click()
+
+
 def chooses(page: Page, label: str, option: str | re.Pattern[str]) -> None:
     """Take one of a list. What the server tells meanwhile may draw the page anew, which closes the list: then it is opened again."""
     wanted = page.get_by_role("option", name=option)

@@ -5,8 +5,8 @@ import streamlit as st
 from ui import places, session
 from ui.client import Client
 from ui.replies import Conversation
+from ui.screens.navigation import navigation
 from ui.screens.run_choices import choosing
-from ui.screens.views import VIEWS
 from ui.texts import unmarked
 
 _TITLE = 48
@@ -19,7 +19,9 @@ def sidebar(client: Client) -> str:
     chosen = places.place("conversation")
     with st.sidebar:
         st.subheader("Footpath")
-        _views(client, chosen)
+        if st.button("New conversation", icon=":material/add:", width="stretch"):
+            _open("")
+        navigation(client, chosen)
         _conversations(client, chosen)
         st.divider()
         choosing(client)
@@ -31,26 +33,8 @@ def sidebar(client: Client) -> str:
     return chosen
 
 
-def _views(client: Client, conversation: str) -> None:
-    """The conversation and what else there is to see, always in the same order; which of them is open is marked, and stands in the address."""
-    seen = places.view()
-    with st.container(key="places", gap=None):
-        if _view("Conversation", "chat", opened=not seen):
-            places.go()
-        for name, one in VIEWS.items():
-            if one.offered(client, conversation) and _view(one.label, one.icon, opened=name == seen):
-                places.go(name)
-
-
-def _view(label: str, icon: str, *, opened: bool) -> bool:
-    kind = "primary" if opened else "tertiary"
-    return st.button(label, icon=f":material/{icon}:", key=f"view-{icon}", type=kind, width="stretch")
-
-
 def _conversations(client: Client, chosen: str) -> None:
     """Those that wait for their user are marked; the open one can be renamed and deleted beside it."""
-    if st.button("New conversation", icon=":material/add:", width="stretch"):
-        _open("")
     search = st.text_input("Search", max_chars=200, placeholder="Search", label_visibility="collapsed")
     found = client.conversations(search)
     with st.container(key="talks", height=_HEIGHT if len(found) > _SEEN else "content", border=False, gap=None):
@@ -98,5 +82,4 @@ def _short(title: str) -> str:
 
 
 def _open(conversation: str) -> None:
-    st.query_params.from_dict({"conversation": conversation} if conversation else {})
-    st.rerun()
+    places.go(conversation=conversation)

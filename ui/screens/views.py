@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ui.client import Client
+from ui.language import message
 from ui.screens.accounts import all_accounts
 from ui.screens.audit import audit_log
 from ui.screens.history import history
@@ -15,15 +16,22 @@ from ui.screens.sources import sources
 from ui.screens.templates import choosing_template
 from ui.screens.usage import all_usage
 
+LIBRARY, ME, ADMINISTRATION = message("Library"), message("Me"), message("Administration")
+GROUPS = (LIBRARY, ME, ADMINISTRATION)
+"""Under which views are listed, in their order; those of no group stand beside the conversation."""
+
 
 @dataclass(frozen=True)
 class View:
-    """``needs``: the operation that the server must have for it. ``admins``: it is for administrators; ``talk``: it is of an open conversation."""
+    """``needs``: the operation that the server must have for it. ``group``: one of ``GROUPS``. ``admins``: it is for administrators; ``talk``: it is
+    of an open conversation.
+    """
 
     label: str
     icon: str
     draw: Callable[[Client, str], None]
     needs: str = ""
+    group: str = ""
     admins: bool = False
     talk: bool = False
 
@@ -35,15 +43,21 @@ class View:
 
 
 VIEWS = {
-    "history": View("History of its runs", "history", history, talk=True),
-    "templates": View("Templates", "bookmarks", choosing_template, "/templates"),
-    "solutions": View("Solutions", "lightbulb", choosing_solution, "/solutions"),
-    "tools": View("Tools", "construction", library, "/tools"),
-    "sources": View("Sources", "hub", lambda client, _: sources(client), "/sources"),
-    "keys": View("Keys", "key", lambda client, _: keys(client), "/me/tool-keys"),
-    "leave": View("Permissions", "verified_user", lambda client, _: leave(client), "/me/allowed-tools"),
-    "accounts": View("Accounts", "group", lambda client, _: all_accounts(client), "/users", admins=True),
-    "usage": View("Usage", "monitoring", lambda client, _: all_usage(client), "/usage", admins=True),
-    "audit": View("Audit log", "receipt_long", lambda client, _: audit_log(client), "/audit", admins=True),
+    "history": View(message("History of its runs"), "history", history, talk=True),
+    "templates": View(message("Templates"), "bookmarks", choosing_template, "/templates", LIBRARY),
+    "solutions": View(message("Solutions"), "lightbulb", choosing_solution, "/solutions", LIBRARY),
+    "tools": View(message("Tools"), "construction", library, "/tools", LIBRARY),
+    "sources": View(message("Sources"), "hub", lambda client, _: sources(client), "/sources", LIBRARY),
+    "keys": View(message("Keys"), "key", lambda client, _: keys(client), "/me/tool-keys", ME),
+    "leave": View(message("Permissions"), "verified_user", lambda client, _: leave(client), "/me/allowed-tools", ME),
+    "accounts": View(
+        message("Accounts"), "group", lambda client, _: all_accounts(client), "/users", ADMINISTRATION, admins=True
+    ),
+    "usage": View(
+        message("Usage"), "monitoring", lambda client, _: all_usage(client), "/usage", ADMINISTRATION, admins=True
+    ),
+    "audit": View(
+        message("Audit log"), "receipt_long", lambda client, _: audit_log(client), "/audit", ADMINISTRATION, admins=True
+    ),
 }
 """By the name that stands in the address, in the order in which they are offered."""
