@@ -5,6 +5,8 @@ import streamlit as st
 _CSS = """<style>
 [data-testid="stMainBlockContainer"] { padding-top: 2.75rem; max-width: 74rem; }
 [data-testid="stMetricValue"] { font-size: 1.9rem; } [data-testid="stAppDeployButton"] { display: none; }
+[data-testid="stCaptionContainer"] { color: light-dark(#565e69, #a8b0bb); opacity: 1; } [data-testid="stWidgetLabel"] * { color: light-dark(#31333f, #fafafa); }
+[data-testid="stMain"] button[kind^="primary"]:enabled { background: #1f7a4d; border-color: #1f7a4d; color: #fff; } [data-testid="stMain"] button[kind^="primary"]:enabled:hover { background: #18633e; }
 [data-testid="stSidebarUserContent"] { padding-top: 0; }
 [data-testid="stMainBlockContainer"] h1 { font-size: 1.6rem; padding: 0 0 .5rem; }
 [data-testid="stMainBlockContainer"] h2 { font-size: 1.3rem; } [data-testid="stMainBlockContainer"] h3 { font-size: 1.1rem; }
@@ -57,6 +59,7 @@ _CSS = """<style>
 .fp-gate .fp-failed { color: light-dark(#a3261b, #f4988f); background: light-dark(#fbe0dd, #4a1d1a); font-weight: 700; } .fp-gate .fp-skipped { color: light-dark(#5b6470, #9aa3af); }
 [class*="st-key-icon-"] button p { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 @media (max-width: 640px) {
+  [data-testid="stMainBlockContainer"] { padding-top: 4rem; }
   .fp-gate th[scope="row"] { max-width: 9rem; } .fp-more { display: block; }
   [data-testid="stMainBlockContainer"] { padding-left: .75rem; padding-right: .75rem; }
   [data-testid="stChatMessage"] { flex-direction: column; padding-left: .25rem; padding-right: .25rem; }

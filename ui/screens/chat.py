@@ -1,5 +1,7 @@
 """The conversation: what was asked and answered, a run that is under way, the next question."""
 
+from html import escape
+
 import streamlit as st
 
 from ui import places
@@ -24,6 +26,7 @@ from ui.texts import unmarked
 _TICK = 0.8
 _PAST = 5.0
 _SHOWN = 20
+_HEADING = 80
 _LONGEST = 4000
 """Characters of a question that the server takes."""
 
@@ -36,6 +39,8 @@ def chat(client: Client) -> None:
         seen.draw(client, conversation)
         return
     runs = _runs(client, conversation)
+    if runs:
+        _heading(runs[0].request)
     request = "" if runs else _welcome(client)
     for run in runs:
         with st.chat_message("user"):
@@ -84,6 +89,11 @@ def _welcome(client: Client) -> str:
     st.caption(f"{about} For example:" if offered else about)
     taken = [example for example in offered if st.button(unmarked(example), key=f"example-{example}")]
     return taken[0] if taken else ""
+
+
+def _heading(first: str) -> None:
+    """What the conversation is about, for who goes through the page by its headings."""
+    st.html(f'<h1 class="fp-said">{escape(first[:_HEADING])}</h1>')
 
 
 def _any_tools(client: Client) -> bool:
