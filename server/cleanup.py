@@ -16,6 +16,8 @@ _AT_ONCE = 20
 """Runs whose events are removed in one transaction: an event may hold a megabyte, and others wait to write."""
 _COUNTS = timedelta(days=31)
 """How long it is known what a user has used in a day."""
+_JOBS = timedelta(days=90)
+"""How long it is known how a job of an administrator ended."""
 
 
 @asynccontextmanager
@@ -32,6 +34,7 @@ async def tidying(storage: Storage, event_days: int, pause: float = _PAUSE) -> A
 async def tidy(storage: Storage, event_days: int) -> int:
     """Once, to the end; how many events were removed."""
     await storage.days.forget(_COUNTS)
+    await storage.jobs.forget(_JOBS)
     removed = 0
     while event_days and (ended := await storage.retention.ended(timedelta(days=event_days))):
         before = removed

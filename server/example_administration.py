@@ -29,6 +29,24 @@ _USED: Example = {
 }
 _LIMITS: Example = {"runs": 200, "tokens": 1_000_000, "cost": None}
 _FIGURE: Example = {"name": "program (llm)", "count": 120, "failed": 3, "median": 2.4, "p95": 9.1}
+_JOB: Example = {
+    "id": "01980f6f-1c2d-7b09-9d04-5a9b1f2c0d09",
+    "kind": "import",
+    "state": "running",
+    "wanted": {"files": ["tools.jsonl"]},
+    "what": "tools",
+    "done": 1200,
+    "total": 4500,
+    "lines": ["4,500 tools to import"],
+    "result": None,
+    "trouble": "",
+    "by": "boss",
+    "created_at": AT,
+    "started_at": AT,
+    "finished_at": None,
+    "cancel_at": None,
+    "tries": 1,
+}
 
 ADMINISTRATION: dict[str, Example] = {
     "ResetBody": {"secret": "fpw_4bXwK…", "password": "correct horse battery"},
@@ -41,6 +59,8 @@ ADMINISTRATION: dict[str, Example] = {
         "tools": [_FIGURE | {"name": "places/search/country_code"}],
         "most": 5000,
     },
+    "Job": _JOB,
+    "JobPage": {"jobs": [_JOB], "next": None},
     "AuditEntry": _AUDITED,
     "AuditPage": {"entries": [_AUDITED], "next": None},
     "AuditOperation": {"operation": "change_user", "about": "Give a role, disable or enable"},

@@ -13,6 +13,9 @@ from server.auth.accounts import Accounts
 from server.auth.passwords import Passwords
 from server.backup import interrupted
 from server.cleanup import tidying
+from server.jobs.all_kinds import job_kinds
+from server.jobs.homes import home_id
+from server.jobs.runner import JobRunner, making_jobs
 from server.library.catalogue import Catalogue
 from server.limits import Limits, limits_of
 from server.local_checks import local_checks
@@ -52,6 +55,7 @@ class Services:
     sources: SourceRegistry
     checker: SourceChecker
     watch: SourceWatch
+    jobs: JobRunner
     limits: Limits
     readiness: Readiness
     metrics: Metrics
@@ -103,6 +107,13 @@ async def open_services(
                 agents.follower.after,
                 worker.name,
             ) as sources,
+            making_jobs(
+                storage,
+                job_kinds(settings, storage, agents),
+                worker.name,
+                await asyncio.to_thread(home_id, settings.server_home),
+                settings.lease_seconds,
+            ) as jobs,
         ):
             metrics.watch(lambda: worker.in_hand, lambda: broker.followers)
             try:
@@ -120,6 +131,7 @@ async def open_services(
                         sources=sources.registry,
                         checker=sources.checker,
                         watch=sources.watch,
+                        jobs=jobs,
                         limits=limits,
                         readiness=readiness,
                         metrics=metrics,
@@ -135,6 +147,7 @@ async def _take_up(storage: Storage, home: Path) -> None:
     killed = await asyncio.to_thread(dead_workers, home)
     if killed:
         await storage.held.release(killed)
+        await storage.held_jobs.release(killed)
         await storage.source_checks.break_off(killed)
         await asyncio.to_thread(forget_workers, home, killed)
 

@@ -9,11 +9,24 @@ from domain.event import EventRecord, RunFinished
 from domain.usage import Usage
 from server.storage.database import Database
 from server.storage.rows.accounts import SessionRow
+from server.storage.rows.jobs import JobRow
 from server.storage.rows.runs import EventRow, RunRow
+
+_OPEN_JOBS = (
+    update(JobRow)
+    .where(JobRow.finished_at.is_(None))
+    .values(
+        state="failed",
+        slot=None,
+        worker=None,
+        lease_until=None,
+        trouble="restored: it was under way when the backup was made",
+    )
+)
 
 
 async def settle(database: Database, backed_up: datetime) -> int:
-    """End the runs that had not ended, and all sessions; how many runs.
+    """End the runs and jobs that had not ended, and all sessions; how many runs.
 
     A run may have made changes after the backup of which these rows know nothing: gone on with, it would make them again. A session
     may have been ended since, because somebody else had its token.
@@ -26,6 +39,7 @@ async def settle(database: Database, backed_up: datetime) -> int:
         rows = session.scalars(select(RunRow).where(RunRow.status != "finished")).all()
         for row in rows:
             _end(session, row, at, backed_up)
+        session.execute(_OPEN_JOBS.values(finished_at=at))
         return len(rows)
 
     return await database.write(settled, durable=True)

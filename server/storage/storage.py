@@ -21,6 +21,8 @@ from server.storage.events import RunEvents
 from server.storage.host_transfers import HostTransfers
 from server.storage.inputs import Inputs
 from server.storage.invitations import Invitations
+from server.storage.job_leases import HeldJobs
+from server.storage.jobs import Jobs
 from server.storage.key_consents import KeyConsents
 from server.storage.key_grants import KeyGrants
 from server.storage.key_shelves import OF_SOURCES
@@ -95,6 +97,8 @@ class Storage:
         self.offered_tools = OfferedTools(database)
         self.source_checks = SourceChecks(database, clock)
         self.source_watches = SourceWatches(database, clock)
+        self.jobs = Jobs(database, clock)
+        self.held_jobs = HeldJobs(database, clock)
 
     async def check(self) -> None:
         """Whether it can be used now. ``UnavailableError`` where it is not reached or its tables are of another version."""
