@@ -1,7 +1,6 @@
 """Compares a store's graph with the indexes of its tools, and repairs the indexes."""
 
 import asyncio
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +9,6 @@ import typer
 from _transfer_view import console, ending, print_json, progress_bars
 
 if TYPE_CHECKING:
-    from retriever.verification import Differences
     from wiring.verify import Verified
 
 SHOWN = 20
@@ -34,32 +32,18 @@ def main(
     raise typer.Exit(0 if found.equal else 1)
 
 
+def _figures(found: "Verified") -> dict[str, Any]:
+    from wiring.verify import figures
+
+    return figures(found, SHOWN)
+
+
 def _verify(store: Path | None, *, mend: bool) -> "Verified":
     """Imported here: Ctrl-C while the program loads ends as it does later, and ``--help`` waits for nothing."""
     from wiring.verify import verify
 
     with progress_bars() as progress:
         return asyncio.run(verify(store, progress, mend=mend))
-
-
-def _figures(found: "Verified") -> dict[str, Any]:
-    comparison = found.comparison
-    indexes = {} if comparison is None else {"vectors": comparison.vectors, "words": comparison.words}
-    return {
-        "equal": found.equal,
-        "graph": asdict(found.graph),
-        "encoder": found.encoder,
-        "points": None if comparison is None else comparison.points,
-        **{name: _counted(differences) for name, differences in indexes.items()},
-        "solutions": {"count": found.solutions, "unseen": {"count": len(found.unseen), "first": found.unseen[:SHOWN]}},
-        "embedded": found.embedded,
-    }
-
-
-def _counted(differences: "Differences") -> dict[str, Any]:
-    kinds = {"missing": differences.missing, "changed": differences.changed, "orphans": differences.orphans}
-    counts = {name: {"count": len(ids), "first": ids[:SHOWN]} for name, ids in kinds.items()}
-    return {"indexed": differences.indexed, **counts}
 
 
 def _show(found: "Verified", figures: dict[str, Any]) -> None:

@@ -58,35 +58,51 @@ async def build(
         UsageError: a source is not there. BrokenInputError: in strict mode. UnavailableError: the store cannot be used.
     """
     start = perf_counter()
-    trajectories, calls = await asyncio.to_thread(_sources, options)
+    await asyncio.to_thread(_sources, options)
     async with _cluster(options.ray) as cluster, open_container(settings, options.store, create=True) as container:
-        recordings = await container.recordings() if calls else None
-        memory = await container.memory()
-        ingest = Ingest(
-            container.graph,
-            recordings,
-            progress,
-            strict=options.strict,
-            remember=_remember(memory, await container.flows()),
-            admission=Admission(container.graph, options.replace, forget_beside(container), tell),
-        )
-        names = await ingest.tools(options.tools, options.server)
-        async with _counting(trajectories, names, 1 if cluster else options.workers) as (count, ahead):
-            for source in trajectories:
-                await ingest.records(source, names, count, ahead, _spread(cluster, source, names))
-        for source in calls:
-            await ingest.records(source, names)
-        embed_start = perf_counter()
-        if options.embed:
-            await _embed(container, progress, cluster)
-            await memory.embed(lambda done: progress("memories", done, None))
-        embed_seconds = perf_counter() - embed_start if options.embed else 0.0
+        return await build_open(container, options, progress, tell=tell, cluster=cluster, since=start)
+
+
+async def build_open(
+    container: Container,
+    options: BuildOptions,
+    progress: Progress,
+    *,
+    tell: Tell | None = None,
+    cluster: "Cluster | None" = None,
+    since: float | None = None,
+) -> tuple[Ingested, Summary]:
+    """The same into a store that is open, while others use it. Raises as :func:`build`."""
+    start = perf_counter() if since is None else since
+    trajectories, calls = await asyncio.to_thread(_sources, options)
+    recordings = await container.recordings() if calls else None
+    memory = await container.memory()
+    ingest = Ingest(
+        container.graph,
+        recordings,
+        progress,
+        strict=options.strict,
+        remember=_remember(memory, await container.flows()),
+        admission=Admission(container.graph, options.replace, forget_beside(container), tell),
+    )
+    names = await ingest.tools(options.tools, options.server)
+    async with _counting(trajectories, names, 1 if cluster else options.workers) as (count, ahead):
+        for source in trajectories:
+            await ingest.records(source, names, count, ahead, _spread(cluster, source, names))
+    for source in calls:
+        await ingest.records(source, names)
+    embed_start = perf_counter()
+    if options.embed:
+        await _embed(container, progress, cluster)
+        await memory.embed(lambda done: progress("memories", done, None))
+    embed_seconds = perf_counter() - embed_start if options.embed else 0.0
+    async with container.changing:
         linked = await link(container, lambda done, total: progress("links", done, total), embedded=options.embed)
-        statistics = await container.graph.statistics()
-        times = Spent(embed_seconds, linked.seconds, perf_counter() - start)
-        documents = await survey(container.graph.documents())
-        summary = await asyncio.to_thread(summarise, ingest.result, statistics, linked.counts, documents, times)
-        return ingest.result, summary
+    statistics = await container.graph.statistics()
+    times = Spent(embed_seconds, linked.seconds, perf_counter() - start)
+    documents = await survey(container.graph.documents())
+    summary = await asyncio.to_thread(summarise, ingest.result, statistics, linked.counts, documents, times)
+    return ingest.result, summary
 
 
 def _sources(options: BuildOptions) -> tuple[list[Source], list[Source]]:

@@ -2,18 +2,21 @@
 
 import asyncio
 import shutil
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pydantic.types import JsonValue
+
 from domain.errors import StoreVersionError
+from domain.model import JsonObject
 from graph.facts import GraphStatistics
 from graph.transfer.exporting import Progress
 from wiring.container import Container, open_container
 from wiring.settings import Settings
 
 if TYPE_CHECKING:
-    from retriever.verification import Comparison
+    from retriever.verification import Comparison, Differences
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,27 +49,61 @@ async def verify(
         UnavailableError: the store is not there, in use, or cannot be read.
     """
     async with open_container(settings, store) as container:
-        try:
-            embedded = await _compare_and_repair(container, progress) if mend else None
-            comparison = await _compare(container)
-        except StoreVersionError as error:
-            if not mend:
-                return Verified(await container.graph.statistics(), None, str(error), None)
-            if container.vectors_on_server:
-                raise  # on a server, where every encoder has a collection of its own
-            await asyncio.to_thread(_set_aside, container.folder.vectors)
-            embedded = await _compare_and_repair(container, progress)
-            comparison = await _compare(container)
-        if mend and container.vectors_on_server:
-            from wiring.indexing import publish_words
+        return await verify_open(container, progress, mend=mend)
 
-            await publish_words(container.graph, *(await container.retrieval())[1:])
-        if mend:
-            await asyncio.to_thread(shutil.rmtree, _aside(container.folder.vectors), ignore_errors=True)
-        embedder, _, _ = await container.retrieval()
-        solutions, unseen = await _solutions(container, mend=mend)
-        graph = await container.graph.statistics()
-        return Verified(graph, comparison, embedder.identity, embedded, solutions, tuple(unseen))
+
+async def verify_open(container: Container, progress: Progress, *, mend: bool = False) -> Verified:
+    """The same of a store that is open; while it is mended, nobody admits or withdraws tools. Raises as :func:`verify`."""
+    if not mend:
+        return await _verified(container, progress, mend=False)
+    async with container.changing:
+        return await _verified(container, progress, mend=True)
+
+
+async def _verified(container: Container, progress: Progress, *, mend: bool) -> Verified:
+    try:
+        embedded = await _compare_and_repair(container, progress) if mend else None
+        comparison = await _compare(container)
+    except StoreVersionError as error:
+        if not mend:
+            return Verified(await container.graph.statistics(), None, str(error), None)
+        if container.vectors_on_server:
+            raise  # on a server, where every encoder has a collection of its own
+        await asyncio.to_thread(_set_aside, container.folder.vectors)
+        embedded = await _compare_and_repair(container, progress)
+        comparison = await _compare(container)
+    if mend and container.vectors_on_server:
+        from wiring.indexing import publish_words
+
+        await publish_words(container.graph, *(await container.retrieval())[1:])
+    if mend:
+        await asyncio.to_thread(shutil.rmtree, _aside(container.folder.vectors), ignore_errors=True)
+    embedder, _, _ = await container.retrieval()
+    solutions, unseen = await _solutions(container, mend=mend)
+    graph = await container.graph.statistics()
+    return Verified(graph, comparison, embedder.identity, embedded, solutions, tuple(unseen))
+
+
+def figures(found: Verified, shown: int = 20) -> JsonObject:
+    """All of it as one JSON object; of what differs the first ``shown`` ids."""
+    comparison = found.comparison
+    indexes = {} if comparison is None else {"vectors": comparison.vectors, "words": comparison.words}
+    unseen: list[JsonValue] = [*found.unseen[:shown]]
+    return {
+        "equal": found.equal,
+        "graph": asdict(found.graph),
+        "encoder": found.encoder,
+        "points": None if comparison is None else comparison.points,
+        **{name: _counted(differences, shown) for name, differences in indexes.items()},
+        "solutions": {"count": found.solutions, "unseen": {"count": len(found.unseen), "first": unseen}},
+        "embedded": found.embedded,
+    }
+
+
+def _counted(differences: "Differences", shown: int) -> JsonObject:
+    kinds = {"missing": differences.missing, "changed": differences.changed, "orphans": differences.orphans}
+    counts: JsonObject = {name: {"count": len(ids), "first": [*ids[:shown]]} for name, ids in kinds.items()}
+    return {"indexed": differences.indexed, **counts}
 
 
 async def _solutions(container: Container, *, mend: bool) -> tuple[int, list[str]]:
