@@ -78,6 +78,11 @@ _SHOWN_RUN: Example = {
     "verdict_note": "",
     "last_event": 12,
 }
+_PAST_RUN: Example = {
+    **{name: value for name, value in _SHOWN_RUN.items() if name != "last_event"},
+    "conversation_title": "Holidays",
+    "calls": 2,
+}
 _MESSAGE: Example = {
     "id": "01980f6e-9c01-7d04-b1c0-6f2e8a9d0c04",
     "speaker": "assistant",
@@ -200,6 +205,9 @@ EXAMPLES: dict[str, Example] = {
     "Conversation": _CONVERSATION,
     "Message": _MESSAGE,
     "ShownRun": _SHOWN_RUN,
+    "PastRun": _PAST_RUN,
+    "RunPage": {"runs": [_PAST_RUN], "next": None},
+    "ToolUse": {"tool": "places/search/country_code", "runs": 7},
     "AnsweredRun": _SHOWN_RUN | {"answer": _ANSWER},
     "ListedTool": {
         "tool": "tasks/lists/add_task",

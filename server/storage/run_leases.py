@@ -1,6 +1,6 @@
 """Runs in the hands of workers: taken, held by a lease, put down, ended."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from server.storage.events import StoredEvent
 from server.storage.fair_queue import next_runs
 from server.storage.rows.accounts import UserRow
 from server.storage.rows.conversations import ConversationRow
-from server.storage.rows.runs import EventRow, InputRow, RunRow
+from server.storage.rows.runs import EventRow, InputRow, RunRow, RunToolRow
 from server.storage.runs import Run, run_of
 from server.storage.users import DISABLED
 
@@ -104,8 +104,10 @@ class HeldRuns:
         *,
         answer: str = "",
         last: StoredEvent | None = None,
+        called: Mapping[str, int] | None = None,
     ) -> bool:
-        """It has ended. ``answer``: said in its conversation; ``last``: its last event; both with it or not at all.
+        """It has ended. ``answer``: said in its conversation; ``last``: its last event; ``called``: how often it called which tools; all with it or
+        not at all.
 
         False: it was not this worker's. ``ConflictError``: the event's number is taken.
         """
@@ -125,6 +127,8 @@ class HeldRuns:
                 session.add(said(row, "assistant", answer, at))
             if row is not None and last is not None:
                 session.add(EventRow(**last.model_dump()))
+            if row is not None:
+                session.add_all(RunToolRow(run_id=run_id, tool=tool, calls=n) for tool, n in (called or {}).items())
         return row is not None
 
     async def cancelled(self, worker: str) -> dict[str, str]:

@@ -31,6 +31,7 @@ from server.storage.migrate import newest
 from server.storage.password_resets import PasswordResets
 from server.storage.performance import Performance
 from server.storage.retention import Retention
+from server.storage.run_history import RunHistory
 from server.storage.run_leases import HeldRuns
 from server.storage.runs import Runs
 from server.storage.sources.checks import SourceChecks
@@ -80,6 +81,7 @@ class Storage:
         self.host_transfers = HostTransfers(database, clock)
         self.conversations = Conversations(database, clock)
         self.runs = Runs(database, clock)
+        self.run_history = RunHistory(database)
         self.days = DailyUsage(database, clock)
         self.user_limits = UserLimits(database)
         self.usage_report = UsageReport(database, clock)

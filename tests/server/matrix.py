@@ -261,6 +261,8 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("GET", "/api/v1/conversations/{conversation_id}/runs"): own(200, a_conversation),
     ("POST", "/api/v1/conversations/{conversation_id}/runs"): own(202, a_conversation, {"request": "a request"}),
     ("GET", "/api/v1/choices"): for_oneself(200),
+    ("GET", "/api/v1/runs"): for_oneself(200),
+    ("GET", "/api/v1/runs/tools"): for_oneself(200),
     ("GET", "/api/v1/runs/{run_id}"): own(200, an_ended_run),
     ("GET", "/api/v1/runs/{run_id}/events"): own(200, an_ended_run),
     ("GET", "/api/v1/runs/{run_id}/calls"): own(200, an_ended_run),

@@ -24,6 +24,7 @@ class RunRow(Row):
         Index(None, "status", "user_id", "id"),
         Index(None, "finished_at"),
         Index(None, "user_id", "created_at"),
+        Index(None, "user_id", "id"),
         ForeignKeyConstraint(
             ["template_id", "template_version"],
             ["template_versions.template_id", "template_versions.version"],
@@ -72,6 +73,16 @@ class EventRow(Row):
     seq: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     kind: Mapped[str]
     body: Mapped[str]
+
+
+class RunToolRow(Row):
+    """A tool that a run has called, and how often; written with the run's end, and kept when its events are removed."""
+
+    __tablename__ = "run_tools"
+
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    tool: Mapped[str] = mapped_column(primary_key=True)
+    calls: Mapped[int]
 
 
 class InputRow(Row):

@@ -18,11 +18,16 @@ def end(outcome: Outcome = "answered", answer: str = "done") -> RunFinished:
     return RunFinished(outcome=outcome, answer=answer, usage=Usage(decisions=3))
 
 
+def delta(seq: int) -> Event:
+    return AnswerDelta(text=str(seq))
+
+
 class Scripted:
     """Each run tells ``deltas`` events, then its end. Before the event of number ``stop`` it waits until ``go`` is set."""
 
-    def __init__(self, deltas: int = 5, stop: int = 0) -> None:
+    def __init__(self, deltas: int = 5, stop: int = 0, tell: Callable[[int], Event] = delta) -> None:
         self.deltas = deltas
+        self.tell = tell
         self.stop = stop
         self.go = asyncio.Event()
         self.begun: list[tuple[str, int]] = []
@@ -41,7 +46,7 @@ class Scripted:
             for seq in range(last + 1, self.deltas + 1):
                 if seq == self.stop:
                     await self.go.wait()
-                yield record(run_id, seq, AnswerDelta(text=str(seq)))
+                yield record(run_id, seq, self.tell(seq))
         except asyncio.CancelledError:
             yield record(run_id, seq, end("cancelled", "so far"))
             raise

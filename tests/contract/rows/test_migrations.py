@@ -1,6 +1,7 @@
 """The tables as the steps make them are those that the rows describe, whoever makes them and how often."""
 
 import asyncio
+import json
 import sqlite3
 from datetime import timedelta
 from pathlib import Path
@@ -20,6 +21,7 @@ from server.storage.database import engine_for, file_url
 from server.storage.encryption import Keys
 from server.storage.migrate import migrate, newest
 from server.storage.rows import Row
+from server.storage.run_history import RunFilter
 from server.storage.storage import Storage
 
 STEPS = Path(storage_steps.__file__).parent
@@ -95,6 +97,8 @@ async def test_rows_of_an_earlier_version_are_still_there(empty_url: str, keys: 
     ended = await storage.runs.get("1")
     assert ended is not None
     assert ended.status == "finished"
+    assert [(one.tool, one.runs) for one in await storage.run_history.tools("ada")] == [("a/b/c", 1)]
+    assert [one.calls for one in await storage.run_history.page("ada", RunFilter(status="finished"))] == [2]
     await storage.close()
 
 
@@ -126,3 +130,7 @@ def _first_version(connection: Connection) -> None:
                 f"created_at) VALUES ('{number}', 'ada', 'talk', 'why', '{status}', 'offline', 'dfs', '', '{{}}', 0, {at})"
             )
         )
+    for run, seq, outcome in (("1", 1, "ok"), ("1", 2, "absent"), ("1", 3, None), ("2", 1, "ok")):
+        body = json.dumps({"event": {"result": {"tool": "a/b/c", "outcome": outcome}}})
+        row = {"run": run, "seq": seq, "body": body}
+        connection.execute(text("INSERT INTO run_events VALUES (:run, :seq, 'call.finished', :body)"), row)

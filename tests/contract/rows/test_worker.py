@@ -7,11 +7,14 @@ from datetime import timedelta
 import pytest
 
 from domain.errors import UnavailableError
-from domain.event import AnswerDelta, EventRecord
+from domain.event import AnswerDelta, CallFinished, EventRecord
+from domain.plan import StepResult
+from domain.tool import ToolId
 from server.runs.agents import RunControl
 from server.runs.broker import EventBroker
 from server.runs.worker import Worker, WorkerParameters, working
 from server.storage.events import StoredEvent
+from server.storage.run_history import RunFilter
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from tests.contract.rows.conftest import ManualClock as Clock
@@ -100,6 +103,23 @@ async def test_what_is_put_down_goes_on_elsewhere(storage: Storage) -> None:
         assert (await ended(storage, made.id)).outcome == "answered"
     assert script.begun == [(made.id, 0), (made.id, 2)]
     assert await told(storage, made.id) == ["answer.delta"] * 5 + ["run.finished"]
+
+
+async def test_what_a_run_has_called_is_counted_however_often_it_is_taken_up(storage: Storage) -> None:
+    made, _ = await run(storage, await user(storage))
+
+    def called(step: int) -> CallFinished:
+        result = StepResult(tool=ToolId("a/b/c"), status="ok", outcome="ok" if step != 4 else None)
+        return CallFinished(step=step, result=result)
+
+    script = Scripted(stop=3, tell=called)
+    async with working(storage, script.begin, EventBroker(), QUICK):
+        await stored(storage, made.id, 2)
+    script.go.set()
+    async with working(storage, script.begin, EventBroker(), QUICK):
+        await ended(storage, made.id)
+    (past,) = await storage.run_history.page(made.user_id, RunFilter(tool="a/b/c"))
+    assert past.calls == 4, "one was never made"
 
 
 async def test_a_run_that_another_worker_has_taken_is_let_go_of(storage: Storage, clock: Clock) -> None:

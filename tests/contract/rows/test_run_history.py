@@ -1,0 +1,104 @@
+"""A user's runs over all conversations: found by what was asked and answered, how they ended and what they called; another's never."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from domain.event import Outcome
+from server.storage.run_history import RunFilter
+from server.storage.runs import RunChoices
+from server.storage.storage import Storage
+from server.storage.users import User
+from tests.contract.rows.conftest import ManualClock
+from tests.contract.rows.people import user
+
+LEASE = timedelta(seconds=30)
+DFS = RunChoices(planner="dfs", policy="offline")
+BY_MODEL = RunChoices(planner="program", policy="llm", model="large")
+
+
+async def ended(
+    storage: Storage, of: User, request: str, choices: RunChoices, outcome: Outcome, called: dict[str, int], **to: str
+) -> str:
+    """One in a conversation of its own, with its answer."""
+    talk = await storage.conversations.add(of.id, to.get("title", ""))
+    made = await storage.runs.add(of.id, talk.id, request, choices, say=True)
+    await storage.held.claim("here", LEASE)
+    assert await storage.held.finish(made.id, "here", outcome, {}, answer=to.get("answer", ""), called=called)
+    return made.id
+
+
+@pytest.fixture
+async def ada(storage: Storage, clock: ManualClock) -> User:
+    """With three runs on three days, the last of which has not ended; Eve has one that is much like the first."""
+    ada, eve = await user(storage), await user(storage, "eve")
+    answer = "It is 12 °C in ÅBO."
+    first = await ended(
+        storage, ada, "The WEATHER in Åbo", DFS, "answered", {"w/w/now": 2, "w/w/place": 1}, answer=answer
+    )
+    made = await storage.runs.get(first)
+    assert made is not None
+    await storage.runs.set_verdict(made, "right", "")
+    await ended(storage, eve, "The WEATHER in Åbo", DFS, "answered", {"w/w/now": 1, "e/e/hers": 1}, answer=answer)
+    clock.on(days=1)
+    await ended(storage, ada, "Book a room_1", BY_MODEL, "gave_up", {"w/w/place": 1}, title="Travels")
+    clock.on(days=1)
+    talk = await storage.conversations.add(ada.id, "Open")
+    await storage.runs.add(ada.id, talk.id, "The weather tomorrow", DFS, say=True)
+    return ada
+
+
+async def asked(storage: Storage, of: User, **wanted: Any) -> list[str]:
+    return [one.request for one in await storage.run_history.page(of.id, RunFilter(**wanted))]
+
+
+async def test_lists_what_each_run_took_the_newest_first(storage: Storage, ada: User) -> None:
+    open_one, booked, weather = await storage.run_history.page(ada.id, RunFilter())
+    assert (open_one.status, open_one.calls, open_one.conversation_title) == ("queued", None, "Open")
+    assert (booked.outcome, booked.calls, booked.conversation_title) == ("gave_up", 1, "Travels")
+    assert (weather.calls, weather.verdict, weather.conversation_title) == (3, "right", "The WEATHER in Åbo")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ({"search": " weather "}, ["The weather tomorrow", "The WEATHER in Åbo"]),
+        ({"search": "12 °c IN åbo"}, ["The WEATHER in Åbo"]),
+        ({"search": "room_"}, ["Book a room_1"]),
+        ({"search": "r%m"}, []),
+        ({"status": "queued"}, ["The weather tomorrow"]),
+        ({"outcome": "gave_up"}, ["Book a room_1"]),
+        ({"planner": "program", "policy": "llm", "model": "large"}, ["Book a room_1"]),
+        ({"planner": "dfs", "model": "large"}, []),
+        ({"tool": "w/w/place"}, ["Book a room_1", "The WEATHER in Åbo"]),
+        ({"tool": "e/e/hers"}, []),
+        ({"verdict": "right"}, ["The WEATHER in Åbo"]),
+        ({"verdict": "none", "search": "weather"}, ["The weather tomorrow"]),
+    ],
+)
+async def test_finds(storage: Storage, ada: User, wanted: dict[str, Any], found: list[str]) -> None:
+    assert await asked(storage, ada, **wanted) == found
+
+
+async def test_finds_by_day_and_conversation(storage: Storage, ada: User, clock: ManualClock) -> None:
+    a_day = timedelta(days=1)
+    assert await asked(storage, ada, since=clock() - a_day, until=clock()) == ["Book a room_1"]
+    newest = (await storage.run_history.page(ada.id, RunFilter()))[0]
+    assert await asked(storage, ada, conversation_id=newest.conversation_id) == [newest.request]
+
+
+async def test_page_by_page_each_once(storage: Storage, ada: User) -> None:
+    seen: list[str] = []
+    while page := await storage.run_history.page(ada.id, RunFilter(), seen[-1] if seen else "", 2):
+        seen += [one.id for one in page]
+    assert seen == [one.id for one in await storage.run_history.page(ada.id, RunFilter())]
+
+
+async def test_the_tools_that_most_runs_called_first(storage: Storage, ada: User) -> None:
+    told = [(one.tool, one.runs) for one in await storage.run_history.tools(ada.id)]
+    assert told == [("w/w/place", 2), ("w/w/now", 1)]
+    assert await storage.conversations.remove(
+        (await storage.run_history.page(ada.id, RunFilter()))[1].conversation_id, ada.id
+    )
+    assert [one.tool for one in await storage.run_history.tools(ada.id)] == ["w/w/now", "w/w/place"]
