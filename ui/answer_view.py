@@ -22,12 +22,14 @@ from ui.answer_parts import (
     asked_first,
 )
 from ui.calls import Call
+from ui.language import listing, message, say
 from ui.people import is_number, sentence_told, spoken, value_told
 from ui.texts import for_page, unmarked, visible
 from ui.values import shown
 
+_ASIDE = "No call was made for: "
 _SIGNS: dict[NoteKind, str] = {"done": "✓", "not_done": "–", "unknown": "?"}
-_SAID: dict[NoteKind, str] = {"done": "Done", "not_done": "Not done", "unknown": ""}
+_SAID: dict[NoteKind, str] = {"done": message("Done"), "not_done": message("Not done"), "unknown": ""}
 
 
 def draw_answer(text: str, calls: Sequence[Call], request: str = "") -> None:
@@ -41,33 +43,34 @@ def draw_answer(text: str, calls: Sequence[Call], request: str = "") -> None:
         else:
             _part(part, calls)
     for one in parts.of("failed"):
-        told = f"This could not be answered: {one.text}"
+        told = say("This could not be answered: {text}", text=one.text)
         if parts.of("not_done"):
             st.caption(unmarked(told))
         else:
             st.text(visible(told))
     for one in parts.of("missing"):
-        st.warning(f"**Not all of it is answered:** {unmarked(one.text)}", icon=":material/help:")
+        st.warning(say("**Not all of it is answered:** {text}", text=unmarked(one.text)), icon=":material/help:")
     rests_on(parts)
 
 
 def rests_on(parts: AnswerParts) -> None:
     """The tools behind it, or what was weighed where there is none."""
     if parts.sources:
-        st.caption("Based on " + ", ".join(unmarked(_source(one)) for one in parts.sources))
+        st.caption(say("Based on {sources}", sources=listing([unmarked(_source(one)) for one in parts.sources])))
     for one in parts.of("aside"):
-        st.caption(unmarked(one.text))
+        st.caption(unmarked(say("No call was made for: {text}", text=one.text.removeprefix(_ASIDE))))
     for one in parts.of("considered"):
-        st.caption(f"Considered to start with: {unmarked(one.text)}")
+        st.caption(say("Considered to start with: {text}", text=unmarked(one.text)))
 
 
-def table_html(table: Table, name: str = "The answer as a table") -> str:
+def table_html(table: Table, name: str = "") -> str:
     """For a screen of any width: it is scrolled by itself. ``name``: what it is, for who cannot see it."""
     heads = table.heads
     head = "".join(f'<th scope="col">{escape(visible(spoken(one)))}</th>' for one in heads)
     body = "".join(f"<tr>{_row(one, heads)}</tr>" for one in table.rows)
     top = f"<thead><tr>{head}</tr></thead>" if heads else ""
-    return f'<div class="fp-table" tabindex="0" role="group" aria-label="{escape(name)}"><table>{top}<tbody>{body}</tbody></table></div>'
+    named = escape(name or say("The answer as a table"))
+    return f'<div class="fp-table" tabindex="0" role="group" aria-label="{named}"><table>{top}<tbody>{body}</tbody></table></div>'
 
 
 def _row(row: Sequence[str], heads: Sequence[str]) -> str:
@@ -93,7 +96,7 @@ def _table(table: Table, request: str, calls: Sequence[Call]) -> None:
         table = replace(table, rows=table.rows[1:])
     st.html(table_html(table))
     if table.reference:
-        st.caption(unmarked(f"From {table.reference}"))
+        st.caption(unmarked(say("From {reference}", reference=table.reference)))
 
 
 def _part(part: Items | Sentences, calls: Sequence[Call]) -> None:
@@ -108,7 +111,7 @@ def _part(part: Items | Sentences, calls: Sequence[Call]) -> None:
             found = evidence(text.strip(), calls)
             name = found.field if found else ""
             st.metric(
-                unmarked(spoken(name)) if name else "Answer",
+                unmarked(spoken(name)) if name else say("Answer"),
                 value_told(text, name),
                 label_visibility="visible" if name else "collapsed",
             )
@@ -117,8 +120,10 @@ def _part(part: Items | Sentences, calls: Sequence[Call]) -> None:
 
 
 def _change(note: Note) -> str:
-    said = f"{_SAID[note.kind]}: " if _SAID[note.kind] else ""
-    return visible(f"{_SIGNS[note.kind]} {said}{sentence_told(note.text)}")
+    told = sentence_told(note.text)
+    if said := _SAID[note.kind]:
+        told = say("{what}: {text}", what=say(said), text=told)
+    return visible(f"{_SIGNS[note.kind]} {told}")
 
 
 def _source(source: Source) -> str:

@@ -5,6 +5,7 @@ import gc
 import streamlit as st
 
 from ui import session
+from ui.language import say
 from ui.problems import ServerError
 from ui.screens.chat import chat
 from ui.screens.login import login
@@ -32,7 +33,7 @@ def main() -> None:
     except ServerError as error:
         if not error.logged_out:
             st.error(str(error))
-            st.button("Try again")
+            st.button(say("Try again"))
             return
         session.leave()
         st.session_state.told = str(error)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from ui.calls import SAID, Call
+from ui.calls import ORIGINS, SAID, STATUSES, Call
+from ui.language import listing, say
 from ui.program_state import Waits
 from ui.run_calls import RunCalls
 from ui.run_summary import seconds_told
@@ -36,20 +37,20 @@ class CallsView:
         all_key = f"{self.key}-steps-all"
         shown = calls[-_ALL:] if st.session_state.get(all_key) else calls[-_STEPS:]
         if len(shown) < len(calls) and all_key not in st.session_state:
-            said = f"Show the last {min(len(calls), _ALL)} of {len(calls)} calls"
+            said = say("Show the last {shown} of {count} calls", shown=min(len(calls), _ALL), count=len(calls))
             st.button(said, key=f"{all_key}-button", type="tertiary", on_click=lambda: _keep(all_key))
         for call in shown:
             self._folded(call, f"{_mark(call)} {call.step}. {unmarked(tool_name(call.tool))} ({self._told(call)})")
 
     def place(self, calls: Sequence[Call], line: int, place: str, seconds: float) -> None:
         """The calls of one place of a program, which is on that line: of a loop all in one. ``seconds``: how long the line's were under way."""
-        where = f"line {line}: " if line else ""
+        where = say("line {line}: ", line=line) if line else ""
         name = unmarked(tool_name(calls[0].tool))
         if len(calls) == 1:
             self._folded(calls[0], f"{_mark(calls[0])} {where}{name} ({self._told(calls[0])})")
             return
         told = Counter(_status(call) or self._open(call) for call in calls)
-        became = ", ".join(f"{count} {status}" for status, count in told.items())
+        became = listing([say("{count} {status}", count=count, status=status) for status, count in told.items()])
         mark = _mark_of(calls)
         title = f"{mark} {where}{name} ×{len(calls)} ({became}; {seconds_told(seconds)})"
         with folded(title, f"{self.key}-{place}") as opened:
@@ -66,7 +67,9 @@ class CallsView:
             self._folded(call, f"{_mark(call)} {call.step}. {unmarked(given)} ({self._told(call)})")
         if len(shown) < len(calls) and all_key not in st.session_state:
             said = (
-                f"Show all {len(calls)} calls" if len(calls) <= _ALL else f"Show the first {_ALL} of {len(calls)} calls"
+                say("Show all {count} calls", count=len(calls))
+                if len(calls) <= _ALL
+                else say("Show the first {shown} of {count} calls", shown=_ALL, count=len(calls))
             )
             st.button(said, key=f"{all_key}-button", type="tertiary", on_click=lambda: _keep(all_key))
 
@@ -77,40 +80,45 @@ class CallsView:
 
     def _whole(self, call: Call) -> None:
         st.caption(unmarked(self._where(call)))
-        st.text("Arguments")
+        st.text(say("Arguments"))
         st.code(readable(call.arguments), language="json", wrap_lines=True)
         if call.result and call.result.arguments != call.arguments:
-            st.text("It was made with these instead")
+            st.text(say("It was made with these instead"))
             st.code(readable(call.result.arguments), language="json", wrap_lines=True)
-        origins = [f"{one.parameter}: from {one.origin} {one.reference}".rstrip() for one in call.provenance]
+        origins = [
+            say(
+                "{parameter}: from {origin} {reference}",
+                parameter=one.parameter,
+                origin=say(ORIGINS.get(one.origin, one.origin)),
+                reference=one.reference,
+            ).rstrip()
+            for one in call.provenance
+        ]
         if origins:
             st.code(clipped("\n".join(origins)), language=None, wrap_lines=True)
         if not (result := call.result):
             return
         if result.note:
-            st.text(clipped(for_page(result.note)))
-        st.text(f"Answer, {len(result.response):,} characters" if result.response else "No answer")
+            st.text(clipped(for_page(say(result.note))))
+        st.text(
+            say("Answer, {count:,} characters", count=len(result.response)) if result.response else say("No answer")
+        )
         if result.response:
             st.code(response_text(result.response), language="json", wrap_lines=True)
         if result.compressed:
-            kept = (
-                f", of these fields: {', '.join(call.compressed.fields[:20])}"
-                if call.compressed and call.compressed.fields
-                else ""
-            )
-            st.text(clipped_line(f"As a model was shown it, {len(result.compressed):,} characters{kept}", 400))
+            st.text(clipped_line(_shorter(call, len(result.compressed)), 400))
             st.code(clipped(result.compressed), language=None, wrap_lines=True)
 
     def _where(self, call: Call) -> str:
         """Which tool, where it is, what it does."""
         parts = [tool_name(call.tool)]
         if about := self.about.tool(call.tool):
-            parts.append(f"at {about.host}" if about.host else "")
+            parts.append(say("at {host}", host=about.host) if about.host else "")
             made = call.result is not None and call.result.status == "ok"
-            changing = "changed something" if made else "may change something"
-            parts.append(f"{changing} ({about.why})" if about.changes else "only reads")
+            changing = say("changed something") if made else say("may change something")
+            parts.append(f"{changing} ({say(about.why)})" if about.changes else say("only reads"))
         if call.result and call.result.attempts > 1:
-            parts.append(f"tried {call.result.attempts} times")
+            parts.append(say("tried {attempts} times", attempts=call.result.attempts))
         return " · ".join(part for part in parts if part)
 
     def _told(self, call: Call) -> str:
@@ -119,11 +127,22 @@ class CallsView:
         if call.not_made:
             return _status(call)
         code = f" {result.http_status}" if result.http_status else ""
-        return f"{result.status}{code}, {seconds_told(result.seconds)}"
+        return f"{say(STATUSES[result.status])}{code}, {seconds_told(result.seconds)}"
 
     def _open(self, call: Call) -> str:
         """What is told of a call without a result."""
-        return "asked about" if self.waits(call) else "under way"
+        return say("asked about") if self.waits(call) else say("under way")
+
+
+def _shorter(call: Call, characters: int) -> str:
+    """How a model was shown its answer."""
+    if call.compressed and (fields := call.compressed.fields[:20]):
+        return say(
+            "As a model was shown it, {count:,} characters, of these fields: {fields}",
+            count=characters,
+            fields=listing(list(fields)),
+        )
+    return say("As a model was shown it, {count:,} characters", count=characters)
 
 
 @contextmanager
@@ -146,7 +165,9 @@ def clipped_line(text: str, most: int = _ARGUMENTS) -> str:
 
 def _status(call: Call) -> str:
     """How it ended, in a word or two; empty while it is under way."""
-    return "" if call.result is None else SAID["not_made"] if call.not_made else call.result.status
+    if call.result is None:
+        return ""
+    return say(SAID["not_made"] if call.not_made else STATUSES[call.result.status])
 
 
 def _mark_of(calls: Sequence[Call]) -> str:

@@ -8,6 +8,7 @@ from domain.event import ResponseCompressed
 from domain.model import JsonObject
 from domain.plan import Binding, StepResult
 from domain.tool import ToolId
+from ui.language import message
 
 CallState = Literal["planned", "unreached", "running", "waits", "done", "not_made", "failed"]
 """``planned``: nothing is called yet, or at all; ``not_made``: its user did not allow it, or left it out."""
@@ -22,14 +23,35 @@ SIGNS: dict[CallState, str] = {
     "failed": "✗",
 }
 SAID: dict[CallState, str] = {
-    "planned": "planned",
-    "unreached": "not reached",
-    "running": "running",
-    "waits": "waits for you",
-    "done": "done",
-    "not_made": "not made",
-    "failed": "failed",
+    "planned": message("planned"),
+    "unreached": message("not reached"),
+    "running": message("running"),
+    "waits": message("waits for you"),
+    "done": message("done"),
+    "not_made": message("not made"),
+    "failed": message("failed"),
 }
+STATUSES = {
+    "ok": message("ok"),
+    "failed": message("failed"),
+    "missing": message("missing"),
+    "skipped": message("skipped"),
+    "unknown": message("unknown"),
+}
+"""How a call ended, by the status of its result."""
+ORIGINS = {
+    "request": message("the request"),
+    "step": message("a step"),
+    "field": message("a field"),
+    "prose": message("a text"),
+    "default": message("the default"),
+    "example": message("an example"),
+    "secret": message("a key"),
+    "memory": message("memory"),
+    "user": message("the user"),
+    "computed": message("a computation"),
+}
+"""Where a value comes from."""
 
 
 @dataclass

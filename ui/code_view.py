@@ -12,6 +12,7 @@ from functools import lru_cache
 from html import escape
 
 from ui.calls import SAID, SIGNS, CallState
+from ui.language import say
 from ui.program_lines import lines_of
 from ui.texts import visible
 
@@ -34,7 +35,7 @@ def code_html(
     states: Mapping[int, CallState],
     notes: Mapping[int, str],
     called: Sequence[str] = (),
-    name: str = "The program",
+    name: str = "",
 ) -> str:
     """``states`` and ``notes`` by line, from 1. ``called``: names of functions that stand out. ``name``: what it is, for who cannot see it."""
     lines = _coloured(text, tuple(called))
@@ -42,16 +43,18 @@ def code_html(
         _row(number, line, states.get(number), notes.get(number, "")) for number, line in enumerate(lines[:_MOST], 1)
     ]
     if len(lines) > _MOST:
-        rows.append(f"<li><span></span><span></span><code>… {len(lines) - _MOST} lines more</code></li>")
-    return f'<div class="fp-code" tabindex="0" role="group" aria-label="{escape(visible(name))}"><ol>{"".join(rows)}</ol></div>'
+        rows.append(
+            f"<li><span></span><span></span><code>{say('… {count} lines more', count=len(lines) - _MOST)}</code></li>"
+        )
+    named = escape(visible(name or say("The program")))
+    return f'<div class="fp-code" tabindex="0" role="group" aria-label="{named}"><ol>{"".join(rows)}</ol></div>'
 
 
 def _row(number: int, line: str, state: CallState | None, note: str) -> str:
-    sign = (
-        f'<span class="fp-sign" title="{SAID[state]}"><span aria-hidden="true">{SIGNS[state]}</span><span class="fp-said">{SAID[state]}</span></span>'
-        if state
-        else "<span></span>"
-    )
+    sign = "<span></span>"
+    if state:
+        said = escape(say(SAID[state]))
+        sign = f'<span class="fp-sign" title="{said}"><span aria-hidden="true">{SIGNS[state]}</span><span class="fp-said">{said}</span></span>'
     told = f'<span class="fp-note">{escape(visible(note))}</span>' if note else ""
     return f'<li class="fp-{state or "plain"}"><span class="fp-number">{number}</span>{sign}<code dir="ltr">{line or " "}</code>{told}</li>'
 

@@ -8,6 +8,7 @@ from datetime import date
 from pydantic import JsonValue
 
 from domain.model import JsonObject
+from ui.language import say
 from ui.replies import Fault
 from ui.values import choices_of, kind_of, properties_of, required_of, shown, typed
 
@@ -84,13 +85,17 @@ def corrections(
 
 def unfit(faults: Sequence[Fault], made: Sequence[JsonObject], *, several: bool) -> str:
     """What the server says against corrections, in words; of ``several`` calls, which one each is about, as they are counted on the page."""
-    return " ".join(["This does not fit:", *(_unfit(one, made, several=several) for one in faults)])
+    return " ".join([say("This does not fit:"), *(_unfit(one, made, several=several) for one in faults)])
 
 
 def _unfit(fault: Fault, made: Sequence[JsonObject], *, several: bool) -> str:
     found = _PLACE.match(fault.place)
     call = made[int(found[1])].get("call") if found and int(found[1]) < len(made) else None
-    return f"call {call + 1}: {fault.message}" if several and isinstance(call, int) else fault.message
+    return (
+        say("call {call}: {message}", call=call + 1, message=fault.message)
+        if several and isinstance(call, int)
+        else fault.message
+    )
 
 
 def _same(one: JsonValue, other: JsonValue) -> bool:

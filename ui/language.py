@@ -1,27 +1,36 @@
 """The page's own words in its user's language. English stands in the code; ``ui/locales`` holds the others, as gettext catalogues."""
 
 from collections.abc import Mapping
+from datetime import date, datetime
 from functools import cache
 from pathlib import Path
+from string import Formatter
 
 import streamlit as st
+from babel.dates import format_date, format_datetime
 from babel.messages.pofile import read_po
+from babel.numbers import format_decimal
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 LANGUAGES = {"en": "English", "zh": "中文"}
 """What there is, each by its own name."""
+COOKIE = "footpath_language"
+"""Where a browser keeps what was chosen before anybody had logged in."""
 _CATALOGUES = Path(__file__).with_name("locales")
+_SEPARATED, _ROUNDED = "#,##0.###", {".0f": "0", ".1f": "0.0", ".2f": "0.00"}
+"""How numbers are written whose place in a text says ``:,`` or how many decimals."""
 
 
-def say(text: str, **values: object) -> str:
+def say(text: str, /, **values: object) -> str:
     """``text`` in the language of this visit, with ``values`` in place of their names in braces; English where a catalogue lacks it."""
     said = _catalogue(language()).get(text) or text
-    return said.format(**values) if values else said
+    return _WORDS.format(said, **values) if values else said
 
 
-def say_count(one: str, more: str, count: int, **values: object) -> str:
+def say_count(one: str, more: str, count: int, /, **values: object) -> str:
     """``one`` or ``more``, as ``count`` wants it; ``{count}`` stands for it. A language with one form for both has it under ``one``."""
     said = _catalogue(language()).get(one) or (one if count == 1 else more)
-    return said.format(count=count, **values)
+    return _WORDS.format(said, count=count, **values)
 
 
 def message(text: str) -> str:
@@ -29,10 +38,55 @@ def message(text: str) -> str:
     return text
 
 
+def day(of: date, *, weekday: bool = False) -> str:
+    """``15 Jul 2026``, ``Wed 15 Jul 2026``, in the form that the visit's language has for it."""
+    return format_date(of, say("EEE d MMM y") if weekday else say("d MMM y"), locale=language())
+
+
+def short_day(of: date) -> str:
+    """Without its year, as at an axis."""
+    return format_date(of, say("d MMM"), locale=language())
+
+
+def moment(at: datetime, *, seconds: bool = False) -> str:
+    """A day with its time; the zone is named where it is another than UTC."""
+    return format_datetime(
+        at, say("d MMM y HH:mm:ss") if seconds else say("d MMM y HH:mm"), tzinfo=at.tzinfo, locale=language()
+    )
+
+
+def number(value: float) -> str:
+    """In groups of three, as the visit's language writes them."""
+    return format_decimal(value, _SEPARATED, locale=language())
+
+
+def listing(parts: list[str]) -> str:
+    """One after the other."""
+    return say(", ").join(parts)
+
+
 def language() -> str:
     """What this visit reads: what its user chose, else the browser's, where there is a catalogue for it, else English."""
-    chosen = st.session_state.get("language") or str(st.context.locale or "").partition("-")[0].lower()
+    if get_script_run_ctx(suppress_warning=True) is None:
+        return "en"
+    kept = st.session_state.get("language") or st.context.cookies.get(COOKIE, "")
+    chosen = kept if kept in LANGUAGES else str(st.context.locale or "").partition("-")[0].lower()
     return chosen if chosen in LANGUAGES else "en"
+
+
+class _Words(Formatter):
+    """Numbers in groups or with decimals are written as the visit's language writes them."""
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            if format_spec == ",":
+                return number(value)
+            if format_spec in _ROUNDED:
+                return format_decimal(value, _ROUNDED[format_spec], locale=language())
+        return format(value, format_spec)
+
+
+_WORDS = _Words()
 
 
 @cache

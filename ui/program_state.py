@@ -11,10 +11,12 @@ from datetime import datetime
 from domain.event import ProgramEnded, ProgramFailed, ProgramLooked, ProgramRefused, Programs, ProgramStarted
 from domain.tool import ToolId
 from ui.calls import Call, CallState, UnderWay
+from ui.language import message, say
 from ui.program_lines import ProgramLines, program_lines
 
 _SITE = re.compile(r"(\d+):(\d+)(?:~(\d+))?#")
 _WORST: tuple[CallState, ...] = ("waits", "running", "failed", "not_made", "done", "unreached")
+_ENDED = {"yes": message("answered"), "partly": message("answered in part"), "no": message("found no answer")}
 Waits = Callable[[Call], bool]
 """Whether a call waits for the user's answer."""
 
@@ -54,14 +56,14 @@ class Written:
     def became(self) -> str:
         """What became of it, in a word or two."""
         if not self.text:
-            return "none was written"
+            return say("none was written")
         if self.complaints or not self.number:
-            return "refused before anything was called"
+            return say("refused before anything was called")
         if self.error:
-            return f"broke off on line {self.line}" if self.line else "broke off"
+            return say("broke off on line {line}", line=self.line) if self.line else say("broke off")
         if self.ended:
-            return {"yes": "answered", "partly": "answered in part", "no": "found no answer"}[self.ended.verdict]
-        return "stopped to look" if self.looks else "under way"
+            return say(_ENDED[self.ended.verdict])
+        return say("stopped to look") if self.looks else say("under way")
 
     @property
     def called(self) -> list[tuple[int, int, ToolId]]:

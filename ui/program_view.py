@@ -8,12 +8,13 @@ from ui.call_graph import DrawnCall, DrawnFeed, call_dot, told_calls
 from ui.call_view import CallsView, folded
 from ui.calls import SIGNS
 from ui.code_view import code_html
+from ui.language import listing, message, say, say_count
 from ui.program_state import Written
 from ui.run_calls import CallPlace, ProgramCalls
 from ui.run_summary import seconds_told
 from ui.texts import clipped, unmarked
 
-_SAYS = {"yes": "all of it", "partly": "a part of it", "no": "none of it"}
+_SAYS = {"yes": message("all of it"), "partly": message("a part of it"), "no": message("none of it")}
 _SIGN = {"yes": "✓", "partly": "◐", "no": "✗"}
 
 
@@ -21,14 +22,15 @@ def draw_programs(texts: Sequence[Written], calls: CallsView, *, live: bool) -> 
     """The last one as it is, those before it folded: cells that stopped to look, and what was refused or broke off; where none was written, why, last."""
     written = [one for one in texts if one.text]
     for number, program in enumerate(written, 1):
-        title = f"{_sign(program)} {_name(program, number, len(written))}: {unmarked(program.became)}"
+        named = say("{what}: {text}", what=_name(program, number, len(written)), text=unmarked(program.became))
+        title = f"{_sign(program)} {named}"
         if program is written[-1]:
             st.markdown(f"**{title}**")
             _draw(program, calls, live=live)
             continue
         made = sum(len(one) for one in program.calls.values())
-        several = f", {made} {'call' if made == 1 else 'calls'}" if made else ""
-        with folded(title + several, f"{calls.key}-text-{number}") as opened:
+        several = [say_count("1 call", "{count:,} calls", made)] if made else []
+        with folded(listing([title, *several]), f"{calls.key}-text-{number}") as opened:
             if opened:
                 _draw(program, calls, live=live)
     _not_written(list(dict.fromkeys(why for one in texts if not one.text for why in one.complaints)), calls.key)
@@ -38,27 +40,34 @@ def _not_written(reasons: Sequence[str], key: str) -> None:
     """Why a planner that was tried wrote nothing, each reason once: that is no failure, since another went on."""
     if not reasons:
         return
-    with folded("Tried and not used", f"{key}-not-written") as opened:
+    with folded(say("Tried and not used"), f"{key}-not-written") as opened:
         if opened:
             for why in reasons:
-                st.caption(unmarked(f"No program was written: {clipped(why)}."))
+                st.caption(unmarked(say("No program was written: {why}.", why=clipped(why))))
 
 
 def verdict(program: Written) -> str:
     """What a program said of itself, and what was made of it."""
     if not (end := program.ended):
         return ""
-    told = f"The program says that it serves {_SAYS[end.answered]}."
+    told = [say("The program says that it serves {part}.", part=say(_SAYS[end.answered]))]
     if end.verdict != end.answered:
-        told += f" It counts as {_SAYS[end.verdict]}" + (f": {end.veto}" if end.veto else "") + "."
-    return told + (f" Missing: {end.missing}" if end.missing else "")
+        counts = say(_SAYS[end.verdict])
+        told.append(
+            say("It counts as {part}: {why}.", part=counts, why=end.veto)
+            if end.veto
+            else say("It counts as {part}.", part=counts)
+        )
+    if end.missing:
+        told.append(say("Missing: {missing}", missing=end.missing))
+    return " ".join(told)
 
 
 def _draw(program: Written, calls: CallsView, *, live: bool) -> None:
     if program.text:
         states = program.lines(calls.waits) if program.number else {}
         functions = sorted({one.function for one in program.read.calls})
-        st.html(code_html(program.text, states, _notes(program), functions, "The program's text"))
+        st.html(code_html(program.text, states, _notes(program), functions, say("The program's text")))
     for told in (*program.complaints, program.error):
         if told:
             st.text(clipped(told))
@@ -86,14 +95,18 @@ def _notes(program: Written) -> dict[int, str]:
 
 
 def _note(number: int, failed: int, left: int, seconds: float) -> str:
-    told = f"{number} calls" if number > 1 else "1 call"
-    told += (f", {failed} failed" if failed else "") + (f", {left} not made" if left else "")
-    return told + (f", {seconds_told(seconds)}" if seconds and left < number else "")
+    told = [say_count("1 call", "{count:,} calls", number)]
+    told += [say("{count} failed", count=failed)] if failed else []
+    told += [say("{count} not made", count=left)] if left else []
+    told += [seconds_told(seconds)] if seconds and left < number else []
+    return listing(told)
 
 
 def _looked(program: Written, calls: CallsView) -> None:
     for number, shown in enumerate(program.looks):
-        with folded("What it looked at", f"{calls.key}-look-{program.subtask}-{program.number}-{number}") as opened:
+        with folded(
+            say("What it looked at"), f"{calls.key}-look-{program.subtask}-{program.number}-{number}"
+        ) as opened:
             if opened:
                 st.code(clipped(shown), language=None, wrap_lines=True)
 
@@ -104,7 +117,9 @@ def _diagram(program: Written, calls: CallsView, *, live: bool) -> None:
     drawn = [_drawn(program, place, line, calls) for place, line, _ in program.called]
     feeds = [DrawnFeed(_key(one.source), _key(one.target)) for one in told.feeds]
     with folded(
-        "Its calls, and what feeds what", f"{calls.key}-graph-{program.subtask}-{program.number}", unfolded=not live
+        say("Its calls, and what feeds what"),
+        f"{calls.key}-graph-{program.subtask}-{program.number}",
+        unfolded=not live,
     ) as opened:
         if opened:
             answer = {_key(one) for one in told.answer}
@@ -122,7 +137,7 @@ def _drawn(program: Written, place: int, line: int, calls: CallsView) -> DrawnCa
         program.state_of(place, calls.waits),
         changes=bool(about and about.changes),
         times=len(made),
-        about=f"at {about.host}" if about and about.host else "",
+        about=say("at {host}", host=about.host) if about and about.host else "",
     )
 
 
@@ -140,5 +155,5 @@ def _sign(program: Written) -> str:
 
 def _name(program: Written, number: int, of: int) -> str:
     if of == 1:
-        return "Program"
-    return f"Program, part {number}" if program.goes_on else f"Program {number}"
+        return say("Program")
+    return say("Program, part {number}", number=number) if program.goes_on else say("Program {number}", number=number)

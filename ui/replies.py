@@ -5,15 +5,16 @@ from datetime import datetime
 from pydantic import BaseModel, Field, SecretStr
 
 from domain.model import JsonObject
+from ui.language import message, say
 
 PLANNERS = {
-    "program": "One program",
-    "solution": "One program after a solution",
-    "dfs": "Weighted walk",
-    "react": "Step by step (ReAct)",
-    "cot": "All at once, reasoned",
-    "basic": "All at once",
-    "retrieve": "Most alike",
+    "program": message("One program"),
+    "solution": message("One program after a solution"),
+    "dfs": message("Weighted walk"),
+    "react": message("Step by step (ReAct)"),
+    "cot": message("All at once, reasoned"),
+    "basic": message("All at once"),
+    "retrieve": message("Most alike"),
 }
 """Planners by the names that the server gives them."""
 
@@ -56,7 +57,7 @@ class Conversation(BaseModel):
     @property
     def shown_title(self) -> str:
         """Its title, or what stands for one."""
-        return self.title or "New conversation"
+        return self.title or say("New conversation")
 
 
 class Used(BaseModel):
@@ -96,11 +97,11 @@ class Run(BaseModel):
     def made_as(self, *, by_program: bool = True) -> str:
         """How it came about, in a few words. ``by_program``: whether a program was written, where one was to be."""
         if self.template_version:
-            return f"from a template, version {self.template_version}"
-        planned = f"planned as: {PLANNERS.get(self.planner, self.planner)}"
+            return say("from a template, version {version}", version=self.template_version)
+        planned = say("planned as: {planner}", planner=say(PLANNERS.get(self.planner, self.planner)))
         if self.planner in ("program", "solution") and not by_program:
-            planned = "planned step by step: no program was written for it"
-        return f"run again; {planned}" if self.rerun_of else planned
+            planned = say("planned step by step: no program was written for it")
+        return say("run again; {planned}", planned=planned) if self.rerun_of else planned
 
 
 class Choice(BaseModel):
@@ -129,11 +130,11 @@ class Chosen(BaseModel):
 
 
 _ANSWERS = {
-    "allow": "you allowed it",
-    "deny": "you did not",
-    "happened": "it happened",
-    "did_not_happen": "it did not happen",
-    "leave": "you left it open",
+    "allow": message("you allowed it"),
+    "deny": message("you did not"),
+    "happened": message("it happened"),
+    "did_not_happen": message("it did not happen"),
+    "leave": message("you left it open"),
 }
 
 
@@ -150,7 +151,7 @@ class Asked(BaseModel):
     @property
     def answered(self) -> str:
         """What was answered, in words."""
-        return self.answer or _ANSWERS.get(self.decision or "", self.decision or "not answered")
+        return self.answer or say(_ANSWERS.get(self.decision or "", self.decision or message("not answered")))
 
 
 class Fault(BaseModel):

@@ -32,12 +32,14 @@ from domain.event import (
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.recalled import MemoryRecalled
-from domain.taken import NoSolution, SolutionTaken, in_words
+from domain.taken import NoSolution, SolutionTaken
 from domain.tool import ToolId
 from domain.usage import Usage
 from ui.calls import Call
+from ui.language import message, say
 from ui.program_state import RunPrograms
 from ui.stream import LAST, Told
+from ui.taken_words import taken_told
 
 Place = tuple[int, tuple[ToolId, ...]]
 """A node of the walk: the subtask's number and the path to it."""
@@ -45,7 +47,7 @@ _STRANGE_END = RunFinished(
     outcome="failed",
     answer="",
     usage=Usage(),
-    error="It has ended; how, this page cannot read: is it of the server's version?",
+    error=message("It has ended; how, this page cannot read: is it of the server's version?"),
 )
 _KEY_NEEDED = re.compile(r"\ba key is needed\b")
 NodeState = Literal["considered", "chosen", "backtracked"]
@@ -171,7 +173,7 @@ class RunState:
                 self.questions.clear()
                 for call in self.calls:
                     if call.result is None:
-                        self._ended(call, _left(call, "The run ended before its answer came."), at)
+                        self._ended(call, _left(call, message("The run ended before its answer came.")), at)
                 self.finished, self.answer = event, event.answer
             case _:
                 self._walk(event, subtask)
@@ -207,14 +209,20 @@ class RunState:
             case MemoryRecalled(note=note) if note:
                 self.notes.append(note)
             case SolutionTaken() | NoSolution():
-                self.notes.append(in_words(event))
+                self.notes.append(taken_told(event))
                 self.taken = event if isinstance(event, SolutionTaken) and event.how != "chosen" else self.taken
             case ReflectionMade(resumed=True):
-                self.notes.append(f"Judged its path a {event.verdict} failure and walked again: {event.reason}")
+                self.notes.append(
+                    say(
+                        "Judged its path a failure ({verdict}) and walked again: {reason}",
+                        verdict=event.verdict,
+                        reason=event.reason,
+                    )
+                )
             case RunDelayed():
                 self.notes.append(event.reason)
             case PolicyFellBack():
-                self.notes.append(f"Went on with {event.to}: {event.reason}")
+                self.notes.append(say("Went on with {policy}: {reason}", policy=event.to, reason=event.reason))
             case _:
                 return
 
@@ -245,7 +253,9 @@ class RunState:
             if told.intended is not None:  # its user corrected it
                 own.arguments, own.provenance = told.arguments, told.provenance
             for call in tried:
-                self._ended(call, told if call is own else _left(call, "It was made again with other values."), at)
+                self._ended(
+                    call, told if call is own else _left(call, message("It was made again with other values.")), at
+                )
             return
         never_made = Call(subtask, event.step, told.tool, told.arguments, told.provenance, site=event.site)
         self._call(never_made, at)

@@ -1,17 +1,18 @@
 """A run in one line, and what it took."""
 
 from domain.event import RunFinished
-from domain.taken import in_words
 from domain.usage import Usage
+from ui.language import listing, message, say, say_count
 from ui.run_state import RunState
+from ui.taken_words import taken_told
 
 OUTCOMES: dict[str, str] = {
-    "answered": "Answered",
-    "partly": "Answered in part",
-    "gave_up": "Found no way to answer",
-    "budget": "Stopped at its limits",
-    "cancelled": "Stopped",
-    "failed": "Failed",
+    "answered": message("Answered"),
+    "partly": message("Answered in part"),
+    "gave_up": message("Found no way to answer"),
+    "budget": message("Stopped at its limits"),
+    "cancelled": message("Stopped"),
+    "failed": message("Failed"),
 }
 
 
@@ -20,68 +21,90 @@ def summary(story: RunState, end: RunFinished) -> str:
     usage = end.usage
     repairs = sum(one.mends for one in story.programs.texts)
     looks = sum(len(one.looks) for one in story.programs.texts)
-    parts = [_several(len(story.calls), "call")]
-    parts += [_several(repairs, "repair")] if repairs else []
-    parts += [_several(looks, "look")] if looks else []
+    parts = [calls_told(len(story.calls))]
+    parts += [say_count("1 repair", "{count:,} repairs", repairs)] if repairs else []
+    parts += [say_count("1 look", "{count:,} looks", looks)] if looks else []
     tokens = usage.prompt_tokens + usage.completion_tokens
-    parts += [_several(tokens, "token")] if tokens else []
-    return f"{outcome_told(story, end)} in {usage.total_seconds:.1f} s: {', '.join(parts)}"
+    parts += [say_count("1 token", "{count:,} tokens", tokens)] if tokens else []
+    return say(
+        "{outcome} in {seconds:.1f} s: {parts}",
+        outcome=outcome_told(story, end),
+        seconds=usage.total_seconds,
+        parts=listing(parts),
+    )
 
 
 def outcome_told(story: RunState, end: RunFinished) -> str:
     """How it ended; a run that its user kept from its end has not failed to find one."""
     if end.outcome == "gave_up" and any(call.not_made for call in story.calls):
-        return "Not done, as you did not allow it,"
+        return say("Not done, as you did not allow it,")
     if end.outcome == "gave_up" and not story.calls and any(one.asks == "plan" for one in story.asked):
-        return "Not done, as its plan was not allowed,"
-    return OUTCOMES[end.outcome]
+        return say("Not done, as its plan was not allowed,")
+    return say(OUTCOMES[end.outcome])
 
 
 def from_library(story: RunState) -> str:
     """That an answer is what the library has for such requests, and how to say that it is not right; empty where another program was written."""
     if story.taken is None or len(story.programs.texts) != 1 or not story.answer:
         return ""
-    return f"{in_words(story.taken)}. Not right? Say Wrong, and it is not taken for such a request again."
+    return say(
+        "{taken}. Not right? Say Wrong, and it is not taken for such a request again.", taken=taken_told(story.taken)
+    )
 
 
 def under_way(story: RunState, *, waits: bool = False) -> str:
     """A run that goes on. ``waits``: for an answer of its user."""
     if not story.seq:
-        return "Waiting for its turn …"
+        return say("Waiting for its turn …")
     if waits:
-        return "Waits for you: see below."
+        return say("Waits for you: see below.")
     running = sum(call.result is None for call in story.calls)
-    told = f"Under way: {_several(len(story.calls), 'call')}" if story.calls else "Under way"
+    calls = calls_told(len(story.calls))
     if running:
-        return f"{told}, {running} not answered yet …"
+        return say("Under way: {calls}, {running} not answered yet …", calls=calls, running=running)
     texts = story.programs.texts
     writes = (
         story.planner in ("program", "solution")
         and all(one.over for one in texts)
         and not any(one.ended for one in texts[-1:])
     )
-    return f"{told}{',' if story.calls else ':'} a program is being written …" if writes else f"{told} …"
+    if writes:
+        return (
+            say("Under way: {calls}, a program is being written …", calls=calls)
+            if story.calls
+            else say("Under way: a program is being written …")
+        )
+    return say("Under way: {calls} …", calls=calls) if story.calls else say("Under way …")
 
 
 def took(usage: Usage) -> str:
     """Where its time and its tokens went."""
-    parts = {"planning": usage.plan_seconds}
+    parts = [say("planning {time}", time=seconds_told(usage.plan_seconds))]
     if usage.write_seconds or usage.check_seconds:
         found = usage.plan_seconds - usage.write_seconds - usage.check_seconds
-        parts = {"finding tools": found, "writing": usage.write_seconds, "checking": usage.check_seconds}
-    parts["running"] = usage.execute_seconds
-    told = f"Time: {', '.join(f'{what} {seconds_told(seconds)}' for what, seconds in parts.items())}."
+        parts = [
+            say("finding tools {time}", time=seconds_told(found)),
+            say("writing {time}", time=seconds_told(usage.write_seconds)),
+            say("checking {time}", time=seconds_told(usage.check_seconds)),
+        ]
+    parts.append(say("running {time}", time=seconds_told(usage.execute_seconds)))
+    told = [say("Time: {parts}.", parts=listing(parts))]
     if usage.model_calls:
-        told += f" {_several(usage.model_calls, 'model call')}: {usage.prompt_tokens:,} tokens in, {usage.completion_tokens:,} out."
+        calls = say_count("1 model call", "{count:,} model calls", usage.model_calls)
+        into, out = usage.prompt_tokens, usage.completion_tokens
+        told.append(say("{calls}: {into:,} tokens in, {out:,} out.", calls=calls, into=into, out=out))
     if usage.considered:
-        told += f" {_several(usage.considered, 'tool')} considered, {_several(usage.decisions, 'decision')}."
-    return told
+        tools = say_count("1 tool", "{count:,} tools", usage.considered)
+        decisions = say_count("1 decision", "{count:,} decisions", usage.decisions)
+        told.append(say("{tools} considered, {decisions}.", tools=tools, decisions=decisions))
+    return " ".join(told)
 
 
 def seconds_told(seconds: float) -> str:
     """``28 ms``, ``3.2 s``."""
-    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
+    return say("{ms:.0f} ms", ms=seconds * 1000) if seconds < 1 else say("{seconds:.1f} s", seconds=seconds)
 
 
-def _several(number: int, thing: str) -> str:
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s" if number else f"no {thing}s"
+def calls_told(number: int) -> str:
+    """How many there were."""
+    return say_count("1 call", "{count:,} calls", number) if number else say("no calls")

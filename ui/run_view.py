@@ -14,6 +14,7 @@ from ui.answer_view import draw_answer
 from ui.call_view import CallsView, folded
 from ui.calls import Call
 from ui.dialogue import draw_dialogue
+from ui.language import say, say_count
 from ui.program_view import draw_programs
 from ui.run_calls import RunCalls
 from ui.run_state import RunState
@@ -45,7 +46,7 @@ def draw(story: RunState, around: Around = Around(), *, unfolded: bool = False) 
     if told := from_library(story):
         st.caption(unmarked(told))
     if story.finished.error:
-        st.error(unmarked(story.finished.error))
+        st.error(unmarked(say(story.finished.error)))
     with folded(summary(story, story.finished), f"{around.key}-story", unfolded=unfolded) as opened:
         if opened:
             _whole(story, around)
@@ -61,7 +62,7 @@ def _live(story: RunState, around: Around) -> None:
     if not (story.nodes or story.programs.texts or story.calls):
         return
     if around.open:
-        with folded("What it has done so far", f"{around.key}-so-far") as opened:
+        with folded(say("What it has done so far"), f"{around.key}-so-far") as opened:
             if opened:
                 _whole(story, around)
         return
@@ -107,7 +108,7 @@ def _asked(story: RunState, around: Around) -> None:
     asked = [one for one in story.asked if one.input not in around.open and one.asks != "question"]
     answers = around.answers() if asked else {}
     for one in asked:
-        st.caption(f"⏸ {unmarked(clipped(one.reason)[:600])} → {unmarked(answers.get(one.input, 'not answered'))}")
+        st.caption(f"⏸ {unmarked(clipped(one.reason)[:600])} → {unmarked(answers.get(one.input, say('not answered')))}")
 
 
 def _walk(story: RunState, around: Around, *, unfolded: bool) -> None:
@@ -116,15 +117,20 @@ def _walk(story: RunState, around: Around, *, unfolded: bool) -> None:
     chosen = sum(node.state == "chosen" for node in story.nodes.values())
     left = sum(node.state == "backtracked" for node in story.nodes.values())
     count = len(story.nodes)
-    tools = f"{count} {'tool' if count == 1 else 'tools'}"
-    title = f"Walk: {tools} considered, {chosen} chosen" + (f", {left} left again" if left else "")
+    tools = say_count("1 tool", "{count:,} tools", count)
     if not chosen and not left:
-        title = f"Offered: {tools}"
+        title = say("Offered: {tools}", tools=tools)
+    elif left:
+        title = say(
+            "Walk: {tools} considered, {chosen} chosen, {left} left again", tools=tools, chosen=chosen, left=left
+        )
+    else:
+        title = say("Walk: {tools} considered, {chosen} chosen", tools=tools, chosen=chosen)
     key = f"{around.key}-walk" if story.finished else f"{around.key}-walk-live"
     with folded(title, key, unfolded=unfolded) as opened:
         if not opened:
             return
-        st.graphviz_chart(walk_dot(story), width="content", alt="The walk over the tools")  # pyright: ignore[reportUnknownMemberType]
-        st.caption("✓ and green was chosen, ← and dashed was left again; a number on the way there is its weight.")
+        st.graphviz_chart(walk_dot(story), width="content", alt=say("The walk over the tools"))  # pyright: ignore[reportUnknownMemberType]
+        st.caption(say("✓ and green was chosen, ← and dashed was left again; a number on the way there is its weight."))
         for line in reasons(story):
             st.caption(unmarked(line))

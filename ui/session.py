@@ -9,6 +9,7 @@ import streamlit as st
 from domain.addresses import Proxies
 from ui import PAGE_PROXIES, SERVER_ADDRESS
 from ui.client import Client, opened
+from ui.language import say
 from ui.login_tickets import COOKIE, Tickets, kept_by_browser
 from ui.problems import ServerError
 
@@ -55,7 +56,7 @@ def leave() -> None:
         try:
             client.log_out()
         except ServerError as error:
-            st.toast(f"Logged out here; the server was not told: {error}")
+            st.toast(say("Logged out here; the server was not told: {error}", error=error))
     st.session_state.clear()
     st.session_state.ticket = ""
 

@@ -5,6 +5,8 @@ import re
 
 from pydantic import JsonValue
 
+from ui.language import say
+
 _LONGEST = 20_000
 _TOO_LONG = 400_000
 """What is longer is not read as JSON: only its beginning is shown."""
@@ -58,4 +60,6 @@ def response_text(text: str) -> str:
 def clipped(text: str) -> str:
     """The beginning of a text, with how much more there is."""
     more = len(text) - _LONGEST
-    return visible(text) if more <= 0 else f"{visible(text[:_LONGEST])}\n… {more:,} characters more"
+    if more <= 0:
+        return visible(text)
+    return f"{visible(text[:_LONGEST])}\n{say('… {count:,} characters more', count=more)}"

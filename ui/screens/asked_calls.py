@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from domain.model import JsonObject
 from ui.client import Client
 from ui.corrections import as_text, corrections, day_of, form_of, read, schema_of, unfit
+from ui.language import listing, say
 from ui.problems import ServerError
 from ui.replies import Asked
 from ui.run_state import AskedCall, Question
@@ -36,15 +37,15 @@ def asked_calls(client: Client, run: str, asked: Question, answers: Sequence[Ans
         row = st.container(horizontal=True, gap="small")
         for place, (label, decision, always) in enumerate(answers):
             kind = kind_of_button(place, always=always)
-            pressed = row.form_submit_button(label, key=f"{label}-{asked.input}", type=kind)
+            pressed = row.form_submit_button(say(label), key=f"{label}-{asked.input}", type=kind)
             if pressed and decision == "allow" and len(left_out) == len(given):
-                st.session_state[wrong] = "No call is ticked: tick one, or do not allow them."
+                st.session_state[wrong] = say("No call is ticked: tick one, or do not allow them.")
             elif pressed:
                 before = [one.arguments for one in asked.together]
                 made = corrections(before, given, left_out) if decision == "allow" else []
-                say = partial(client.answer, run, asked.input, decision, always=always, corrections=made)
+                answer = partial(client.answer, run, asked.input, decision, always=always, corrections=made)
                 try:
-                    say()
+                    answer()
                 except ServerError as error:
                     several = bool(asked.calls)
                     st.session_state[wrong] = unfit(error.faults, made, several=several) if error.faults else str(error)
@@ -78,7 +79,7 @@ def _one(asked: Question, call: AskedCall, accepts: JsonObject | None) -> dict[s
         left, right = st.columns([2, 3], vertical_alignment="bottom")
         with left:
             given[name] = _value(name, labelled(name), value, accepts, f"{asked.input}-{name}")
-        right.caption(unmarked(whence.get(name, "")))
+        right.caption(unmarked(say(whence.get(name, ""))))
     return given
 
 
@@ -87,7 +88,7 @@ def _table(asked: Question, accepts: JsonObject | None) -> tuple[list[dict[str, 
     names = list(dict.fromkeys(name for one in asked.calls for name in one.arguments))
     wide = len(names) <= _MOST_COLUMNS
     widths = [1, 4, *([3] * len(names) if wide else [])]
-    heads: list[str] = ["Make it", "What it does", *(names if wide else [])]
+    heads: list[str] = [say("Make it"), say("What it does"), *(names if wide else [])]
     with st.container(
         key=f"heads-{asked.input}"
     ):  # on a narrow screen each field says what it is, and the heads are not shown
@@ -98,19 +99,19 @@ def _table(asked: Question, accepts: JsonObject | None) -> tuple[list[dict[str, 
     left_out: set[int] = set()
     for at, call in enumerate(asked.calls):
         row = rows.columns(widths, vertical_alignment="center")
-        label, key = f"Make call {at + 1}", f"{asked.input}-{at}"
+        label, key = say("Make call {number}", number=at + 1), f"{asked.input}-{at}"
         if not row[0].checkbox(label, value=True, key=f"{key}-made", label_visibility="collapsed"):
             left_out.add(at)
-        row[1].markdown(unmarked(call.summary or f"Call {at + 1}"))
+        row[1].markdown(unmarked(call.summary or say("Call {number}", number=at + 1)))
         values: dict[str, JsonValue] = {}
-        cells = row[2:] if wide else [st.expander(f"Values of call {at + 1}")] * len(names)
+        cells = row[2:] if wide else [st.expander(say("Values of call {number}", number=at + 1))] * len(names)
         for cell, name in zip(cells, names, strict=True):
             if name in call.arguments:
                 with cell:
-                    label = f"{labelled(name)} of call {at + 1}"
+                    label = say("{name} of call {number}", name=labelled(name), number=at + 1)
                     values[name] = _value(name, label, call.arguments[name], accepts, f"{key}-{name}", hidden=wide)
         given.append(values)
-    with st.expander("Where the values come from"):
+    with st.expander(say("Where the values come from")):
         for line in whence_of(asked):
             st.caption(unmarked(line))
     return given, frozenset(left_out)
@@ -124,7 +125,11 @@ def whence_of(asked: Question) -> list[str]:
             told.setdefault((one.parameter, one.words), []).append(at)
     everywhere = len(asked.calls)
     return [
-        f"{name} of {'each call' if len(calls) == everywhere else ('call ' + ', '.join(map(str, calls)))}: {words}"
+        say("{name} of each call: {words}", name=name, words=say(words))
+        if len(calls) == everywhere
+        else say(
+            "{name} of call {calls}: {words}", name=name, calls=listing([str(one) for one in calls]), words=say(words)
+        )
         for (name, words), calls in told.items()
     ]
 

@@ -8,6 +8,7 @@ from ui import places
 from ui.client import Client
 from ui.examples import examples
 from ui.following import Following, follower
+from ui.language import listing, say
 from ui.library import tools
 from ui.problems import ServerError
 from ui.replies import Chosen, Run
@@ -48,7 +49,7 @@ def chat(client: Client) -> None:
         with st.chat_message("assistant"):
             meant = _run(client, run, last=run is runs[-1])
             request = meant or request
-    if request := st.chat_input("Ask something") or request:
+    if request := st.chat_input(say("Ask something")) or request:
         _ask(client, conversation, request)
 
 
@@ -57,7 +58,11 @@ def _ask(client: Client, conversation: str, request: str) -> None:
     chosen: Chosen = st.session_state.chosen
     if len(request) > _LONGEST:
         st.error(
-            f"Your question has {len(request):,} characters, and {_LONGEST:,} can be asked. It was not sent; here it is, to be copied and made shorter."
+            say(
+                "Your question has {count:,} characters, and {most:,} can be asked. It was not sent; here it is, to be copied and made shorter.",
+                count=len(request),
+                most=_LONGEST,
+            )
         )
         st.code(request, language=None, wrap_lines=True, height=300)
         return
@@ -76,17 +81,19 @@ def _ask(client: Client, conversation: str, request: str) -> None:
 
 def _welcome(client: Client) -> str:
     """Nothing was asked yet: what one may ask, and the one of them that was taken."""
-    st.title("What would you like to know?")
+    st.title(say("What would you like to know?"))
     if not _any_tools(client):
         st.info(
-            "There are no tools here yet, so nothing can be answered. Add an API under *Sources*; where you cannot, ask an administrator of this server."
+            say(
+                "There are no tools here yet, so nothing can be answered. Add an API under *Sources*; where you cannot, ask an administrator of this server."
+            )
         )
         return ""
     if "examples" not in st.session_state:
         st.session_state.examples = examples(client)
     offered: list[str] = st.session_state.examples
-    about = "Ask in plain words. The tools that may help are weighed and called, and you see which, and why."
-    st.caption(f"{about} For example:" if offered else about)
+    about = say("Ask in plain words. The tools that may help are weighed and called, and you see which, and why.")
+    st.caption(f"{about} {say('For example:')}" if offered else about)
     taken = [example for example in offered if st.button(unmarked(example), key=f"example-{example}")]
     return taken[0] if taken else ""
 
@@ -118,7 +125,7 @@ def _runs(client: Client, conversation: str) -> list[Run]:
         st.query_params.clear()
         st.rerun()
     shown = st.session_state.get("shown", _SHOWN)
-    if len(runs) > shown and st.button("Show what was said before"):
+    if len(runs) > shown and st.button(say("Show what was said before")):
         st.session_state.shown = shown + _SHOWN
         st.rerun()
     return runs[-shown:]
@@ -137,9 +144,11 @@ def _run(client: Client, run: Run, *, last: bool) -> str:
     elif story.finished:
         given = given_values(story) if run.rerun_of else []
         if given:
-            st.caption(unmarked(f"The calls of an earlier run with these values: {', '.join(given)[:400]}"))
+            st.caption(
+                unmarked(say("The calls of an earlier run with these values: {given}", given=listing(given)[:400]))
+            )
         st.fragment(lambda: draw(story, around(client, run.id, story)), key=f"story-{run.id}")()
-        if story.lacks_a_key and st.button("To your keys", key=f"keys-{run.id}", icon=":material/key:"):
+        if story.lacks_a_key and st.button(say("To your keys"), key=f"keys-{run.id}", icon=":material/key:"):
             places.go("keys")
         if not given:
             st.caption(
@@ -159,7 +168,7 @@ def _live(client: Client, run: Run, following: Following) -> None:
         asked = client.asked(run.id) if story.questions else []
     except ServerError as error:
         st.error(str(error))
-        st.button("Follow again", key=f"follow-{run.id}", on_click=lambda: _forget(run.id))
+        st.button(say("Follow again"), key=f"follow-{run.id}", on_click=lambda: _forget(run.id))
         return
     if story.finished:
         st.rerun(scope="app")
@@ -177,7 +186,7 @@ def _live(client: Client, run: Run, following: Following) -> None:
 
 
 def _stop(client: Client, run: Run) -> None:
-    if st.button("Stop", key=f"stop-{run.id}", icon=":material/stop_circle:"):
+    if st.button(say("Stop"), key=f"stop-{run.id}", icon=":material/stop_circle:"):
         told(lambda: client.cancel(run.id))
         st.rerun()
 

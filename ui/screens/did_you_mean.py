@@ -7,6 +7,7 @@ from domain.model import JsonObject
 from domain.tool import ToolId
 from ui.client import Client
 from ui.following import Following
+from ui.language import say
 from ui.library import recorded, tool
 from ui.near_matches import NearMatch, near_matches, taken_before
 from ui.problems import ServerError
@@ -20,7 +21,7 @@ _ARGUMENTS = TypeAdapter(JsonObject)
 def did_you_mean(client: Client, run: str, story: RunState) -> str:
     """The request as it may have been meant, once that is pressed; else empty."""
     for place, one in enumerate(_near(client, run, story)):
-        said = f"Did you mean **{unmarked(one.meant)}** rather than {unmarked(one.said)}?"
+        said = say("Did you mean **{meant}** rather than {said}?", meant=unmarked(one.meant), said=unmarked(one.said))
         if st.button(said, key=f"near-{place}-{run}", icon=":material/spellcheck:"):
             return one.request(story.request)
     return ""

@@ -8,6 +8,7 @@ import streamlit as st
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument
 from ui.client import Client
+from ui.language import listing, say
 from ui.plan_edits import filled
 from ui.problems import ServerError
 from ui.replies import Run
@@ -30,12 +31,12 @@ def after(client: Client, run: Run, story: RunState) -> None:
         return
     with st.container(horizontal=True, gap="small"):
         verdict(client, run)
-        if st.button("Run again", key=f"again-{run.id}", icon=":material/replay:", type="tertiary"):
+        if st.button(say("Run again"), key=f"again-{run.id}", icon=":material/replay:", type="tertiary"):
             _anew(lambda: rerun(client, run.id), run)
         if run.outcome in ("answered", "partly"):
-            _opens("Run again with changes", "edit", "changes", run)
+            _opens(say("Run again with changes"), "edit", "changes", run)
             if client.can("/templates"):
-                _opens("Save as template", "bookmark_add", "template", run)
+                _opens(say("Save as template"), "bookmark_add", "template", run)
             copies(client, run, story)
     verdict_told(run)
     panel = st.session_state.get(_key(run))
@@ -50,7 +51,7 @@ def _panel(client: Client, run: Run, panel: Panel) -> None:
         st.error(unmarked(str(error)))
         return
     if made.document is not None and not made.document.steps and not made.by_program:
-        st.caption("This run called nothing that could be called again.")
+        st.caption(say("This run called nothing that could be called again."))
     elif panel == "changes" and made.by_program:
         _values(client, run, made)
     elif panel == "changes" and made.document is not None:
@@ -63,18 +64,21 @@ def _values(client: Client, run: Run, made: Done) -> None:
     """Its program with other values, or with another text."""
     values: JsonObject = {}
     with st.form(f"changes-{run.id}"):
-        st.markdown("**The same program with other values.** Nothing else is planned.")
+        st.markdown(say("**The same program with other values.** Nothing else is planned."))
         for one in made.parameters:
             given = field(one.name, one.value_schema, f"again-{run.id}-{one.name}", one.value)
             if one.input is not None and given is not None:
                 values[one.input] = given
-        if st.form_submit_button("Run it", type="primary"):
+        if st.form_submit_button(say("Run it"), type="primary"):
             _anew(lambda: rerun_with(client, run.id, values), run)
-    with st.expander("Its text", icon=":material/code:"), st.form(f"text-{run.id}"):
+    with st.expander(say("Its text"), icon=":material/code:"), st.form(f"text-{run.id}"):
         written = made.program.program.text
-        text = st.text_area("Program", written, height=300, key=f"again-text-{run.id}", label_visibility="collapsed")
-        st.caption("It finds: " + unmarked(", ".join((*made.program.program.tools, *made.program.inputs))))
-        if st.form_submit_button("Run this text"):
+        text = st.text_area(
+            say("Program"), written, height=300, key=f"again-text-{run.id}", label_visibility="collapsed"
+        )
+        finds = [unmarked(one) for one in (*made.program.program.tools, *made.program.inputs)]
+        st.caption(say("It finds: {names}", names=listing(finds)))
+        if st.form_submit_button(say("Run this text")):
             _anew(lambda: rerun_text(client, run.id, made.program, text), run)
 
 
@@ -82,7 +86,9 @@ def _changes(client: Client, run: Run, made: Done, document: PlanDocument) -> No
     """Its calls with other values, in their order."""
     with st.form(f"changes-{run.id}"):
         st.markdown(
-            "**The same calls with other values.** Nothing else is planned; a value that is left empty is found anew."
+            say(
+                "**The same calls with other values.** Nothing else is planned; a value that is left empty is found anew."
+            )
         )
         for number, step in enumerate(document.steps, 1):
             st.text(f"{number}. {tool_name(step.tool)}")
@@ -91,22 +97,33 @@ def _changes(client: Client, run: Run, made: Done, document: PlanDocument) -> No
                 if given != value:
                     document = filled(document, number, name, given)
             for name, take in step.takes.items():
-                st.caption(unmarked(f"{name}: from step {take.step}, {take.field or 'its answer'}"))
-        if st.form_submit_button("Run these calls", type="primary"):
+                st.caption(
+                    unmarked(
+                        say(
+                            "{name}: from step {step}, {field}",
+                            name=name,
+                            step=take.step,
+                            field=take.field or say("its answer"),
+                        )
+                    )
+                )
+        if st.form_submit_button(say("Run these calls"), type="primary"):
             _anew(lambda: rerun(client, run.id, document), run)
 
 
 def _template(client: Client, run: Run, made: Done) -> None:
     """A name, and which of the request's values may differ."""
     with st.form(f"template-{run.id}"):
-        st.markdown("**Keep this run, to run it with other values.**")
-        name = st.text_input("Name of the template", run.request[:80], max_chars=120)
+        st.markdown(say("**Keep this run, to run it with other values.**"))
+        name = st.text_input(say("Name of the template"), run.request[:80], max_chars=120)
         if made.choices:
             st.caption(
-                "What may differ next time, and by which name? Letters, digits and _; left empty, it stays as it is."
+                say(
+                    "What may differ next time, and by which name? Letters, digits and _; left empty, it stays as it is."
+                )
             )
         names = [_named(run, one) for one in made.choices]
-        if not st.form_submit_button("Save", type="primary"):
+        if not st.form_submit_button(say("Save"), type="primary"):
             return
     if problem := wrong_names([called for called in names if called]):
         st.error(unmarked(problem))
@@ -114,7 +131,7 @@ def _template(client: Client, run: Run, made: Done) -> None:
     chosen = {called: one for called, one in zip(names, made.choices, strict=True) if called}
     if told(lambda: save(client, run.id, name, chosen)):
         st.session_state.pop(_key(run), None)
-        st.toast("Saved; it is under Templates.")
+        st.toast(say("Saved; it is under Templates."))
         st.rerun()
 
 
@@ -122,16 +139,20 @@ def wrong_names(names: list[str]) -> str:
     """What is wrong with the names of a template's parameters; empty where nothing is."""
     for name in names:
         if not (name.isascii() and name.isidentifier()):
-            return f"{name} cannot be a name: take letters, digits and _, and no digit first."
+            return say("{name} cannot be a name: take letters, digits and _, and no digit first.", name=name)
         if names.count(name) > 1:
-            return f"Two values have the name {name}; give each its own."
+            return say("Two values have the name {name}; give each its own.", name=name)
     return ""
 
 
 def _named(run: Run, one: Offered) -> str:
-    where = f"{one.parameter} of step {one.step}" if one.input is None else one.input
-    label = unmarked(f"Name for {one.value!s:.60} ({where})")
-    return st.text_input(label, one.name, max_chars=80, key=f"name-{run.id}-{where}").strip()
+    where = (
+        say("{parameter} of step {step}", parameter=one.parameter, step=one.step) if one.input is None else one.input
+    )
+    label = unmarked(say("Name for {value} ({where})", value=f"{one.value!s:.60}", where=where))
+    return st.text_input(
+        label, one.name, max_chars=80, key=f"name-{run.id}-{one.step}-{one.parameter}-{one.input}"
+    ).strip()
 
 
 def _opens(label: str, icon: str, panel: Panel, run: Run) -> None:

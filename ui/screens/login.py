@@ -6,10 +6,11 @@ import streamlit as st
 
 from ui import places, session
 from ui.client import Client, log_in, register, registration, reset_password
+from ui.language import message, say
 from ui.problems import ServerError
 from ui.screens.telling import told
 
-_PASSWORDS = "At least 8 characters, and none of the common passwords."
+_PASSWORDS = message("At least 8 characters, and none of the common passwords.")
 
 
 def login() -> None:
@@ -17,7 +18,7 @@ def login() -> None:
     _, middle, _ = st.columns([1, 2, 1])
     with middle:
         st.title("Footpath")
-        st.caption("Ask in plain words; see which tools are weighed, called, and why.")
+        st.caption(say("Ask in plain words; see which tools are weighed, called, and why."))
         if why := st.session_state.pop("told", ""):
             st.warning(why)
         rule = registration(session.connections())
@@ -25,55 +26,55 @@ def login() -> None:
             _new_password(secret)
             return
         invitation = places.place("invitation")
-        names = ["Log in"] if rule == "closed" else ["Log in", "Register"]
-        tabs = st.tabs(names, default="Register" if invitation and len(names) > 1 else None)
+        names = [say("Log in"), *([] if rule == "closed" else [say("Register")])]
+        tabs = st.tabs(names, default=say("Register") if invitation and len(names) > 1 else None)
         with tabs[0]:
             _log_in()
         if len(tabs) > 1:
             with tabs[1]:
                 _register(invitation, invited=rule == "invited" or bool(invitation))
         elif invitation:
-            st.info("This server makes no accounts by invitation any more; ask an administrator.")
+            st.info(say("This server makes no accounts by invitation any more; ask an administrator."))
 
 
 def _new_password(secret: str) -> None:
-    st.subheader("A new password")
+    st.subheader(say("A new password"))
     with st.form("reset"):
         password = st.text_input(
-            "New password", type="password", max_chars=256, autocomplete="new-password", help=_PASSWORDS
+            say("New password"), type="password", max_chars=256, autocomplete="new-password", help=say(_PASSWORDS)
         )
-        again = st.text_input("Once more", type="password", max_chars=256, autocomplete="new-password")
-        if not st.form_submit_button("Set it", type="primary"):
+        again = st.text_input(say("Once more"), type="password", max_chars=256, autocomplete="new-password")
+        if not st.form_submit_button(say("Set it"), type="primary"):
             return
     if password != again:
-        st.error("The two differ; type the same twice.")
+        st.error(say("The two differ; type the same twice."))
     elif told(lambda: reset_password(session.connections(), secret, password)):
         st.query_params.clear()
-        st.session_state.told = "Your new password is set. Log in with it."
+        st.session_state.told = say("Your new password is set. Log in with it.")
         st.rerun()
 
 
 def _log_in() -> None:
     with st.form("login"):
-        name = st.text_input("Name", max_chars=64, autocomplete="username")
-        password = st.text_input("Password", type="password", max_chars=256, autocomplete="current-password")
-        if st.form_submit_button("Log in", type="primary"):
+        name = st.text_input(say("Name"), max_chars=64, autocomplete="username")
+        password = st.text_input(say("Password"), type="password", max_chars=256, autocomplete="current-password")
+        if st.form_submit_button(say("Log in"), type="primary"):
             _enter(lambda: log_in(session.connections(), name, password))
 
 
 def _register(given: str, *, invited: bool) -> None:
     with st.form("register"):
-        name = st.text_input("Name", max_chars=64, autocomplete="username", key="new-name")
+        name = st.text_input(say("Name"), max_chars=64, autocomplete="username", key="new-name")
         password = st.text_input(
-            "Password",
+            say("Password"),
             type="password",
             max_chars=256,
             autocomplete="new-password",
             key="new-password",
-            help=_PASSWORDS,
+            help=say(_PASSWORDS),
         )
-        invitation = st.text_input("Invitation", given, type="password", max_chars=200) if invited else ""
-        if st.form_submit_button("Make an account", type="primary"):
+        invitation = st.text_input(say("Invitation"), given, type="password", max_chars=200) if invited else ""
+        if st.form_submit_button(say("Make an account"), type="primary"):
             _enter(lambda: register(session.connections(), name, password, invitation))
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from ui.client import Client
+from ui.language import message, say
 from ui.run_state import Question
 from ui.screens.asked_calls import asked_calls, kind_of_button, whence_of
 from ui.screens.telling import told
@@ -23,17 +24,21 @@ class Answer(NamedTuple):
     always: bool = False
 
 
-_LEAVE = (Answer("Allow once", "allow"), Answer("Do not allow", "deny"), Answer("Always allow", "allow", always=True))
-_SEVERAL = (
-    Answer("Allow what is ticked", "allow"),
-    Answer("Allow none of them", "deny"),
-    Answer("Always allow", "allow", always=True),
+_LEAVE = (
+    Answer(message("Allow once"), "allow"),
+    Answer(message("Do not allow"), "deny"),
+    Answer(message("Always allow"), "allow", always=True),
 )
-_FLOW = (Answer("Allow from now on", "allow"), Answer("Do not allow", "deny"))
+_SEVERAL = (
+    Answer(message("Allow what is ticked"), "allow"),
+    Answer(message("Allow none of them"), "deny"),
+    Answer(message("Always allow"), "allow", always=True),
+)
+_FLOW = (Answer(message("Allow from now on"), "allow"), Answer(message("Do not allow"), "deny"))
 _OUTCOME = (
-    Answer("It happened", "happened"),
-    Answer("It did not: call again", "did_not_happen"),
-    Answer("Leave it open", "leave"),
+    Answer(message("It happened"), "happened"),
+    Answer(message("It did not: call again"), "did_not_happen"),
+    Answer(message("Leave it open"), "leave"),
 )
 
 
@@ -50,9 +55,9 @@ def answers_to(asks: str, *, several: bool = False) -> tuple[Answer, ...]:
 
 def whence(asked: Question) -> list[str]:
     """Where a call goes, whether it can be taken back, and, of one call, where each of its values comes from, a line each."""
-    goes = [f"goes to {asked.host}"] if asked.host else []
-    undo = [asked.undo] if asked.undo else []
-    values = whence_of(asked) if asked.calls else [f"{one.parameter}: {one.words}" for one in asked.origins]
+    goes = [say("goes to {host}", host=asked.host)] if asked.host else []
+    undo = [say(asked.undo)] if asked.undo else []
+    values = whence_of(asked) if asked.calls else [f"{one.parameter}: {say(one.words)}" for one in asked.origins]
     return [*goes, *undo, *values]
 
 
@@ -62,8 +67,12 @@ def question(client: Client, run: str, asked: Question) -> None:
     with st.container(border=True):
         what = unmarked(asked.summary or tool_name(asked.tool))
         unknown = asked.asks == "unknown_outcome"
-        st.markdown(f"**{what}** may have taken effect, or not" if unknown else f"Allow this? **{what}**")
-        facts = [f"It goes to {asked.host}." if asked.host else "", asked.undo]
+        st.markdown(
+            say("**{what}** may have taken effect, or not", what=what)
+            if unknown
+            else say("Allow this? **{what}**", what=what)
+        )
+        facts = [say("It goes to {host}.", host=asked.host) if asked.host else "", say(asked.undo)]
         if told_facts := " ".join(one for one in facts if one):
             st.caption(unmarked(told_facts))
         if asked.asks == "call":
@@ -73,10 +82,10 @@ def question(client: Client, run: str, asked: Question) -> None:
         st.text(asked.reason)
         st.code(readable(asked.arguments), language="json", wrap_lines=True)
         for one in asked.origins:
-            st.caption(unmarked(f"{one.parameter}: {one.words}"))
+            st.caption(unmarked(f"{one.parameter}: {say(one.words)}"))
         with st.container(horizontal=True, gap="small"):
             for place, one in enumerate(answers):
                 answer = partial(client.answer, run, asked.input, one.decision, always=one.always)
                 kind = kind_of_button(place, always=one.always)
-                if st.button(one.label, key=f"{one.label}-{asked.input}", type=kind) and told(answer):
+                if st.button(say(one.label), key=f"{one.label}-{asked.input}", type=kind) and told(answer):
                     st.rerun(scope="fragment")

@@ -3,10 +3,11 @@
 import streamlit as st
 
 from ui.client import Client
+from ui.language import message, say
 from ui.replies import PLANNERS, Choice, Choices, Chosen
 from ui.texts import unmarked
 
-_POLICIES = {"offline": "Rules", "llm": "A language model"}
+_POLICIES = {"offline": message("Rules"), "llm": message("A language model")}
 
 
 def choosing(client: Client) -> None:
@@ -14,13 +15,19 @@ def choosing(client: Client) -> None:
     if "choices" not in st.session_state:
         st.session_state.choices = client.choices()
     choices: Choices = st.session_state.choices
-    policy = _one("Decided by", choices.policies, _POLICIES) if len(choices.policies) > 1 else "offline"
-    planner = _one("Planner", _usual_first(choices.planners, policy), PLANNERS, key=f"choose-Planner-{policy}")
+    policy = (
+        _one(say("Decided by"), choices.policies, _POLICIES, "choose-Decided by")
+        if len(choices.policies) > 1
+        else "offline"
+    )
+    planner = _one(say("Planner"), _usual_first(choices.planners, policy), PLANNERS, key=f"choose-Planner-{policy}")
     model = ""
     if policy == "llm" and len(choices.models) > 1:
-        model = st.selectbox("Model", choices.models, index=choices.models.index(choices.default_model), key="model")
+        model = st.selectbox(
+            say("Model"), choices.models, index=choices.models.index(choices.default_model), key="model"
+        )
     stop = client.can("/runs/{run_id}/plan") and st.toggle(
-        "Stop at the plan", key="stop_at_plan", help="See the plan first: change it, try it out, approve it."
+        say("Stop at the plan"), key="stop_at_plan", help=say("See the plan first: change it, try it out, approve it.")
     )
     st.session_state.chosen = Chosen(planner=planner, policy=policy, model=model, stop_at_plan=stop)
 
@@ -31,11 +38,9 @@ def _usual_first(planners: list[Choice], policy: str) -> list[Choice]:
     return usual if policy == "llm" else [one for one in usual if one.name != "solution"]
 
 
-def _one(label: str, choices: list[Choice], names: dict[str, str], key: str = "") -> str:
+def _one(label: str, choices: list[Choice], names: dict[str, str], key: str) -> str:
     about = {one.name: one.about for one in choices}
-    name = st.selectbox(
-        label, list(about), format_func=lambda one: names.get(str(one), str(one)), key=key or f"choose-{label}"
-    )
+    name = st.selectbox(label, list(about), format_func=lambda one: say(names.get(str(one), str(one))), key=key)
     if told := about[name]:
-        st.caption(unmarked(told))
+        st.caption(unmarked(say(told)))
     return name

@@ -4,6 +4,7 @@ import streamlit as st
 
 from ui import places, session
 from ui.client import Client
+from ui.language import say
 from ui.replies import Conversation
 from ui.screens.navigation import navigation
 from ui.screens.run_choices import choosing
@@ -25,8 +26,8 @@ def sidebar(client: Client) -> str:
         _conversations(client, chosen)
         st.divider()
         choosing(client)
-        st.caption(f"Logged in as {unmarked(client.account.user.name)}")
-        if st.button("Log out", type="tertiary", icon=":material/logout:"):
+        st.caption(say("Logged in as {name}", name=unmarked(client.account.user.name)))
+        if st.button(say("Log out"), type="tertiary", icon=":material/logout:"):
             session.leave()
             st.query_params.clear()
             st.rerun()
@@ -35,7 +36,7 @@ def sidebar(client: Client) -> str:
 
 def _conversations(client: Client, chosen: str) -> None:
     """Those that wait for their user are marked; the open one can be renamed and deleted beside it."""
-    search = st.text_input("Search", max_chars=200, placeholder="Search", label_visibility="collapsed")
+    search = st.text_input(say("Search"), max_chars=200, placeholder=say("Search"), label_visibility="collapsed")
     found = client.conversations(search)
     with st.container(key="talks", height=_HEIGHT if len(found) > _SEEN else "content", border=False, gap=None):
         for one in found:
@@ -44,7 +45,7 @@ def _conversations(client: Client, chosen: str) -> None:
             else:
                 _talk(one, "tertiary")
     if not found:
-        st.caption("Nothing was found." if search else "What you ask will be kept here.")
+        st.caption(say("Nothing was found.") if search else say("What you ask will be kept here."))
 
 
 def _chosen(client: Client, one: Conversation) -> None:
@@ -57,7 +58,7 @@ def _chosen(client: Client, one: Conversation) -> None:
 def _talk(one: Conversation, kind: str) -> None:
     primary, title = kind == "primary", unmarked(_short(one.shown_title))
     pressed = st.button(
-        f":orange-badge[waits for you] {title}" if one.waits else title,
+        f":orange-badge[{say('waits for you')}] {title}" if one.waits else title,
         key=one.id,
         type="primary" if primary else "tertiary",
         width="stretch",
@@ -67,12 +68,12 @@ def _talk(one: Conversation, kind: str) -> None:
 
 
 def _change(client: Client, conversation: Conversation) -> None:
-    with st.popover("Rename or delete", icon=":material/more_horiz:", type="tertiary"):
-        title = st.text_input("Title", conversation.title, max_chars=200, key=f"title-{conversation.id}")
-        if st.button("Rename", key=f"rename-{conversation.id}"):
+    with st.popover(say("Rename or delete"), icon=":material/more_horiz:", type="tertiary"):
+        title = st.text_input(say("Title"), conversation.title, max_chars=200, key=f"title-{conversation.id}")
+        if st.button(say("Rename"), key=f"rename-{conversation.id}"):
             client.rename(conversation.id, title)
             st.rerun()
-        if st.button("Delete with all its runs", key=f"delete-{conversation.id}"):
+        if st.button(say("Delete with all its runs"), key=f"delete-{conversation.id}"):
             client.remove(conversation.id)
             _open("")
 

@@ -5,12 +5,25 @@ from functools import partial
 import streamlit as st
 
 from ui.client import Client
+from ui.language import message, say
 from ui.replies import Run
 from ui.screens.telling import told
 
 _SAYS = {
-    "right": ("Right", "thumb_up", "You said that this answer is right."),
-    "wrong": ("Wrong", "thumb_down", "You said that this answer is wrong. It is not given again to such a request."),
+    "right": (
+        message("Right"),
+        "thumb_up",
+        message("Say that this answer is right"),
+        message("Take it back: this answer is right"),
+        message("You said that this answer is right."),
+    ),
+    "wrong": (
+        message("Wrong"),
+        "thumb_down",
+        message("Say that this answer is wrong"),
+        message("Take it back: this answer is wrong"),
+        message("You said that this answer is wrong. It is not given again to such a request."),
+    ),
 }
 
 
@@ -18,14 +31,14 @@ def verdict(client: Client, run: Run) -> None:
     """What the user says of an answer, and can say otherwise. The one that holds says so in words, for those who hear the page."""
     if run.outcome not in ("answered", "partly") or not client.can("/runs/{run_id}/verdict"):
         return
-    for says, (label, icon, _) in _SAYS.items():
+    for says, (label, icon, offer, back, _) in _SAYS.items():
         holds = run.verdict == says
         st.button(
-            f"{label} ✓" if holds else label,
+            f"{say(label)} ✓" if holds else say(label),
             key=f"verdict-{says}-{run.id}",
             icon=f":material/{icon}:",
             type="tertiary",
-            help=f"Take it back: this answer is {says}" if holds else f"Say that this answer is {says}",
+            help=say(back if holds else offer),
             on_click=partial(_say, client, run, None if holds else says),
         )
 
@@ -33,7 +46,7 @@ def verdict(client: Client, run: Run) -> None:
 def verdict_told(run: Run) -> None:
     """What was said of an answer, in a line."""
     if run.verdict in _SAYS:
-        st.caption(_SAYS[run.verdict][2])
+        st.caption(say(_SAYS[run.verdict][-1]))
 
 
 def _say(client: Client, run: Run, says: str | None) -> None:
