@@ -20,7 +20,7 @@ def sidebar(client: Client) -> str:
     chosen = places.place("conversation")
     with st.sidebar:
         st.subheader("Footpath")
-        if st.button("New conversation", icon=":material/add:", width="stretch"):
+        if st.button(say("New conversation"), icon=":material/add:", width="stretch"):
             _open("")
         navigation(client, chosen)
         _conversations(client, chosen)
