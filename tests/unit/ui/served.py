@@ -1,7 +1,7 @@
 """A stand-in for the server's routes about sources and keys: answers what it was given, and remembers what it was asked."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -45,12 +45,19 @@ def tool(**changed: Any) -> JsonObject:
 
 
 class Served:
-    """``answers``: by method and path, the JSON or a function of what was sent. Everything else is answered with 404."""
+    """``answers``: by method and path, the JSON or a function of what was sent. Everything else is answered with 404. ``answer``: answers all in
+    their place.
+    """
 
-    def __init__(self, answers: Mapping[str, Any], role: str = "author") -> None:
+    def __init__(
+        self,
+        answers: Mapping[str, Any],
+        role: str = "author",
+        answer: Callable[[httpx.Request], httpx.Response] | None = None,
+    ) -> None:
         self.asked: list[tuple[str, JsonValue]] = []
         self._answers = dict(answers)
-        http = httpx.Client(base_url="http://server/api/v1", transport=httpx.MockTransport(self._answer))
+        http = httpx.Client(base_url="http://server/api/v1", transport=httpx.MockTransport(answer or self._answer))
         ends = datetime.now(UTC) + timedelta(hours=1)
         user = User(id="u", name="ada", role=role)
         tokens = LoggedIn(access_token=SecretStr("a"), refresh_token=SecretStr("r"), access_expires_at=ends, user=user)

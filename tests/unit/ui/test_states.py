@@ -1,0 +1,69 @@
+"""What every view shows where the server refuses, breaks, or is gone: words that say what to do, and the side bar to go elsewhere."""
+
+from itertools import cycle
+
+import httpx
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.architecture.source_tree import ROOT
+from tests.unit.ui.served import Served
+from ui import session
+from ui.screens.views import VIEWS
+
+CONVERSATION = {
+    "id": "c1",
+    "title": "Ships",
+    "created_at": "2026-11-28T10:00:00Z",
+    "updated_at": "2026-11-28T10:00:00Z",
+}
+CHOICES = {"planners": [{"name": "program"}], "policies": [{"name": "offline"}]}
+AROUND = {"/conversations": [CONVERSATION], "/choices": CHOICES, "/me": {"id": "u", "name": "ada", "role": "admin"}}
+"""What the side bar asks for."""
+
+
+def refuses(_: httpx.Request) -> httpx.Response:
+    return httpx.Response(403, json={"code": "forbidden", "detail": "this is for administrators; ask one of them"})
+
+
+def breaks(_: httpx.Request) -> httpx.Response:
+    return httpx.Response(500, content=b"<html>oh no")
+
+
+def is_gone(request: httpx.Request) -> httpx.Response:
+    raise httpx.ConnectError("refused", request=request)
+
+
+class Has:
+    """Whatever operation a view needs, it is there."""
+
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+KINDS = {
+    "no permission": (refuses, "this is for administrators; ask one of them"),
+    "broken": (breaks, "the server answered 500 without saying why; try again later"),
+    "gone": (is_gone, "does not answer; see whether it runs, then try again"),
+}
+
+
+@pytest.mark.parametrize(("view", "kind"), [(view, kind) for view, kind in zip(("", *VIEWS), cycle(KINDS), strict=False)])
+def test_a_view_says_what_is_wrong(view: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers, said = KINDS[kind]
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        known = AROUND.get(request.url.path.removeprefix("/api/v1"))
+        return httpx.Response(200, json=known) if known is not None else answers(request)
+
+    client = Served({}, role="admin", answer=answer).client
+    monkeypatch.setattr(client, "_paths", Has())
+    monkeypatch.setattr(session, "visitor", lambda: client)
+    page = AppTest.from_file(str(ROOT / "ui" / "app.py"), default_timeout=60)
+    page.session_state.ticket = ""
+    page.query_params.update({"view": view, "conversation": "c1"})
+    page.run()
+    assert not page.exception
+    assert [one.value for one in page.error if said in one.value], [one.value for one in page.error]
+    assert "Try again" in [one.label for one in page.button]
+    assert "New conversation" in [one.label for one in page.sidebar.button]
