@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 from pydantic.types import JsonValue
 
@@ -333,3 +334,18 @@ def _example_score(example: JsonValue, parameter: Parameter) -> float:
 def _same_example(example: JsonValue, parameter: Parameter) -> float:
     known = {str(value) for value in (parameter.example, parameter.default) if value not in (None, "")}
     return 0.15 if example is not None and len(str(example)) >= 4 and str(example) in known else 0.0
+
+
+Basis = Literal["said", "recorded", "entity", "names"]
+"""What a feed rests on: an administrator's word, recorded calls, the entity of both sides, or the names of both."""
+
+
+def basis_of(
+    field: OutputField, producer: ToolDoc, parameter: Parameter, consumer: ToolDoc, service: Service | None
+) -> Basis:
+    """The first of the judgements of :func:`match` that decided."""
+    if _said(field, producer, parameter, consumer) is not None:
+        return "said"
+    if _recorded(field, producer, parameter):
+        return "recorded"
+    return "entity" if _typed(field, producer, parameter, consumer, service) else "names"

@@ -23,6 +23,7 @@ from server.routes import (
     documents,
     exported_programs,
     exports,
+    graph,
     health,
     inputs,
     jobs,
@@ -91,6 +92,7 @@ _ROUTERS = (
     library_neighbours.router,
     library_try.router,
     library_marks.router,
+    graph.router,
     source_keys.of_users,
 )
 """In the order in which they are asked whose a path is."""

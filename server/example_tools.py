@@ -1,5 +1,6 @@
 """Examples of the tool library, for the API's document."""
 
+from server.example_graph import GRAPH
 from server.example_plans import AT, LATER, Example
 
 _TOOL = "calendars/holidays/list_holidays"
@@ -95,7 +96,7 @@ _MARK: Example = {
     "at": AT,
 }
 
-LIBRARY: dict[str, Example] = {
+LIBRARY: dict[str, Example] = GRAPH | {
     "LibraryTool": _LISTED,
     "ToolPage": {"tools": [_LISTED], "next": "50", "total": 120},
     "ShownToolset": _SET,

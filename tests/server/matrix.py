@@ -37,6 +37,14 @@ async def a_tool(world: World) -> Mapping[str, str]:
     return {"tool": doc.id}
 
 
+async def two_tools(world: World) -> Mapping[str, str]:
+    """That all may see."""
+    found = await a_tool(world)
+    doc = ToolDoc(id=tool_id("a", "b", "d"), category="a", toolset="b", api="d", function="d", url="http://127.0.0.1/d")
+    await (await world.services.agents.container()).graph.put_tools([doc])
+    return {**found, "other": doc.id}
+
+
 async def a_user(world: World) -> Mapping[str, str]:
     return {"user_id": world.people["user"].id}
 
@@ -334,6 +342,12 @@ EXPECTED: dict[tuple[str, str], Access] = {
     # Its address is none that calls may go to, which the call that is kept says.
     ("POST", "/api/v1/tools/{tool}/try"): Access(401, 200, 200, 200, 200, {"arguments": {}}, a_tool),
     ("GET", "/api/v1/tools/{tool}/tried"): Access(401, 200, 200, 200, 200, None, a_tool),
+    ("GET", "/api/v1/graph"): Access(401, 200, 200, 200, 200, None, a_store),
+    ("GET", "/api/v1/tools/{tool}/around"): Access(401, 200, 200, 200, 200, None, a_tool),
+    ("GET", "/api/v1/tools/{tool}/entities"): Access(401, 200, 200, 200, 200, None, a_tool),
+    # Without a target there is nothing to tell.
+    ("GET", "/api/v1/tools/{tool}/edge"): Access(401, 422, 422, 422, 422, None, a_tool),
+    ("GET", "/api/v1/tools/{tool}/paths"): Access(401, 422, 422, 422, 422, None, a_tool),
     ("GET", "/api/v1/tools/{tool}/marks"): for_admins(200, a_tool),
     ("PUT", "/api/v1/tools/{tool}/marks"): for_admins(200, a_tool, A_MARK),
 }
@@ -341,6 +355,8 @@ OTHERS = "/api/v1/templates/{template_id}"
 SOLUTION = "/api/v1/solutions/{solution_id}"
 END = {"shared": False}
 ALSO: list[tuple[str, str, Access]] = [
+    ("GET", "/api/v1/tools/{tool}/edge?target={other}", Access(401, 200, 200, 200, 200, None, two_tools)),
+    ("GET", "/api/v1/tools/{tool}/paths?target={other}", Access(401, 200, 200, 200, 200, None, two_tools)),
     ("GET", SOURCE, for_admins_alone(200)),
     ("GET", f"{SOURCE}/tools", for_admins_alone(200)),
     ("POST", f"{SOURCE}/quarantine", for_admins_alone(200, {"tools": [A_TOOL], "reason": "slow"})),
