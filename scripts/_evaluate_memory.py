@@ -34,7 +34,11 @@ async def _memory(tools: list[Path], trajectories: list[Path]) -> dict[str, Any]
                 solved = await solved_requests(container.graph, tools, trajectories, _silent)
                 bars.update(task, total=len(solved))
                 found = await leave_one_out(solved, await container.memory(), lambda: bars.advance(task))
-            return {"trajectories": len(found), "encoder": container.embedder().identity, "bounds": by_bound(found)}
+            return {
+                "trajectories": len(found),
+                "encoder": (await container.embedder()).identity,
+                "bounds": by_bound(found),
+            }
 
 
 def _silent(stage: str, done: int, total: int | None) -> None:

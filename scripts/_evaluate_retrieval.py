@@ -156,7 +156,7 @@ async def _score_beside(run: Scoring, store: Path, settings: Settings) -> None:
 
 
 async def _rank(run: Scoring, container: Container, searches: Mapping[str, Search]) -> None:
-    run.models |= dict.fromkeys(searches, container.embedder().identity)
+    run.models |= dict.fromkeys(searches, (await container.embedder()).identity)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
         task = bars.add_task(", ".join(searches), total=len(run.asked))
         await rank_all(run.asked, searches, run.scores, progress=lambda done: bars.update(task, completed=done))

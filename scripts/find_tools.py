@@ -94,7 +94,7 @@ async def _found(request: str, store: Path | None, limit: int, category: str) ->
             }
             for hit in hits
         ]
-        encoder = container.embedder().identity
+        encoder = (await container.embedder()).identity
     return {"tools": tools, "encoder": encoder, "reranked": search.reranks, "seconds": seconds}
 
 

@@ -10,6 +10,7 @@ import _environment as _environment  # first: it tells where the packages are mi
 import orjson
 import typer
 from _evaluate_output import name_skipped
+from _reindex_steps import Step, take
 
 from domain.errors import UnavailableError, UsageError
 
@@ -28,12 +29,19 @@ def main(
         Path | None, typer.Option(help="Settings of the encoder used so far, if that is another service: a .env file.")
     ] = None,
     keep_former: Annotated[bool, typer.Option("--keep-former", help="Do not delete the vectors used so far.")] = False,
+    step: Annotated[Step | None, typer.Option(help="One step of the change alone, rather than all at once.")] = None,
+    to: Annotated[
+        str, typer.Option(help="To prepare: bundled, an encoder's name in FOOTPATH_ENCODERS, or that of the settings.")
+    ] = "settings",
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
 ) -> None:
     """Re-index, compare, switch. Interrupted, it goes on where it was.
 
-    Exit codes: 0 switched, 1 the new vectors are worse and stay beside, 2 wrong use, 3 a store or service cannot be used.
+    Exit codes: 0 switched, or the step is done; 1 the new vectors are worse and stay beside; 2 wrong use; 3 a store or service cannot be used.
     """
+    if step:
+        take(step, store, to, queries, as_json=as_json)
+        return
     try:
         done = asyncio.run(_reindex(store, _trial(queries, tolerance, former, force=force), keep_former=keep_former))
     except KeyboardInterrupt:

@@ -107,12 +107,21 @@ async def _admit(container: Container, docs: Sequence[ToolDoc]) -> Admitted:
     ]
     news = [document for document in wanted if there.get(document.id) != document]
     await container.graph.put_tools(news)
-    embedder, index, lexical = await container.retrieval()
-    await index_tools(_each(wanted), embedder, index, lexical)
-    await tell_of_words(index, lexical)
+    await _index(container, wanted)
     changed = tuple(document.id for document in news)
     linked = await link_changed(container, [*changed, *await _unlinked(container, chosen)])
     return Admitted(tuple(chosen), changed, linked.computed, linked.waiting)
+
+
+async def _index(container: Container, docs: Sequence[ToolDoc]) -> None:
+    """With the encoder in use; with another one as well that was switched to meanwhile, elsewhere."""
+    await container.encoders.follow()
+    while True:
+        embedder, index, lexical = await container.retrieval()
+        await index_tools(_each(docs), embedder, index, lexical)
+        await tell_of_words(index, lexical)
+        if not await container.encoders.follow():
+            return
 
 
 async def _unlinked(container: Container, tools: Iterable[ToolId]) -> list[ToolId]:
@@ -128,6 +137,7 @@ async def _withdraw(container: Container, ids: Sequence[ToolId]) -> tuple[ToolId
     for document in there.values():
         if source_id_of(document.source) is None:
             raise UsageError(f"{document.id} is no tool of a source: it was imported, and only a build can replace it")
+    await container.encoders.follow()
     _, index, lexical = await container.retrieval()
     indexed = await index.vectors(ids)
     await container.graph.remove_tools(ids)

@@ -78,7 +78,7 @@ async def judge_run(container: Container, run: str, verdict: Verdict | None) -> 
     if asked.verdict == verdict:
         return asked
     owner = container.settings.owner
-    memory = LongTermMemory(await container.memories(), container.embedder(), owner)
+    memory = LongTermMemory(await container.memories(), await container.embedder(), owner)
     told = Told(container.graph, memory, await container.solutions(owner), container.weights)
     changed = asked.model_copy(update={"verdict": verdict, "changes": asked.changes + 1})
     await judge(asked.judged, asked.verdict, verdict, told, changed.changes)

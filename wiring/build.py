@@ -21,6 +21,7 @@ from graph.survey import survey
 from graph.take_overs import Admission, Forget, Tell
 from graph.workers import WORTHWHILE_FILES, counting_processes
 from wiring.container import Container, open_container
+from wiring.encoder_choices import SETTINGS
 from wiring.links import link
 from wiring.settings import Settings
 
@@ -177,8 +178,14 @@ async def _embed(container: Container, progress: Progress, cluster: "Cluster | N
     """
     from wiring.indexing import index_documents
 
-    if cluster is not None and container.settings.embedder == "bundled":
+    if cluster is not None and await _by_settings(container) and container.settings.embedder == "bundled":
         from wiring.cluster_build import embed
 
         await embed(cluster, container, progress)
     await index_documents(container, progress)
+
+
+async def _by_settings(container: Container) -> bool:
+    """Whether the encoder in use is that of the settings, which is all that the nodes of a cluster know."""
+    own = await container.encoders.embedder_of(SETTINGS)
+    return (await container.encoders.current()).identity == own.identity

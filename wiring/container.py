@@ -32,7 +32,8 @@ from retriever.index import Embedder, VectorIndex
 from retriever.lexical import LexicalIndex, Words
 from retriever.search import ToolSearch
 from wiring.blas import one_blas_thread
-from wiring.embedders import embedder_of, encoder_named
+from wiring.embedders import encoder_named
+from wiring.encoder_state import FolderNotes, Notes
 from wiring.layout import StoreFolder
 from wiring.lazy import Lazy, set_up
 from wiring.memories import memories_of
@@ -43,6 +44,7 @@ from wiring.secret_files import secret_files
 from wiring.secrets import read_secrets
 from wiring.settings import Settings, read_settings
 from wiring.solutions import adopt_programs, patterns_of, solutions_of
+from wiring.store_encoders import StoreEncoders
 from wiring.store_servers import vector_address
 from wiring.unknown_settings import named_in, warn_of_unknown_settings
 from wiring.within_reach import within_reach
@@ -78,7 +80,9 @@ class Container:
         self.hidden: frozenset[ToolId] = frozenset()
         """Tools that are not seen through it (:mod:`wiring.visible`)."""
         self._stack = stack
-        self._retrieval = Lazy(self._open_retrieval)
+        self._notes = Lazy(self._open_notes)
+        self.encoders = StoreEncoders(settings, self._notes.get, self._vectors_in, stack)
+        self.words = LexicalIndex(folder.lexical)
         self._recordings = Lazy(self._open_recordings)
         self._memories = Lazy(self._open_memories)
         self._solutions = Lazy(self._open_solutions)
@@ -86,7 +90,6 @@ class Container:
         self._adopted = Lazy(self._adopt_programs)
         self._flows = Lazy(self._open_flows)
         self._secrets: Lazy[Secrets] = Lazy(lambda: asyncio.to_thread(read_secrets))
-        self._embedder: Embedder | None = None
         self._following = asyncio.Lock()
         self.changing = asyncio.Lock()
         """Held by whoever admits or withdraws tools, or computes their links: one after another."""
@@ -97,7 +100,7 @@ class Container:
         """Addresses of MCP servers that say their list of tools is another now; who has taken note takes them out."""
         self._models: dict[str, SharedModel] = {}
         self._forms = forms or {}
-        self._read = False
+        self._read: Embedder | None = None
 
     @property
     def weights(self) -> WeightParameters:
@@ -106,20 +109,27 @@ class Container:
         return WeightParameters(chosen.weights, chosen.alpha, chosen.half_life, chosen.beta, chosen.gamma)
 
     async def retrieval(self) -> tuple[Embedder, VectorIndex, LexicalIndex]:
-        """Encoder, vector index and lexical index, opened once. The embedded index has one owning process."""
-        return await self._retrieval.get()
+        """Encoder and vectors in use, and lexical index, each opened once. An embedded index has one owning process."""
+        found = await self.encoders.in_use()
+        return found.embedder, found.index, self.words
 
-    async def _open_retrieval(self) -> tuple[Embedder, VectorIndex, LexicalIndex]:
-        embedder = self.embedder()
+    def _vectors_in(self, place: str) -> VectorIndex:
         if self.vectors_on_server:
-            index = self.server_index()
-        else:
-            from retriever.backends.edge import EdgeIndex
+            return self.server_index()
+        from retriever.backends.edge import EdgeIndex
 
-            index = EdgeIndex(self.folder.vectors, self.reindexing)
-        self._stack.push_async_callback(index.close)
-        await index.setup(embedder.identity, embedder.dimension)
-        return embedder, index, LexicalIndex(self.folder.lexical)
+        return EdgeIndex(self.folder.root / place, self.reindexing)
+
+    async def _open_notes(self) -> Notes:
+        notes: Notes
+        if self.vectors_on_server:
+            from retriever.backends.qdrant_notes import QdrantNotes
+
+            notes = QdrantNotes(vector_address(self.settings), name=self.settings.vector_collection)
+        else:
+            notes = FolderNotes(self.folder.root)
+        self._stack.push_async_callback(notes.close)
+        return notes
 
     async def search(self, experience: Experience | None = None) -> ToolSearch:
         """Search over the indexed tools, with encoder and words read now, side by side, rather than by the first question.
@@ -131,30 +141,31 @@ class Container:
         reranker = await asyncio.to_thread(reranker_for, self.settings, embedder.identity)
         if reranker is None:
             return ToolSearch(embedder, index, lexical)
-        experience = experience or await self.experience()
+        experience = experience or await self.experience(embedder.identity)
         return ToolSearch(embedder, index, lexical, reranker=reranker, experience=experience)
 
     async def make_ready(self) -> None:
-        """Read encoder and words, and follow what other machines have indexed."""
+        """Read encoder and words, and follow what other processes have switched to and indexed."""
         from wiring.indexing import follow_words
 
+        await self.encoders.follow()
         embedder, index, lexical = await self.retrieval()
         async with self._following:
             await follow_words(self.graph, index, lexical)
-        if not self._read:
+        if self._read is not embedder:
             await asyncio.gather(embedder.embed(["ready"], "query"), lexical.match("ready"))
             await asyncio.to_thread(one_blas_thread)
-            self._read = True
+            self._read = embedder
 
     async def found_by(self) -> tuple[Embedder, VectorIndex, Words]:
         """Encoder, vectors and words that a search reads."""
         return await self.retrieval()
 
-    async def experience(self) -> Experience:
-        """What a re-ranker is told of walks and of requests that were served."""
+    async def experience(self, encoder: str = "") -> Experience:
+        """What a re-ranker is told of walks and of requests that were served, found by vectors of this encoder, else of that in use."""
         from wiring.experience import StoreExperience
 
-        return StoreExperience(self.graph, await self.memories_in_reach(), self.embedder().identity)
+        return StoreExperience(self.graph, await self.memories_in_reach(), encoder or (await self.embedder()).identity)
 
     async def searched_tools(self) -> Sequence[ToolId]:
         """All that the search is over, ordered by id. The words follow what other machines have indexed."""
@@ -190,7 +201,7 @@ class Container:
 
     async def memory(self) -> LongTermMemory:
         """What this store remembers of requests that were served, for the owner of the settings."""
-        return LongTermMemory(await self.memories(), self.embedder(), self.settings.owner)
+        return LongTermMemory(await self.memories(), await self.embedder(), self.settings.owner)
 
     async def memories(self) -> MemoryStore:
         """The memories of all owners, opened once."""
@@ -204,13 +215,13 @@ class Container:
         memories = memories_of(self.settings, self.folder.memories, on_server=self.vectors_on_server)
         return await set_up(memories, self._stack)
 
-    async def solutions(self, owner: str | None = None) -> SolutionLibrary:
-        """The library of solutions, for the owner of the settings or another; out of reach, it refuses whatever it is asked."""
+    async def solutions(self, owner: str | None = None, embedder: Embedder | None = None) -> SolutionLibrary:
+        """The library of solutions, for the owner of the settings or another, found by the encoder in use or another; out of reach, it refuses whatever it is asked."""
         store = await within_reach(self._solutions.get, "solutions", on_server=self.graph_on_server)
         index = await within_reach(self._patterns.get, "patterns of solutions", on_server=self.vectors_on_server)
         await self._adopted.get()
         whose = self.settings.owner if owner is None else owner
-        return SolutionLibrary(store, index, self.embedder(), whose, self.graph, self.hidden)
+        return SolutionLibrary(store, index, embedder or await self.embedder(), whose, self.graph, self.hidden)
 
     async def solution_store(self) -> SolutionStore:
         """The solutions of all owners, opened once."""
@@ -224,7 +235,7 @@ class Container:
             return True
         try:
             store, index = await self._solutions.get(), await self._patterns.get()
-            library = SolutionLibrary(store, index, self.embedder(), "", self.graph)
+            library = SolutionLibrary(store, index, await self.embedder(), "", self.graph)
             await adopt_programs(await self.memories_in_reach(), library)
         except FootpathError as error:
             _log.warning("programs of memories are not solutions yet: %s", error)
@@ -247,12 +258,9 @@ class Container:
             await copy_flows_to_server(flows, self.folder)
         return flows
 
-    def embedder(self) -> Embedder:
-        """The encoder of the settings; it reads its weights, or is connected to, when first used."""
-        if self._embedder is None:
-            self._embedder, close = embedder_of(self.settings)
-            self._stack.push_async_callback(close)
-        return self._embedder
+    async def embedder(self) -> Embedder:
+        """The encoder in use; it reads its weights, or is connected to, when first used."""
+        return await self.encoders.embedder()
 
     def field_choices(self) -> FieldChoices:
         """Which fields of long responses to keep, shared by all runs of this process and kept with the graph."""

@@ -156,7 +156,7 @@ async def partly_linked(container: Container, tools: Collection[ToolId]) -> froz
     if not tools:
         return frozenset()
     docs, states = await container.graph.get_tools(tools), await container.graph.link_states()
-    identity = container.embedder().identity
+    identity = (await container.embedder()).identity
     wholly = {
         tool
         for tool, doc in docs.items()

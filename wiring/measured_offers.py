@@ -36,14 +36,14 @@ async def measurable(container: Container, edges: Edges, *, precedents: bool) ->
     memories = await container.memories_in_reach() if precedents else NoMemories()
     graph = await variant(container.graph, edges)
     kept = graph.kept if isinstance(graph, RewiredGraph) else {}
-    asked = AskedAnew(graph, memories, container.embedder().identity)
+    asked = AskedAnew(graph, memories, (await container.embedder()).identity)
     search = await container.search(asked)
     maker = OfferMaker(search, WithoutCallEvidence(graph), search, container.weights)
 
     async def offers(request: str, limit: int) -> Sequence[OfferedTool]:
         return (await maker.offer(request, limit)).tools
 
-    return Measurable(offers, search.start_tools, _tokens(container.graph), asked, kept)
+    return Measurable(offers, search.start_tools, tokens_of(container.graph), asked, kept)
 
 
 class AskedAnew:
@@ -77,7 +77,9 @@ class AskedAnew:
         return await self._own.precedents(request, limit)
 
 
-def _tokens(graph: GraphStore) -> Tokens:
+def tokens_of(graph: GraphStore) -> Tokens:
+    """Counts how long tools are that are offered together."""
+
     async def tokens(tools: Sequence[ToolId]) -> int:
         found = await graph.get_tools(tools)
         return sum(one.tokens for one in signatures([found[tool] for tool in tools if tool in found]))

@@ -1,5 +1,6 @@
 """Indexes all tools anew beside the vectors in use, compares both, and switches to the new ones at once."""
 
+import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -8,13 +9,13 @@ from pathlib import Path
 from domain.errors import UsageError
 from evaluation.queries import Query
 from retriever.index import Embedder
-from retriever.indexing import index_tools
-from retriever.lexical import LexicalIndex
 from retriever.search import ToolSearch
 from wiring.comparison import Comparison, Judging, compare, judged_by, sample_requests
 from wiring.container import Container, open_container
 from wiring.embedders import embedder_of
-from wiring.index_switch import FolderIndexSwitch, Indexes, IndexSwitch, ServerIndexSwitch
+from wiring.encoder_change import EncoderChange, Progress
+from wiring.encoder_choices import SETTINGS, chosen_by
+from wiring.encoder_state import EncoderVectors
 from wiring.settings import Settings
 
 
@@ -62,71 +63,66 @@ async def reindex(
             encoder of the trial did not make the vectors in use.
         UnavailableError: a store or service cannot be used.
     """
-    trial = trial or Trial()
+    trial, began = trial or Trial(), time.perf_counter()
     async with open_container(settings, store) as container, AsyncExitStack() as stack:
         judging = None if trial.queries is None else await judged_by(trial.queries, container.graph)
-        embedder, lexical = container.embedder(), LexicalIndex(container.folder.lexical)
-        at_hand = _encoders(container, trial, stack)
-        known = {one.identity: one for one in reversed(at_hand)}
-        former = at_hand[-1].identity if trial.former else ""
-        place: IndexSwitch = (
-            ServerIndexSwitch(container.server_index)
-            if container.vectors_on_server
-            else FolderIndexSwitch(container.folder.vectors)
-        )
-        stack.push_async_callback(place.close)
-        both = await place.open(embedder.identity, embedder.dimension, ({former} if former else known).__contains__)
+        known = await _former(trial, stack)
+        change, new = EncoderChange(container), await container.encoders.embedder_of(SETTINGS)
+        in_force = await change.in_force(known.identity if known else "")
         # Those of the new encoder: the same command has switched before, and was perhaps not let finish.
-        if former and both.former and both.former[0] not in (former, embedder.identity):
+        if known and in_force and in_force.identity not in (known.identity, new.identity):
             raise UsageError(
-                f"--former names {former}, and the vectors in use were made by {both.former[0]}: name the settings of that "
-                "encoder, or leave --former out"
+                f"--former names {known.identity}, and the vectors in use were made by {in_force.identity}: name the "
+                "settings of that encoder, or leave --former out"
             )
-        report = await index_tools(container.graph.documents(), embedder, both.new, lexical, progress)
-        await (await container.memory()).embed()
-        await (await container.solutions()).embed()
-        compared = await _compared(container, both, known, lexical, judging)
-        refused = _refused(both, compared, trial)
-        dropped = () if refused else await _switched(container, place, lexical, keep_former=keep_former)
-        return Reindexed(report.tools, report.embedded, tuple(dropped), report.seconds, compared, refused)
+        brought = await change.prepare(chosen_by(container.settings), _tells(progress), threads=None, again=True)
+        compared = await _compared(container, in_force, known, judging)
+        refused = _refused(in_force, compared, trial)
+        dropped = [] if refused else await _switched(change, keep_former=keep_former)
+        seconds = time.perf_counter() - began
+        return Reindexed(brought.tools, brought.embedded, tuple(dropped), seconds, compared, refused)
 
 
-def _encoders(container: Container, trial: Trial, stack: AsyncExitStack) -> list[Embedder]:
-    """The new one, the bundled one, and the former one of the trial where it names one."""
-    bundled = container.settings.model_copy(update={"embedder": "bundled", "encoder_folder": None})
-    found = [container.embedder()]
-    for settings in [bundled, *([trial.former] if trial.former else [])]:
-        embedder, close = embedder_of(settings)
-        stack.push_async_callback(close)
-        found.append(embedder)
-    return found
+def _tells(progress: Callable[[int], None] | None) -> Progress:
+    return lambda done, _: progress(done) if progress else None
+
+
+async def _former(trial: Trial, stack: AsyncExitStack) -> Embedder | None:
+    """The former encoder of the trial, where it names one."""
+    if trial.former is None:
+        return None
+    embedder, close = embedder_of(trial.former)
+    stack.push_async_callback(close)
+    return embedder
 
 
 async def _compared(
-    container: Container,
-    both: Indexes,
-    known: dict[str, Embedder],
-    lexical: LexicalIndex,
-    judging: Judging | None,
+    container: Container, in_force: EncoderVectors | None, known: Embedder | None, judging: Judging | None
 ) -> Comparison | None:
-    if both.former is None or both.former[0] not in known:
+    """None where nothing is in force, or its encoder is not at hand."""
+    if in_force is None:
         return None
-    identity, index = both.former
-    new = container.embedder()
+    encoders, lexical = container.encoders, container.words
+    if known is None or known.identity != in_force.identity:
+        known = await encoders.embedder_of(in_force.encoder)
+    state = await encoders.state()
+    if known.identity != in_force.identity or state.beside is None:
+        return None
+    former, new = await encoders.index_of(in_force), await encoders.open(state.beside, beside=True)
     return await compare(
-        (identity, ToolSearch(known[identity], index, lexical)),
-        (new.identity, ToolSearch(new, both.new, lexical)),
+        (known.identity, ToolSearch(known, former, lexical)),
+        (new.embedder.identity, ToolSearch(new.embedder, new.index, lexical)),
         judging or await sample_requests(container.graph),
     )
 
 
-def _refused(both: Indexes, compared: Comparison | None, trial: Trial) -> str:
+def _refused(in_force: EncoderVectors | None, compared: Comparison | None, trial: Trial) -> str:
     """Why not to switch; empty: nothing speaks against it."""
-    if trial.force or trial.queries is None or both.former is None:
+    if trial.force or trial.queries is None or in_force is None:
         return ""
     if compared is None:
         return (
-            f"the vectors in use were made by {both.former[0]}, which is not at hand to be compared with: give its settings "
+            f"the vectors in use were made by {in_force.identity}, which is not at hand to be compared with: give its settings "
             "with --former FILE, or switch without with --force"
         )
     if (lost := compared.worse_by()) > trial.tolerance:
@@ -137,10 +133,9 @@ def _refused(both: Indexes, compared: Comparison | None, trial: Trial) -> str:
     return ""
 
 
-async def _switched(container: Container, place: IndexSwitch, lexical: LexicalIndex, *, keep_former: bool) -> list[str]:
-    await place.switch()
-    if isinstance(place, ServerIndexSwitch):
-        from wiring.indexing import publish_words
-
-        await publish_words(container.graph, place.new, lexical)
-    return [] if keep_former else await place.drop_former()
+async def _switched(change: EncoderChange, *, keep_former: bool) -> list[str]:
+    """The names of what was deleted."""
+    if (await change.state()).former is not None:
+        await change.drop_former()
+    await change.switch()
+    return [] if keep_former else await change.drop_all_former()

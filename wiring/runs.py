@@ -75,7 +75,7 @@ def _approver(container: Container, given: Approver | None, caller: Executor) ->
 
 async def _memory(container: Container, owner: str) -> LongTermMemory:
     """Long-term memory; out of reach, the run says so where it would recall or learn, and goes on."""
-    return LongTermMemory(await container.memories_in_reach(), container.embedder(), owner)
+    return LongTermMemory(await container.memories_in_reach(), await container.embedder(), owner)
 
 
 def reader_for(policy: str, day: date | None = None) -> RequestReader:

@@ -223,6 +223,11 @@ class Settings(ServerSettings, BaseSettings):
         description="Encoder of your own in its place, from train_retriever.py --export or export_encoder.py.",
     )
 
+    encoders: Path = Field(
+        default=Path(".footpath/encoders"),
+        description="Folder of exported encoders that a store may be changed to, each in a folder of its own.",
+    )
+
     embedder: Literal["bundled", "service"] = Field(
         default="bundled",
         description="The encoder: the one that comes along, or an embedding service (docs/retriever.md).",

@@ -44,20 +44,17 @@ class _VisibleContainer(Container):
     async def searched_tools(self) -> Sequence[ToolId]:
         return [tool for tool in await self._whole.searched_tools() if tool not in self.hidden]
 
-    async def experience(self) -> Experience:
+    async def experience(self, encoder: str = "") -> Experience:
         from wiring.experience import StoreExperience
 
         memories = _VisibleMemories(await self.memories_in_reach(), self.hidden)
-        return StoreExperience(self.graph, memories, self.embedder().identity)
+        return StoreExperience(self.graph, memories, encoder or (await self.embedder()).identity)
 
     async def flows(self) -> FlowStore:
         return visible_flows(await self._whole.flows(), self.hidden)
 
     def mcp_sessions(self) -> "McpSessions":
         return self._whole.mcp_sessions()
-
-    def embedder(self) -> Embedder:
-        return self._whole.embedder()
 
     def field_choices(self) -> FieldChoices:
         return self._whole.field_choices()

@@ -67,8 +67,8 @@ class QdrantIndex:
         self._encoder = encoder
 
     async def in_force(self) -> list[tuple[str, int]]:
-        """Identity and dimension of the encoders that have vectors in force."""
-        self._opened()
+        """Identity and dimension of the encoders that have vectors in force. The index need not be set up."""
+        await self._connection.open()
         return [(one.identity, one.dimension) for one in await self._collections.in_force()]
 
     async def switch(self) -> None:
@@ -81,6 +81,11 @@ class QdrantIndex:
     async def drop_former(self) -> list[str]:
         """Delete the collections that were in force before, and those of other encoders; their names."""
         return await self._collections.drop_former(self._opened())
+
+    async def delete(self, identity: str, dimension: int, *, beside: bool) -> list[str]:
+        """Delete an encoder's vectors, those in force or those beside them; the names of what went. It need not be set up."""
+        await self._connection.open()
+        return await self._collections.delete(Encoder(identity, dimension), beside=beside)
 
     async def note(self, key: str, value: str) -> None:
         """Keep a word with the collection in force; the other processes read it with :meth:`notes`."""

@@ -5,6 +5,7 @@ asks by the alias of its own encoder, so that vectors of two encoders never meet
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -115,11 +116,21 @@ class QdrantCollections:
             for collection in await self._collections()
             if not (collection.startswith(f"{alias}-") and _number(collection) >= current)
         ]
-        for collection in former:
+        return await self._delete(former)
+
+    async def delete(self, encoder: Encoder, *, beside: bool) -> list[str]:
+        """Delete what this encoder has in force and before; or, ``beside``, what it has that was never in force. Their names."""
+        alias, aliases = self.alias(encoder), await self._aliases()
+        current = _number(aliases[alias]) if alias in aliases else 0
+        own = [one for one in await self._collections() if one.startswith(f"{alias}-")]
+        return await self._delete([one for one in own if (_number(one) > current) == beside])
+
+    async def _delete(self, collections: Sequence[str]) -> list[str]:
+        for collection in collections:
             await self._connection.call(
                 "delete former vectors", lambda client, name=collection: client.delete_collection(name)
             )
-        return sorted(former)
+        return sorted(collections)
 
     async def notes(self, encoder: Encoder) -> dict[str, str]:
         """What was noted with the collection in force."""

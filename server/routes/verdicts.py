@@ -70,6 +70,6 @@ async def _count(run: Run, verdict: Verdict | None, services: Services) -> None:
     by_hand = run.settings.get("solution")
     if isinstance(by_hand, str):
         of = of.model_copy(update={"solutions": (*of.solutions, by_hand)})
-    memory = LongTermMemory(await container.memories(), container.embedder(), owner)
+    memory = LongTermMemory(await container.memories(), await container.embedder(), owner)
     told = Told(container.graph, memory, await container.solutions(owner), container.weights)
     await judge(of, run.verdict, verdict, told, run.verdict_changes + 1)

@@ -162,7 +162,7 @@ async def test_force_switches_to_worse_vectors(folder: dict[str, Any]) -> None:
         changed = settings(folder, encoder)
         done = await reindex(settings=changed, trial=Trial(asked, force=True))
         assert done.compared is not None
-        assert (done.compared.worse_by() > 0.01, done.refused, done.dropped) == (True, "", ("vectors.former",))
+        assert (done.compared.worse_by() > 0.01, done.refused, done.dropped) == (True, "", ("vectors",))
         assert await found(changed)
 
 

@@ -185,7 +185,7 @@ async def test_what_is_switched_off_is_off_for_the_search_too(
     async with open_container(Settings(store=store)) as container:
         on = await measurable(container, edges, precedents=precedents)
         on.asked.ask("Is it going to rain in Rome?")
-        (vector,) = await container.embedder().embed(["rain in Rome"], "query")
+        (vector,) = await (await container.embedder()).embed(["rain in Rome"], "query")
         assert bool(await on.asked.beside([FORECAST.id])) == walked
         assert bool(await on.asked.precedents(vector, 4)) == precedents
         offered: Any = await on.offers("Is it going to rain in Rome?", 24)

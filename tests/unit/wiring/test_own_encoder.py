@@ -46,7 +46,7 @@ async def test_an_index_belongs_to_the_encoder_of_the_folder(own: Path, tmp_path
         await index_tools(container.graph.documents(), *await container.retrieval())
         search = await container.search()
         assert (await search.start_tools("will it rain in Rome", 1))[0].id.endswith("/rain")
-        identity = container.embedder().identity
+        identity = (await container.embedder()).identity
     assert identity != bundled.BundledEmbedder().identity
     async with open_container(Settings(), store) as container:
         with pytest.raises(

@@ -55,7 +55,7 @@ async def test_words_count_as_if_it_were_not_there(container: Container) -> None
 
 async def test_walks_memories_and_solutions_do_not_name_it(container: Container) -> None:
     seen = visible(container, HIDDEN)
-    memories, embedder = await container.memories(), container.embedder()
+    memories, embedder = await container.memories(), await container.embedder()
     memory = Memory(
         id="m", owner="", request=ASKED, pattern=ASKED, path=(GEOCODE.id, OLD_WEATHER.id), at=datetime.now(UTC)
     )
@@ -80,6 +80,6 @@ async def test_walks_memories_and_solutions_do_not_name_it(container: Container)
 async def test_it_is_as_open_as_the_other(container: Container) -> None:
     seen = visible(container, HIDDEN)
     assert seen.sandbox() is container.sandbox()
-    assert seen.embedder() is container.embedder()
+    assert await seen.embedder() is await container.embedder()
     assert seen.field_choices() is container.field_choices()
     assert visible(container, frozenset()) is container

@@ -1,0 +1,273 @@
+"""A change of encoder in the shadow: vectors made beside those in use, switched to at once, the former ones kept until they are dropped."""
+
+import asyncio
+import hashlib
+import logging
+import shutil
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from agent.memory.long_term import LongTermMemory
+from domain.errors import ConflictError, UnavailableError
+from domain.tool import ToolDoc, ToolId
+from retriever.backends.edge_folder import EdgeFolder
+from retriever.backends.qdrant import QdrantIndex
+from retriever.index import Embedder, VectorIndex
+from retriever.indexing import put_portion, unindexed
+from wiring.container import Container
+from wiring.encoder_choices import SETTINGS, EncoderChoice, choices_here, open_encoder
+from wiring.encoder_state import COMPARISON, EncoderState, EncoderVectors
+from wiring.indexing import publish_words
+from wiring.links import link, unseen
+from wiring.reranker import reranker_for
+from wiring.store_encoders import PLACE, OpenVectors
+
+_log = logging.getLogger(__name__)
+_PROBE = "ready"
+
+Progress = Callable[[int, int], None]
+"""Told how many of all tools have vectors of the new encoder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """``tools``: all there are; ``embedded``: those of them that had no vector yet; ``removed``: vectors of tools that are gone."""
+
+    tools: int
+    embedded: int
+    removed: int
+
+
+class EncoderChange:
+    """Of one store, step by step; each may be the first that a process takes. All raise ``UnavailableError`` where something cannot be reached.
+
+    What was begun is kept with the vectors: a process that is killed leaves what was embedded, and :meth:`prepare` goes on.
+    """
+
+    def __init__(self, container: Container) -> None:
+        self._container = container
+        self._encoders = container.encoders
+
+    async def prepare(
+        self, choice: EncoderChoice, progress: Progress, *, threads: int | None = 1, again: bool = False
+    ) -> Brought:
+        """Make vectors of all tools, memories and solutions with this encoder, beside those in use. Given again, it goes on.
+
+        ``threads``: of an encoder that runs here; searches need the other ones. ``again``: it may be the one in use, or take the place of another's beside.
+
+        Raises:
+            ConflictError: it is in use, or the former one, or another one's vectors are beside already.
+            UsageError: there is no such encoder, or the re-ranker that the settings name does not go with it.
+        """
+        async with AsyncExitStack() as stack:
+            embedder, close = await open_encoder(choice, self._container.settings, self._encoders.key_of, threads)
+            stack.push_async_callback(close)
+            state = await self._encoders.state()
+            in_force = await self.in_force()
+            if again and state.beside is not None and state.beside.identity != embedder.identity:
+                await self.discard()
+                state = await self._encoders.state()
+            _check(state, in_force, embedder, again=again)
+            await asyncio.to_thread(reranker_for, self._container.settings, embedder.identity)
+            if in_force is not None:
+                await self._encoders.index_of(in_force)  # whoever owns it must not be another process
+            await embedder.embed([_PROBE], "document")
+            beside = state.beside or await self._begin(state, in_force, EncoderVectors(
+                encoder=choice, identity=embedder.identity, dimension=embedder.dimension, at=datetime.now(UTC)
+            ))  # fmt: skip
+            index = await self._encoders.index_of(beside, beside=True)
+            brought = await bring_up_to_date(self._container, embedder, index, progress)
+            await embed_beside(self._container, embedder)
+            await self._encoders.change(state.model_copy(update={"beside": beside, "whole": True}))
+            return brought
+
+    async def in_force(self, known: str = "") -> EncoderVectors | None:
+        """The vectors in use, whoever made them: settings may name another encoder by now. None where there are none. ``known``: of several encoders', rather this one's."""
+        current = await self._encoders.current()
+        makers = await self._makers(current.place)
+        at_hand = {current.identity: current.encoder}
+        for choice in choices_here(self._container.settings):
+            at_hand.setdefault((await self._encoders.embedder_of(choice)).identity, choice)
+        if not makers or (current.identity, current.dimension) in makers:
+            return current if makers else None
+        identity, dimension = min(makers, key=lambda one: (one[0] != known, one[0] not in at_hand, one))
+        choice = at_hand.get(identity, SETTINGS)
+        return EncoderVectors(encoder=choice, identity=identity, dimension=dimension, place=current.place)
+
+    async def _makers(self, place: str) -> list[tuple[str, int]]:
+        container = self._container
+        if container.vectors_on_server:
+            index = container.server_index()
+            try:
+                return await index.in_force()
+            finally:
+                await index.close()
+        maker = await asyncio.to_thread(EdgeFolder(container.folder.root / place).made_by)
+        if maker is None:
+            return []
+        vectors = EncoderVectors(encoder=SETTINGS, identity=maker[0], dimension=maker[1], place=place)
+        return [maker] if await (await self._encoders.index_of(vectors)).count() else []
+
+    async def state(self) -> EncoderState:
+        """How far it is."""
+        return await self._encoders.state()
+
+    async def switch(self) -> EncoderVectors:
+        """Search by the vectors beside from now on, in every process; what began with the others ends with them.
+
+        Raises:
+            ConflictError: nothing is beside, it is not whole, or the vectors before the last switch are kept still.
+        """
+        state = await self._encoders.state()
+        if state.beside is None or not state.whole:
+            raise ConflictError(
+                "no vectors of another encoder are ready: prepare them first, and let that come to its end"
+            )
+        if state.former is not None:
+            raise ConflictError(
+                f"the vectors of {state.former.identity} are kept from the switch before: drop them first, or switch back"
+            )
+        return await self._switch(state.beside, state, beside=True)
+
+    async def switch_back(self) -> EncoderVectors:
+        """Search by the former vectors again, which take in what changed meanwhile; those in use are the former ones then.
+
+        Raises:
+            ConflictError: none are kept.
+        """
+        state = await self._encoders.state()
+        if state.former is None:
+            raise ConflictError("no former vectors are kept: there was no switch, or they were dropped")
+        return await self._switch(state.former, state, beside=False)
+
+    async def discard(self) -> list[str]:
+        """Delete the vectors beside, finished or not; the names of what went."""
+        state = await self._encoders.state()
+        if state.beside is None:
+            return []
+        gone = await self._delete(state.beside, beside=True)
+        await self._encoders.change(state.model_copy(update={"beside": None, "whole": False}))
+        await self._encoders.note(COMPARISON, "")
+        return gone
+
+    async def drop_former(self) -> list[str]:
+        """Delete the vectors in use before the last switch, after which nobody can switch back; the names of what went."""
+        state = await self._encoders.state()
+        if state.former is None:
+            return []
+        gone = await self._delete(state.former, beside=False)
+        await self._encoders.change(state.model_copy(update={"former": None}))
+        return gone
+
+    async def drop_all_former(self) -> list[str]:
+        """As :meth:`drop_former`; on a server with all that other encoders, or earlier times, have left there."""
+        gone = await self.drop_former()
+        in_use = (await self.state()).in_use
+        if not self._container.vectors_on_server or in_use is None:
+            return gone
+        index = await self._encoders.index_of(in_use)
+        assert isinstance(index, QdrantIndex)  # noqa: S101
+        return sorted({*gone, *await index.drop_former()})
+
+    async def _begin(self, state: EncoderState, in_force: EncoderVectors | None, new: EncoderVectors) -> EncoderVectors:
+        place = place_for(new.identity, {one.place for one in (in_force, state.former) if one})
+        beside = new.model_copy(update={"place": place})
+        await self._encoders.note(COMPARISON, "")
+        await self._encoders.change(state.model_copy(update={"beside": beside, "whole": False}))
+        return beside
+
+    async def _switch(self, to: EncoderVectors, state: EncoderState, *, beside: bool) -> EncoderVectors:
+        container, opened = self._container, await self._encoders.open(to, beside=beside)
+        await catch_up(container, opened)
+        async with container.changing:
+            await catch_up(container, opened)
+            before, now = await self.in_force(), to.model_copy(update={"at": datetime.now(UTC)})
+            await _put_in_force(container, opened)
+            if before is not None and before.identity == now.identity and container.vectors_on_server:
+                before = None  # its name is the new one's
+            left = {"beside": None, "whole": False} if beside else {}
+            await self._encoders.change(state.model_copy(update={"in_use": now, "former": before, **left}))
+            await catch_up(container, opened)  # what another process admitted before it knew
+        return now
+
+    async def _delete(self, vectors: EncoderVectors, *, beside: bool) -> list[str]:
+        container = self._container
+        if container.vectors_on_server:
+            async with AsyncExitStack() as stack:
+                index = container.server_index()
+                stack.push_async_callback(index.close)
+                await self._encoders.close(vectors)
+                return await index.delete(vectors.identity, vectors.dimension, beside=beside)
+        await self._encoders.close(vectors)
+        place = container.folder.root / (vectors.place or PLACE)
+        try:
+            await asyncio.to_thread(shutil.rmtree, place)
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise UnavailableError(f"cannot delete {place} ({error.strerror}); delete it, and do this again") from error
+        return [place.name]
+
+
+def _check(state: EncoderState, in_force: EncoderVectors | None, embedder: Embedder, *, again: bool) -> None:
+    if not again and in_force is not None and in_force.identity == embedder.identity:
+        raise ConflictError(f"{embedder.identity} is the encoder in use: there is nothing to change")
+    if not again and state.former is not None and state.former.identity == embedder.identity:
+        raise ConflictError(f"the vectors of {embedder.identity} are kept still: switch back to them")
+    if state.beside is not None and state.beside.identity != embedder.identity:
+        raise ConflictError(
+            f"vectors of {state.beside.identity} are beside those in use: switch to them or discard them first"
+        )
+
+
+def place_for(identity: str, taken: set[str]) -> str:
+    """The folder of an encoder's vectors beside others."""
+    name = f"{PLACE}-{hashlib.blake2b(identity.encode(), digest_size=6).hexdigest()}"
+    return name if name not in taken else f"{name}-2"
+
+
+async def catch_up(container: Container, opened: OpenVectors) -> None:
+    """Vectors of whatever came since they were made, and none of what is gone."""
+    await bring_up_to_date(container, opened.embedder, opened.index, unseen)
+    await embed_beside(container, opened.embedder)
+
+
+async def bring_up_to_date(container: Container, embedder: Embedder, index: VectorIndex, progress: Progress) -> Brought:
+    """One vector of each tool that there is, as its document is. What has its vector is not embedded again."""
+    ids, embedded = set[ToolId](), 0
+    total, known = (await container.graph.statistics()).documents, await index.digests()
+
+    async def told() -> AsyncIterator[ToolDoc]:
+        async for tool in container.graph.documents():
+            ids.add(tool.id)
+            yield tool
+
+    async for portion in unindexed(told(), known):
+        await put_portion(portion, await embedder.embed([text for _, text, _ in portion], "document"), index)
+        embedded += len(portion)
+        progress(min(len(ids), total), total)
+    if gone := known.keys() - ids:
+        await index.remove(gone)
+    progress(len(ids), len(ids))
+    return Brought(len(ids), embedded, len(gone))
+
+
+async def embed_beside(container: Container, embedder: Embedder) -> None:
+    """Make memories and solutions, of all owners, found by this encoder as well."""
+    await LongTermMemory(await container.memories(), embedder).embed()
+    await (await container.solutions("", embedder)).embed()
+
+
+async def link_anew(container: Container) -> None:
+    """Find substitutes with the vectors in use: a minute of computing at 45,000 tools, so that whoever switched need not wait for it."""
+    async with container.changing:
+        await link(container, unseen, embedded=True)
+
+
+async def _put_in_force(container: Container, opened: OpenVectors) -> None:
+    """On a server: for whoever asks by this encoder, with the words that go with it."""
+    if isinstance(opened.index, QdrantIndex):
+        await opened.index.switch()
+        await publish_words(container.graph, opened.index, container.words)

@@ -1,0 +1,166 @@
+"""The encoders of an open store: the one that searches go by, and the vectors of each that is open. A switch is followed without a restart."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from domain.errors import FootpathError, StoreVersionError
+from retriever.index import Embedder, VectorIndex
+from wiring.encoder_choices import SETTINGS, EncoderChoice, KeyOf, chosen_by, key_of_settings, open_encoder
+from wiring.encoder_state import EncoderState, EncoderVectors, Notes, read_state, write_state
+from wiring.settings import Settings
+
+_log = logging.getLogger(__name__)
+
+PLACE = "vectors"
+"""The folder of the vectors of a store that was never switched."""
+
+MakeIndex = Callable[[str], VectorIndex]
+"""An index that is not set up; told the folder that its vectors lie in, where it is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenVectors:
+    """An encoder, and the index of its vectors, set up. Whoever holds them goes on with them after a switch."""
+
+    embedder: Embedder
+    index: VectorIndex
+
+
+class StoreEncoders:
+    """One process's. ``key_of`` may be replaced by whoever keeps the keys of services. Closed with the stack."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        notes: Callable[[], Awaitable[Notes]],
+        make_index: MakeIndex,
+        stack: AsyncExitStack,
+    ) -> None:
+        self.key_of: KeyOf = key_of_settings(settings)
+        self._settings = settings
+        self._notes = notes
+        self._make_index = make_index
+        self._stack = stack
+        self._state: EncoderState | None = None
+        self._embedders: dict[str, Embedder] = {}
+        self._indexes: dict[tuple[str, str], VectorIndex] = {}
+        self._lock = asyncio.Lock()
+
+    async def state(self) -> EncoderState:
+        """As it is kept now. Raises ``UnavailableError``."""
+        return await read_state(await self._notes())
+
+    async def follow(self) -> bool:
+        """Go by what is kept now; whether another encoder is in use than was so far. Raises ``UnavailableError``."""
+        before, self._state = self._state, await self.state()
+        changed = before is not None and before.in_use != self._state.in_use
+        if changed:
+            _log.info("searches go by %s from now on", (await self.current()).identity)
+        return changed
+
+    async def noted(self, key: str) -> str:
+        """What was noted beside it. Raises ``UnavailableError``."""
+        return await (await self._notes()).read(key)
+
+    async def note(self, key: str, text: str) -> None:
+        """Keep a text beside it. Raises ``UnavailableError``."""
+        await (await self._notes()).write(key, text)
+
+    async def change(self, state: EncoderState) -> None:
+        """Keep this, and go by it: every process does at its next search. Raises ``UnavailableError``."""
+        await write_state(await self._notes(), state)
+        await self.follow()
+
+    async def current(self) -> EncoderVectors:
+        """What is in use, as far as this process knows. Raises ``UnavailableError`` where it knows nothing yet."""
+        if self._state is None:
+            await self.follow()
+        kept = self._state.in_use if self._state else None
+        if kept is not None and kept.encoder != SETTINGS:
+            return kept
+        own = await self.embedder_of(SETTINGS)
+        place = kept.place if kept else PLACE
+        return EncoderVectors(
+            encoder=chosen_by(self._settings), identity=own.identity, dimension=own.dimension, place=place,
+            at=kept.at if kept and kept.identity == own.identity else None,
+        )  # fmt: skip
+
+    async def embedder(self) -> Embedder:
+        """The encoder in use. Where nobody can tell, that of the settings: its vectors are out of reach then, too."""
+        try:
+            return await self._embedder_of(await self.current())
+        except FootpathError as error:
+            _log.warning("which encoder is in use cannot be told, that of the settings is taken: %s", error)
+            return await self.embedder_of(SETTINGS)
+
+    async def in_use(self) -> OpenVectors:
+        """The encoder in use and its vectors, opened once. Raises ``UnavailableError``, ``StoreVersionError`` and ``UsageError``."""
+        return await self.open(await self.current())
+
+    async def open(self, vectors: EncoderVectors, *, beside: bool = False) -> OpenVectors:
+        """An encoder and its vectors, opened once. ``beside``: they are not in force yet, and may be incomplete. Raises as :meth:`in_use`."""
+        embedder = await self._embedder_of(vectors)
+        return OpenVectors(embedder, await self.index_of(vectors, beside=beside))
+
+    async def index_of(self, vectors: EncoderVectors, *, beside: bool = False) -> VectorIndex:
+        """The index alone, whoever made it. Raises ``UnavailableError`` and ``StoreVersionError``."""
+        key = (vectors.identity, vectors.place)
+        async with self._lock:
+            if key not in self._indexes:
+                index = self._make_index(vectors.place or PLACE)
+                self._stack.push_async_callback(index.close)
+                await _set_up(index, vectors, beside=beside)
+                self._indexes[key] = index
+            return self._indexes[key]
+
+    async def close(self, vectors: EncoderVectors) -> None:
+        """Let go of an index, before it is deleted."""
+        async with self._lock:
+            index = self._indexes.pop((vectors.identity, vectors.place), None)
+        if index is not None:
+            await index.close()
+
+    async def embedder_of(self, choice: EncoderChoice) -> Embedder:
+        """An encoder, made once; it reads its weights, or is connected to, when first used. ``UsageError`` where there is none such."""
+        choice = chosen_by(self._settings) if choice == SETTINGS else choice
+        key = choice.model_dump_json()
+        if key not in self._embedders:
+            made, close = await open_encoder(choice, self._settings, self.key_of)
+            if key in self._embedders:
+                await close()
+            else:
+                self._embedders[key] = made
+                self._stack.push_async_callback(close)
+        return self._embedders[key]
+
+    def forget(self, choice: EncoderChoice) -> None:
+        """Have an encoder made anew, since its key is another; who holds it goes on with it."""
+        self._embedders.pop(choice.model_dump_json(), None)
+
+    async def _embedder_of(self, vectors: EncoderVectors) -> Embedder:
+        found = await self.embedder_of(vectors.encoder)
+        if found.identity != vectors.identity:
+            raise StoreVersionError(
+                f"the vectors were made by {vectors.identity}, and {_named(vectors.encoder)} is {found.identity} now: "
+                "bring that encoder back, or index the tools anew with scripts/reindex.py"
+            )
+        return found
+
+
+def _named(choice: EncoderChoice) -> str:
+    return {"settings": "the encoder of the settings", "bundled": "the encoder that comes along"}.get(
+        choice.kind, f"the encoder {choice.name!r}"
+    )
+
+
+async def _set_up(index: VectorIndex, vectors: EncoderVectors, *, beside: bool) -> None:
+    """``beside``: on a server, where an encoder may have vectors in force already, a collection beside them."""
+    from retriever.backends.qdrant import QdrantIndex
+
+    if beside and isinstance(index, QdrantIndex):
+        await index.setup_beside(vectors.identity, vectors.dimension)
+    else:
+        await index.setup(vectors.identity, vectors.dimension)
