@@ -48,7 +48,7 @@ _PROGRAM: Example = {
     "feeds": [],
     "answer": [],
 }
-_USER: Example = {"id": _ADA, "name": "ada", "role": "user", "created_at": AT, "disabled_at": None}
+_USER: Example = {"id": _ADA, "name": "ada", "role": "user", "created_at": AT, "disabled_at": None, "language": "zh"}
 _TOKENS: Example = {
     "access_token": "fpa_3kTMd…",
     "refresh_token": "fpr_9sQvX…",
@@ -111,6 +111,8 @@ _SESSION: Example = {
     "id": "01980f6e-b4c3-7f06-8a01-2d6e8c9f0c06",
     "label": "Firefox on Linux",
     "created_at": AT,
+    "renewed_at": LATER,
+    "program": False,
     "expires_at": UNTIL,
 }
 _TOOL: Example = {
@@ -128,6 +130,7 @@ EXAMPLES: dict[str, Example] = {
     "LoginBody": {"name": "ada", "password": _PASSWORD},
     "RefreshBody": {"refresh_token": "fpr_9sQvX…"},
     "PasswordBody": {"old": _PASSWORD, "new": "incorrect donkey generator"},
+    "PreferencesBody": {"language": "zh"},
     "ConfirmBody": {"password": _PASSWORD},
     "ToolKeyBody": {"value": "the key", "hosts": ["api.example.com"]},
     "GrantBody": {

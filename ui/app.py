@@ -27,6 +27,7 @@ def main() -> None:
     session.keep()
     try:
         if client:
+            st.session_state.setdefault("language", client.account.user.language or "")
             chat(client)
         else:
             login()

@@ -19,9 +19,11 @@ _PAGE = 200
 Shape = TypeVar("Shape", bound=BaseModel)
 
 
-def opened(server: str, address: str = "") -> httpx.Client:
-    """Connections to the server at ``server``. ``address``: of the browser for which is asked, where it is not this machine."""
-    headers = {"User-Agent": "Footpath page"} | ({"X-Forwarded-For": address} if address else {})
+def opened(server: str, address: str = "", browser: str = "") -> httpx.Client:
+    """Connections to the server at ``server``. ``address``: of the browser for which is asked, where it is not this machine; ``browser``: its name."""
+    headers = {"User-Agent": f"Footpath page, {browser}" if browser else "Footpath page"} | (
+        {"X-Forwarded-For": address} if address else {}
+    )
     base = server + _API
     return httpx.Client(
         base_url=base, timeout=httpx.Timeout(30), trust_env=False, headers=headers, verify=authorities()

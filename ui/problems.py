@@ -20,8 +20,8 @@ class ServerError(FootpathError):
 
     @property
     def logged_out(self) -> bool:
-        """Whether one has to log in again."""
-        return self.status == 401
+        """Whether one has to log in again; a password that was asked for once more and is wrong ends nothing."""
+        return self.status == 401 and self.problem != "wrong_password"
 
 
 def refused(response: httpx.Response) -> ServerError:

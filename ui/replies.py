@@ -28,11 +28,12 @@ class Tokens(BaseModel):
 
 
 class User(BaseModel):
-    """Who is logged in. ``role``: user, author or admin."""
+    """Who is logged in. ``role``: user, author or admin; ``language``: the one that was chosen for the page."""
 
     id: str
     name: str
     role: str = "user"
+    language: str | None = None
 
 
 class LoggedIn(Tokens):

@@ -11,6 +11,7 @@ from ui import PAGE_PROXIES, SERVER_ADDRESS
 from ui.client import Client, opened
 from ui.language import say
 from ui.login_tickets import COOKIE, Tickets, kept_by_browser
+from ui.own_account import browser_named
 from ui.problems import ServerError
 
 _HERE = "127.0.0.1"
@@ -26,7 +27,8 @@ def connections() -> httpx.Client:
     """To the server that the environment names, in the name of the browser's address."""
     forwarded = st.context.headers.get_all("X-Forwarded-For")
     address = visitor_address(st.context.ip_address or "", forwarded, os.environ.get(PAGE_PROXIES, ""))
-    return opened(os.environ.get(SERVER_ADDRESS, "http://127.0.0.1:8000"), address)
+    browser = browser_named(st.context.headers.get("User-Agent", "") or "")
+    return opened(os.environ.get(SERVER_ADDRESS, "http://127.0.0.1:8000"), address, browser)
 
 
 def visitor_address(peer: str, forwarded: Sequence[str], proxies: str) -> str:
@@ -50,13 +52,17 @@ def enter(client: Client) -> None:
 
 def leave() -> None:
     """Forget who was logged in, here and at the server."""
-    ticket = st.session_state.get("ticket", "")
-    if client := tickets().client(ticket):
-        tickets().withdraw(ticket)
+    if client := tickets().client(st.session_state.get("ticket", "")):
         try:
             client.log_out()
         except ServerError as error:
             st.toast(say("Logged out here; the server was not told: {error}", error=error))
+    forget()
+
+
+def forget() -> None:
+    """The same, where the server knows it already."""
+    tickets().withdraw(st.session_state.get("ticket", ""))
     st.session_state.clear()
     st.session_state.ticket = ""
 

@@ -12,7 +12,7 @@ from server.dependencies import CurrentCaller, CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.key_bodies import ToolKeyBody
 from server.routes.router import operations
-from server.routes.texts import GivenPassword, Password, RowId, ShortText, ToolKeyName, ToolName
+from server.routes.texts import GivenPassword, LanguageTag, Password, RowId, ShortText, ToolKeyName, ToolName
 from server.routes.tools import known_tool, meant, tools
 from server.storage.allowed_tools import AllowedTool, Reach, reach_of
 from server.storage.host_transfers import HostTransfer
@@ -32,6 +32,10 @@ class ConfirmBody(BaseModel):
     password: GivenPassword
 
 
+class PreferencesBody(BaseModel):
+    language: LanguageTag | None = Field(description="In which pages are read; null: as each browser says.")
+
+
 class OwnSession(Session):
     current: bool = Field(description="Whether it is the one that asks.")
 
@@ -39,6 +43,11 @@ class OwnSession(Session):
 @router.get("", summary="Who I am")
 async def me(user: CurrentUser) -> User:
     return user
+
+
+@router.patch("", summary="Say how I want pages")
+async def prefer(body: PreferencesBody, user: CurrentUser, services: CurrentServices) -> User:
+    return await services.storage.users.prefer(user.id, body.language)
 
 
 @router.delete("", status_code=204, summary="Remove my account and all that is mine", responses=problems(409, 429))
@@ -59,6 +68,12 @@ async def change_password(body: PasswordBody, caller: CurrentCaller, services: C
 async def sessions(caller: CurrentCaller, services: CurrentServices) -> list[OwnSession]:
     found = await services.storage.tokens.sessions(caller.user.id)
     return [OwnSession(**one.model_dump(), current=one.id == caller.session_id) for one in found]
+
+
+@router.delete("/sessions", status_code=204, summary="End all my other sessions")
+async def end_other_sessions(caller: CurrentCaller, services: CurrentServices) -> None:
+    """Tokens of programs end, too."""
+    await services.storage.tokens.revoke_all(caller.user.id, "ended from another session", but=caller.session_id)
 
 
 @router.delete("/sessions/{session_id}", status_code=204, summary="End one of my sessions", responses=problems(404))

@@ -48,6 +48,11 @@ Token = Annotated[SecretStr, Field(max_length=200)]
 ShortText = Annotated[str, StringConstraints(max_length=200, strip_whitespace=True), Plain]
 ToolKeyName = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_.-]+$")]
 ToolName = Annotated[str, StringConstraints(min_length=1, max_length=500), Plain]
+LanguageTag = Annotated[
+    str,
+    StringConstraints(max_length=35, pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$"),
+    Field(description="As BCP 47 writes it.", examples=["zh"]),
+]
 RowId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f-]{36}$")]
 KeyValue = Annotated[SecretStr, Field(min_length=1, max_length=10_000), AfterValidator(_one_line)]
 Host = Annotated[

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from pydantic import Field
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from domain.errors import UnauthenticatedError
@@ -43,11 +43,15 @@ class Holder(NamedTuple):
 
 
 class Session(Model):
-    """One log-in of a user. ``label``: what it was made with, as that said of itself."""
+    """One log-in of a user. ``label``: what it was made with, as that said of itself. ``renewed_at``: when its newest token was made, which happens
+    again and again while it is used; ``program``: it is of a program's token, which is not renewed.
+    """
 
     id: str
     label: str
     created_at: datetime
+    renewed_at: datetime
+    program: bool = False
     expires_at: datetime
 
 
@@ -127,10 +131,11 @@ class Tokens:
     async def sessions(self, user_id: str) -> list[Session]:
         """A user's sessions that count, the newest first."""
         counting = (SessionRow.user_id == user_id) & SessionRow.revoked_at.is_(None)
-        statement = select(SessionRow).where(counting, SessionRow.expires_at > self._clock())
+        newest = select(func.max(TokenRow.created_at)).where(TokenRow.session_id == SessionRow.id).scalar_subquery()
+        statement = select(SessionRow, newest).where(counting, SessionRow.expires_at > self._clock())
         async with self._database.reading() as session:
-            rows = await session.scalars(statement.order_by(SessionRow.id.desc()))
-            return [Session(id=r.id, label=r.label, created_at=r.created_at, expires_at=r.expires_at) for r in rows]
+            rows = await session.execute(statement.order_by(SessionRow.id.desc()))
+            return [_session(row, renewed) for row, renewed in rows]
 
     async def revoke(self, user_id: str, session_id: str, why: str) -> bool:
         """End one of this user's sessions. Whether it was there."""
@@ -189,3 +194,14 @@ class Tokens:
         return TokenPair(
             access_token=access, refresh_token=refresh, access_expires_at=access_until, session_expires_at=until
         )
+
+
+def _session(row: SessionRow, renewed: datetime | None) -> Session:
+    return Session(
+        id=row.id,
+        label=row.label,
+        created_at=row.created_at,
+        renewed_at=renewed or row.created_at,
+        program=row.program,
+        expires_at=row.expires_at,
+    )

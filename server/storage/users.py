@@ -29,13 +29,14 @@ _SHARES_NO_MORE = "its template is not shared any more"
 
 
 class User(Model):
-    """An account, without what proves who one is. ``disabled_at``: since when it may not log in."""
+    """An account, without what proves who one is. ``disabled_at``: since when it may not log in; ``language``: in which it reads pages, None: unsaid."""
 
     id: str
     name: str
     role: Role
     created_at: datetime
     disabled_at: datetime | None = None
+    language: str | None = None
 
 
 def _rank(role: str) -> int:
@@ -53,9 +54,7 @@ def name_key(name: str) -> str:
 
 def user_of(row: UserRow) -> User:
     """The account in a row."""
-    return User.model_validate(
-        {"id": row.id, "name": row.name, "role": row.role, "created_at": row.created_at, "disabled_at": row.disabled_at}
-    )
+    return User.model_validate({name: getattr(row, name) for name in User.model_fields})
 
 
 async def add_user(session: AsyncSession, name: str, password_hash: str, role: str, at: datetime) -> UserRow:
@@ -146,6 +145,13 @@ class Users:
             await self._locked(session, user_id)
             await session.execute(delete(UserRow).where(UserRow.id == user_id))
             await self._keep_an_admin(session)
+
+    async def prefer(self, user_id: str, language: str | None) -> User:
+        """Keep in which language it reads pages. ``NotFoundError``: there is none."""
+        async with self._database.writing() as session:
+            row = await self._locked(session, user_id)
+            row.language = language
+            return user_of(row)
 
     async def password_hash(self, user_id: str) -> str | None:
         async with self._database.reading() as session:

@@ -183,8 +183,9 @@ def test_changes_corrections_undo_and_who_may_see_it(browser_program: BrowserCon
         expect(page.get_by_text("Nothing was added yet.")).to_be_visible()
     with visit(browser_program, up.addresses["page"]) as page:
         registers(page, "fiona")
-        goes(page, "Keys")
-        expect(page.get_by_role("heading", name="Keys", exact=True)).to_be_visible()
+        goes(page, "Account")
+        presses(page, "Keys")
+        expect(page.get_by_text("No key is kept here.")).to_be_visible()
         goes(page, "Sources")
         expect(page.get_by_text("Ask an administrator of this server to make you an author")).to_be_visible()
         expect(page.get_by_role("button", name="Add an API")).to_have_count(0)

@@ -223,11 +223,13 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("POST", "/api/v1/auth/refresh"): everyone(401, {"refresh_token": "no such token"}),
     ("POST", "/api/v1/auth/logout"): for_oneself(204),
     ("GET", "/api/v1/me"): for_oneself(200),
+    ("PATCH", "/api/v1/me"): for_oneself(200, {"language": "zh"}),
     # The last administrator cannot go.
     ("DELETE", "/api/v1/me"): Access(401, 204, 204, 204, 409, {"password": PASSWORD}),
     ("POST", "/api/v1/me/password"): for_oneself(204, {"old": PASSWORD, "new": PASSWORD + "!"}),
     ("GET", "/api/v1/me/usage"): for_oneself(200),
     ("GET", "/api/v1/me/sessions"): for_oneself(200),
+    ("DELETE", "/api/v1/me/sessions"): for_oneself(204),
     ("DELETE", "/api/v1/me/sessions/{session_id}"): own(204, a_session),
     ("GET", "/api/v1/me/tool-keys"): for_oneself(200),
     ("PUT", "/api/v1/me/tool-keys/{name}"): Access(

@@ -129,6 +129,23 @@ async def test_a_new_password_ends_other_sessions(world: World) -> None:
     await bearer(world, password="another good one")
 
 
+async def test_all_other_sessions_are_ended_at_once(world: World) -> None:
+    here, there = await bearer(world), await bearer(world)
+    assert (await world.client.delete("/api/v1/me/sessions", headers=here)).status_code == 204
+    assert (await status(world, here), await status(world, there)) == (200, 401)
+
+
+async def test_the_language_that_is_chosen_is_told_at_every_log_in(world: World) -> None:
+    here = await bearer(world)
+    for wrong in ("", "中文", "z", "en_US", "en; Path=/", "e" * 40, 7):
+        answer = await world.client.patch("/api/v1/me", json={"language": wrong}, headers=here)
+        assert answer.status_code == 422
+    for chosen in ("zh", "pt-BR", None):
+        changed = await world.client.patch("/api/v1/me", json={"language": chosen}, headers=here)
+        assert changed.json()["language"] == chosen
+        assert (await world.client.post("/api/v1/auth/login", json=LOGIN)).json()["user"]["language"] == chosen
+
+
 async def test_a_refresh_token_counts_once(world: World) -> None:
     first = (await world.client.post("/api/v1/auth/login", json=LOGIN)).json()
     body = {"refresh_token": first["refresh_token"]}

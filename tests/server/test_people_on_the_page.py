@@ -26,9 +26,9 @@ def accounts_page(client: "Client") -> None:
 
 
 def leave_page(client: "Client") -> None:
-    from ui.screens.leave import leave
+    from ui.screens.leave import permissions
 
-    leave(client)
+    permissions(client)
 
 
 def drawn(page: Callable[[Client], None], client: Client) -> AppTest:

@@ -11,9 +11,8 @@ from ui.texts import labelled, unmarked
 from ui.tool_keys import NeededKey, Vault, needed_keys
 
 
-def keys(client: Client) -> None:
+def own_keys(client: Client) -> None:
     """What is kept is sealed; values are never shown again."""
-    st.title("Keys")
     st.caption(
         "Keys that calls send in your name. They are sealed, sent to the hosts that you name for them, and seen by no model."
     )

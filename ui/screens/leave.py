@@ -21,9 +21,8 @@ from ui.texts import labelled, unmarked
 from ui.walk_graph import tool_name
 
 
-def leave(client: Client) -> None:
+def permissions(client: Client) -> None:
     """Both lists; a card in a run adds to them."""
-    st.title("Permissions")
     st.caption(
         "What calls may do without asking you. *Always allow* on the card of a call adds to it, and so does *Permissions* on the page of a tool."
     )

@@ -17,6 +17,7 @@ if (innerWidth < 768) document.querySelector('[data-testid="stSidebarCollapseBut
 def navigation(client: Client, conversation: str) -> None:
     """The conversation, then what else this user can look at. The library is unfolded, of the other groups that of the open view."""
     seen = places.view()
+    seen = VIEWS[seen].part_of or seen if seen in VIEWS else seen
     offered = {name: one for name, one in VIEWS.items() if one.offered(client, conversation)}
     with st.container(key="places", gap=None):
         if _view("conversation", _CONVERSATION, "chat", opened=not seen):
@@ -24,7 +25,9 @@ def navigation(client: Client, conversation: str) -> None:
         _listed(offered, "", seen)
         for group in GROUPS:
             names = {name for name, one in offered.items() if one.group == group}
-            if names:
+            if len(names) == 1:
+                _listed(offered, group, seen)
+            elif names:
                 unfolded = group == LIBRARY or seen in names
                 with st.expander(say(group), unfolded, type="compact", key=f"group-{group}"), st.container(gap=None):
                     _listed(offered, group, seen)

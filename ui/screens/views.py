@@ -5,11 +5,10 @@ from dataclasses import dataclass
 
 from ui.client import Client
 from ui.language import message
+from ui.screens.account import account
 from ui.screens.accounts import all_accounts
 from ui.screens.audit import audit_log
 from ui.screens.history import history
-from ui.screens.keys import keys
-from ui.screens.leave import leave
 from ui.screens.library import library
 from ui.screens.solutions import choosing_solution
 from ui.screens.sources import sources
@@ -24,7 +23,7 @@ GROUPS = (LIBRARY, ME, ADMINISTRATION)
 @dataclass(frozen=True)
 class View:
     """``needs``: the operation that the server must have for it. ``group``: one of ``GROUPS``. ``admins``: it is for administrators; ``talk``: it is
-    of an open conversation.
+    of an open conversation. ``part_of``: the view that it is a part of and is reached by, while its own address leads there.
     """
 
     label: str
@@ -34,10 +33,11 @@ class View:
     group: str = ""
     admins: bool = False
     talk: bool = False
+    part_of: str = ""
 
     def offered(self, client: Client, conversation: str) -> bool:
         """Whether this user can do something there."""
-        if (self.talk and not conversation) or (self.admins and client.account.user.role != "admin"):
+        if self.part_of or (self.talk and not conversation) or (self.admins and client.account.user.role != "admin"):
             return False
         return not self.needs or client.can(self.needs)
 
@@ -48,8 +48,9 @@ VIEWS = {
     "solutions": View(message("Solutions"), "lightbulb", choosing_solution, "/solutions", LIBRARY),
     "tools": View(message("Tools"), "construction", library, "/tools", LIBRARY),
     "sources": View(message("Sources"), "hub", lambda client, _: sources(client), "/sources", LIBRARY),
-    "keys": View(message("Keys"), "key", lambda client, _: keys(client), "/me/tool-keys", ME),
-    "leave": View(message("Permissions"), "verified_user", lambda client, _: leave(client), "/me/allowed-tools", ME),
+    "account": View(message("Account"), "account_circle", lambda client, _: account(client), group=ME),
+    "keys": View(message("Keys"), "key", lambda client, _: account(client, "keys"), part_of="account"),
+    "leave": View(message("Permissions"), "rule", lambda client, _: account(client, "permissions"), part_of="account"),
     "accounts": View(
         message("Accounts"), "group", lambda client, _: all_accounts(client), "/users", ADMINISTRATION, admins=True
     ),

@@ -21,6 +21,7 @@ class UserRow(Row):
     role: Mapped[str]
     created_at: Mapped[datetime]
     disabled_at: Mapped[datetime | None]
+    language: Mapped[str | None]
 
 
 class InvitationRow(Row):

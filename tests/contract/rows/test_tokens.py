@@ -1,6 +1,7 @@
 """Tokens: what counts, what does not, and what happens when one comes twice."""
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 from sqlalchemy import text
@@ -94,6 +95,17 @@ async def test_sessions_are_listed_and_ended_one_by_one(storage: Storage) -> Non
     await storage.tokens.open(ada.id)
     assert await storage.tokens.revoke_all(ada.id, "password changed", but=mine) == 1
     assert not await refused(storage, kept.access_token)
+
+
+async def test_a_session_tells_when_its_tokens_were_renewed_last(storage: Storage, clock: ManualClock) -> None:
+    ada = await user(storage)
+    begun, pair = clock(), await storage.tokens.open(ada.id, "a browser")
+    clock.on(minutes=20)
+    await storage.tokens.refresh(pair.refresh_token)
+    clock.on(minutes=5)
+    await storage.tokens.open_for_program(ada.id, "a program", timedelta(days=1))
+    listed = [(one.label, one.program, one.renewed_at - begun) for one in await storage.tokens.sessions(ada.id)]
+    assert listed == [("a program", True, timedelta(minutes=25)), ("a browser", False, timedelta(minutes=20))]
 
 
 async def test_a_removed_user_is_nobody(storage: Storage) -> None:

@@ -22,9 +22,9 @@ CROSSED = {"source": "a.example", "target": "b.example:8000", "allowed": False, 
 
 def page(client: "Client") -> None:
     """Streamlit runs it apart, so it imports for itself."""
-    from ui.screens.leave import leave
+    from ui.screens.leave import permissions
 
-    leave(client)
+    permissions(client)
 
 
 def part(client: "Client", found: "Tool") -> None:

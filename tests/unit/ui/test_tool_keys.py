@@ -23,9 +23,9 @@ FOUND = {
 
 def page(client: "Client") -> None:
     """Streamlit runs it apart, so it imports for itself."""
-    from ui.screens.keys import keys
+    from ui.screens.keys import own_keys
 
-    keys(client)
+    own_keys(client)
 
 
 def shown(**more: Any) -> tuple[AppTest, Served]:
