@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from domain.errors import FootpathError
 from domain.model import JsonObject
+from server.bodies import STREAMED
 from server.storage.audit import Audit, Deed
 from server.storage.users import Role, User
 
@@ -99,7 +100,7 @@ def _short(value: object) -> JsonValue:
 
 
 async def _body(request: Request) -> object:
-    if not await request.body():
+    if (request.method, request.url.path) in STREAMED or not await request.body():
         return None
     try:
         return await request.json()

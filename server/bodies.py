@@ -5,15 +5,17 @@ What is looked at here is looked at on the loop that answers everybody, so the w
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import cast
 
 import orjson
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from domain.errors import UsageError
 from server.problems import Fault, answer
 
 MOST = 1_000_000
@@ -23,8 +25,25 @@ MOST_VALUES = 10_000
 MOST_LEVELS = 64
 """Of values within values."""
 _WITHOUT = frozenset({"GET", "HEAD", "OPTIONS"})
+STREAMED = frozenset({("POST", "/api/v1/data/uploads")})
+"""Operations that read their body piece by piece, bound it themselves, and make nothing of it: files of administrators."""
 _SMALL = 65_536
 """Bytes of a body that anyone may send at any time: only what goes beyond counts as held."""
+
+
+async def pieces(request: Request) -> AsyncGenerator[bytes]:
+    """A body of :data:`STREAMED`, as it comes. ``UsageError`` where it is cut off."""
+    try:
+        async for piece in request.stream():
+            yield piece
+    except ClientDisconnect as error:
+        raise UsageError("it was cut off; send it again") from error
+
+
+def length(request: Request) -> int | None:
+    """How long it is said to be, if that is said."""
+    told = request.headers.get("content-length", "")
+    return int(told) if told.isdecimal() else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +73,7 @@ class Bodies:
             refused = answer(HTTPStatus.BAD_REQUEST, "ambiguous_length", detail, headers={"Connection": "close"})
             await refused(scope, receive, send)
             return
-        if scope["type"] != "http" or scope["method"] in _WITHOUT:
+        if scope["type"] != "http" or scope["method"] in _WITHOUT or (scope["method"], scope["path"]) in STREAMED:
             await self._app(scope, receive, send)
             return
         try:

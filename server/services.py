@@ -13,13 +13,14 @@ from server.auth.accounts import Accounts
 from server.auth.passwords import Passwords
 from server.backup import interrupted
 from server.cleanup import tidying
+from server.data.room import ServerData
+from server.data.taking_place import restored_at_start, tell_of_restore
 from server.jobs.all_kinds import job_kinds
 from server.jobs.homes import home_id
 from server.jobs.runner import JobRunner, making_jobs
 from server.library.catalogue import Catalogue
 from server.limits import Limits, limits_of
 from server.local_checks import local_checks
-from server.models.testing import ServiceTests
 from server.oauth.client import OAuth, open_oauth
 from server.readiness import Readiness
 from server.runs.agents import Agents, open_agents
@@ -57,12 +58,12 @@ class Services:
     checker: SourceChecker
     watch: SourceWatch
     jobs: JobRunner
+    data: ServerData
     limits: Limits
     readiness: Readiness
     metrics: Metrics
     traces: Tracing
     proxies: Proxies
-    model_tests: ServiceTests
     catalogue: Catalogue = field(default_factory=Catalogue)
 
 
@@ -78,6 +79,7 @@ async def open_services(
     broker, metrics = EventBroker(), metrics or Metrics()
     retry_wait, limits = RetryWait(timedelta(seconds=settings.outage_seconds)), limits_of(settings)
     parameters = WorkerParameters(settings.runs_at_once, settings.lease_seconds, retry_wait=retry_wait)
+    restored = await restored_at_start(settings)
     async with (
         _traced(settings) as traces,
         open_storage(settings) as storage,
@@ -95,9 +97,11 @@ async def open_services(
             storage, passwords or Passwords(), settings.registration, settings.login_attempts, settings.registrations
         )
         await asyncio.to_thread(interrupted.check, settings.server_home)
+        await tell_of_restore(settings, storage, restored)
         await _take_up(storage, settings.server_home)
         stopping.push_async_callback(agents.follower.links.close)
         await agents.follower.at_start()
+        data = ServerData(settings, storage, agents)
         checks = {"database": storage.check, "graph": agents.servers.graph, "vectors": agents.servers.vectors}
         async with (
             working(storage, agents.begin, broker, parameters, stored, agents.servers.all) as worker,
@@ -111,7 +115,7 @@ async def open_services(
             ) as sources,
             making_jobs(
                 storage,
-                job_kinds(settings, storage, agents),
+                job_kinds(data),
                 worker.name,
                 await asyncio.to_thread(home_id, settings.server_home),
                 settings.lease_seconds,
@@ -134,12 +138,12 @@ async def open_services(
                         checker=sources.checker,
                         watch=sources.watch,
                         jobs=jobs,
+                        data=data,
                         limits=limits,
                         readiness=readiness,
                         metrics=metrics,
                         traces=traces,
                         proxies=proxies,
-                        model_tests=ServiceTests(settings),
                     )
             finally:
                 broker.close()

@@ -75,6 +75,11 @@ class ServerSettings(BaseModel):
     source_bytes: int = Field(
         default=8_000_000, ge=1000, le=64_000_000, description="Bytes that a source's document may have."
     )
+    upload_bytes: int = Field(
+        default=2_000_000_000,
+        ge=1_000_000,
+        description="Bytes that a file may have which an administrator uploads: to be imported, or a backup.",
+    )
     free_bytes: int = Field(
         default=200_000_000, ge=0, description="Free bytes of a disk below which the server says that it is not ready."
     )

@@ -31,9 +31,14 @@ def end(home: Path) -> None:
     (home / _NAME).unlink()
 
 
+def is_marked(home: Path) -> bool:
+    """Whether a restore was begun in this home, and not ended."""
+    return (home / _NAME).exists()
+
+
 def check(home: Path) -> None:
     """``UnavailableError`` where a restore was begun in this home, and not ended."""
-    if (home / _NAME).exists():
+    if is_marked(home):
         raise UnavailableError(
             f"a restore into {home} was interrupted, and what was under way in its backup is not ended yet: "
             "ask for the same restore again, which goes on, or begin in a new home"

@@ -2,15 +2,12 @@
 
 from collections.abc import Sequence
 
-from server.jobs.kinds import JobKind
-from server.runs.agents import Agents
-from server.storage.storage import Storage
-from wiring.settings import Settings
+from server.data.room import ServerData
+from server.jobs.kinds import STORE, JobKind
 
-STORE = "store"
-"""The slot of whatever reads or changes the store as a whole: one of them at a time."""
+__all__ = ["STORE", "job_kinds"]
 
 
-def job_kinds(settings: Settings, storage: Storage, agents: Agents) -> Sequence[JobKind]:  # noqa: ARG001  # what kinds are made with
+def job_kinds(data: ServerData) -> Sequence[JobKind]:
     """A new kind has a line here."""
-    return ()
+    return (*data.kinds(),)

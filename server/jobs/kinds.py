@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from domain.model import JsonObject
 from server.storage.jobs import Job
 
+STORE = "store"
+"""The slot of whatever reads or changes the store as a whole: one of them at a time."""
 LINES = 200
 """Of a job's log; those in the middle are left out."""
 _LONGEST = 500
@@ -20,9 +22,9 @@ class JobInHand:
         self.lines: list[str] = list(job.lines)
         self.news = False
 
-    def progress(self, what: str, done: int, total: int | None) -> None:
-        """``what``: the part that is under way, in a word or two. May be called as often as one likes."""
-        self.what, self.done, self.total, self.news = what[:_LONGEST], done, total, True
+    def progress(self, stage: str, done: int, total: int | None) -> None:
+        """``stage``: the part that is under way, in a word or two. May be called as often as one likes."""
+        self.what, self.done, self.total, self.news = stage[:_LONGEST], done, total, True
 
     def say(self, line: str) -> None:
         """Add a line to its log. Texts of others belong in it only where they hold no secret."""

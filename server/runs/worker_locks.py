@@ -49,6 +49,12 @@ def dead_workers(home: Path) -> list[str]:
     return [sign.name for sign in sorted(signs.iterdir()) if _is_free(sign)] if signs.is_dir() else []
 
 
+def is_served(home: Path) -> bool:
+    """Whether a worker of this home is alive."""
+    signs = _signs(home)
+    return signs.is_dir() and any(not _is_free(sign) for sign in signs.iterdir() if sign.is_file())
+
+
 def forget_workers(home: Path, workers: list[str]) -> None:
     """Nothing is left to do for them."""
     for worker in workers:

@@ -7,12 +7,11 @@ from sqlalchemy import ColumnElement
 from sqlalchemy.orm import InstrumentedAttribute
 
 from server.storage.rows.accounts import ToolKeyRow
-from server.storage.rows.model_services import ModelKeyRow
 from server.storage.rows.sources import SourceKeyRow
 
-KeyRow = ToolKeyRow | SourceKeyRow | ModelKeyRow
-ShelfName = Literal["user", "source", "model"]
-_SEALED_AS: dict[ShelfName, str] = {"user": "tool key", "source": "source key", "model": "model key"}
+KeyRow = ToolKeyRow | SourceKeyRow
+ShelfName = Literal["user", "source"]
+_SEALED_AS: dict[ShelfName, str] = {"user": "tool key", "source": "source key"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +19,7 @@ class Shelf:
     """``rows``: its table; ``owner_column`` says whose a key is."""
 
     name: ShelfName
-    rows: type[ToolKeyRow] | type[SourceKeyRow] | type[ModelKeyRow]
+    rows: type[ToolKeyRow] | type[SourceKeyRow]
     owner_column: str
 
     @property
@@ -51,5 +50,4 @@ class Shelf:
 
 OF_USERS = Shelf("user", ToolKeyRow, "user_id")
 OF_SOURCES = Shelf("source", SourceKeyRow, "source_id")
-OF_MODELS = Shelf("model", ModelKeyRow, "service_id")
-SHELVES = (OF_USERS, OF_SOURCES, OF_MODELS)
+SHELVES = (OF_USERS, OF_SOURCES)

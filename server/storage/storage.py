@@ -25,13 +25,13 @@ from server.storage.job_leases import HeldJobs
 from server.storage.jobs import Jobs
 from server.storage.key_consents import KeyConsents
 from server.storage.key_grants import KeyGrants
-from server.storage.key_shelves import OF_MODELS, OF_SOURCES
+from server.storage.key_shelves import OF_SOURCES
 from server.storage.login_places import LoginPlaces
 from server.storage.migrate import newest
-from server.storage.model_services import ModelServices
 from server.storage.password_resets import PasswordResets
 from server.storage.performance import Performance
 from server.storage.retention import Retention
+from server.storage.row_counts import RowCounts
 from server.storage.run_history import RunHistory
 from server.storage.run_leases import HeldRuns
 from server.storage.runs import Runs
@@ -74,8 +74,6 @@ class Storage:
         self.places = LoginPlaces(database, clock)
         self.tool_keys = ToolKeys(database, clock, keys)
         self.source_keys = ToolKeys(database, clock, keys, OF_SOURCES)
-        self.model_keys = ToolKeys(database, clock, keys, OF_MODELS)
-        self.model_services = ModelServices(database, clock, self.model_keys)
         self.key_grants = KeyGrants(database, clock, keys)
         self.source_key_grants = KeyGrants(database, clock, keys, OF_SOURCES)
         self.key_consents = KeyConsents(database, clock, keys)
@@ -102,6 +100,7 @@ class Storage:
         self.offered_tools = OfferedTools(database)
         self.source_checks = SourceChecks(database, clock)
         self.source_watches = SourceWatches(database, clock)
+        self.row_counts = RowCounts(database)
         self.jobs = Jobs(database, clock)
         self.held_jobs = HeldJobs(database, clock)
 

@@ -1,7 +1,11 @@
 """The part of the matrix that is about administration: the audit log, usage, model services, data."""
 
+import asyncio
 from collections.abc import Mapping
+from datetime import UTC, datetime
 
+from server.backup import manifest, pending
+from server.data.backups import Backups
 from server.storage.jobs import NewJob
 from tests.server.access import Access, for_admins
 from tests.server.world import World
@@ -17,6 +21,33 @@ async def a_job(world: World) -> Mapping[str, str]:
     return {"job_id": job.id}
 
 
+async def a_backup(world: World) -> Mapping[str, str]:
+    return {"name": await asyncio.to_thread(_backup_in, world.services.data.backups)}
+
+
+def _backup_in(backups: Backups) -> str:
+    """One file with a manifest."""
+    name = f"a-backup-{len(backups.all())}"
+    folder = backups.place(name)
+    folder.mkdir(parents=True)
+    (folder / "rows.db").write_bytes(b"rows")
+    held = {"rows.db": manifest.held(folder / "rows.db")}
+    at = datetime.now(UTC)
+    manifest.write(folder, manifest.Manifest(at=at, rows="sqlite", tables="1", vault={}, files=held))
+    return name
+
+
+async def a_restore(world: World) -> Mapping[str, str]:
+    """That waits for the next start."""
+    at = datetime.now(UTC)
+    waiting = pending.Pending(
+        id="1", backup="a-backup", backup_at=at, by="boss", at=at, store=world.services.settings.store, tools=1, ended=0
+    )
+    await asyncio.to_thread(pending.put, world.services.settings.server_home, waiting)
+    return {}
+
+
+NO_UPLOAD = "01980f6e-d6e5-7a08-8c03-4f8a0e1b0c08"
 ADMINISTRATION: dict[tuple[str, str], Access] = {
     ("GET", "/api/v1/audit"): for_admins(200),
     ("GET", "/api/v1/usage"): for_admins(200),
@@ -25,4 +56,16 @@ ADMINISTRATION: dict[tuple[str, str], Access] = {
     ("GET", "/api/v1/jobs"): for_admins(200),
     ("GET", "/api/v1/jobs/{job_id}"): for_admins(200, a_job),
     ("POST", "/api/v1/jobs/{job_id}/cancel"): for_admins(200, a_job),
+    ("GET", "/api/v1/data/statistics"): for_admins(200),
+    ("POST", "/api/v1/data/verify"): for_admins(202, body={}),
+    ("POST", "/api/v1/data/uploads"): for_admins(422),
+    ("GET", "/api/v1/data/backups"): for_admins(200),
+    ("POST", "/api/v1/data/backups"): for_admins(202),
+    ("POST", "/api/v1/data/backups/uploaded"): for_admins(404, body={"upload": NO_UPLOAD}),
+    ("POST", "/api/v1/data/backups/{name}/check"): for_admins(202, a_backup),
+    ("GET", "/api/v1/data/backups/{name}/download"): for_admins(200, a_backup),
+    ("DELETE", "/api/v1/data/backups/{name}"): for_admins(204, a_backup),
+    ("GET", "/api/v1/data/restore"): for_admins(200),
+    ("POST", "/api/v1/data/restore"): for_admins(404, body={"backup": "none", "confirm": "store"}),
+    ("DELETE", "/api/v1/data/restore"): for_admins(204, a_restore),
 }

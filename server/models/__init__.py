@@ -1,1 +1,0 @@
-"""Model services that administrators set up: tried before they are kept, and followed by runs."""
