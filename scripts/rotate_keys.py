@@ -1,4 +1,4 @@
-"""Seals users' tool keys with a new key of the vault."""
+"""Seals the keys of users, sources and model services with a new key of the vault."""
 
 import asyncio
 import sys
@@ -46,8 +46,9 @@ async def _rotate(settings: Settings, *, forget: bool, lost: bool) -> dict[str, 
         if lost:
             removed = await storage.vault_keys.give_up_lost()
             await storage.vault_keys.agree()
-        sealed = await storage.tool_keys.reseal() + await storage.source_keys.reseal()
-        left = await storage.tool_keys.versions() | await storage.source_keys.versions()
+        shelves = (storage.tool_keys, storage.source_keys, storage.model_keys)
+        sealed = sum([await shelf.reseal() for shelf in shelves])
+        left = {version for shelf in shelves for version in await shelf.versions()}
         if forget and len(left) <= 1:
             await storage.vault_keys.forget_older()
     forgotten = 0

@@ -3,6 +3,7 @@
 from typing import Any
 
 from server.example_administration import ADMINISTRATION
+from server.example_models import MODELS
 from server.example_plans import (
     AT,
     LATER,
@@ -203,6 +204,7 @@ EXAMPLES: dict[str, Example] = {
         "told": [],
     },
     **ADMINISTRATION,
+    **MODELS,
     "Invitation": _INVITATION,
     "NewInvitation": _INVITATION | {"secret": "fpi_7hYcR…"},
     "Conversation": _CONVERSATION,

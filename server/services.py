@@ -21,6 +21,7 @@ from server.jobs.runner import JobRunner, making_jobs
 from server.library.catalogue import Catalogue
 from server.limits import Limits, limits_of
 from server.local_checks import local_checks
+from server.models.testing import ServiceTests
 from server.oauth.client import OAuth, open_oauth
 from server.readiness import Readiness
 from server.runs.agents import Agents, open_agents
@@ -64,6 +65,7 @@ class Services:
     metrics: Metrics
     traces: Tracing
     proxies: Proxies
+    model_tests: ServiceTests
     catalogue: Catalogue = field(default_factory=Catalogue)
 
 
@@ -144,6 +146,7 @@ async def open_services(
                         metrics=metrics,
                         traces=traces,
                         proxies=proxies,
+                        model_tests=ServiceTests(settings),
                     )
             finally:
                 broker.close()

@@ -3,13 +3,14 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import TypeVar
 
 from pydantic import Field
 
 from agent.llm.client.chat import AnswerForm, Message, Reply
 from agent.llm.client.dialect import Structured
-from agent.llm.client.langchain import LangchainModel
+from agent.llm.client.langchain import LangchainModel, ModelParameters
 from agent.llm.client.listing import listed_models
 from agent.llm.policy import LlmPolicy
 from agent.policy.protocol import Policy
@@ -17,7 +18,7 @@ from agent.programs.protocol import ProgramForm
 from domain.errors import InvalidDecisionError, ModelUnavailableError
 from domain.model import Model
 from wiring.model_samples import FORECAST, REQUEST, answer_sample, arguments_sample, choice_sample
-from wiring.models import chat_model
+from wiring.models import model_parameters
 from wiring.program_check import ProgramCheck, better_form, check_programs
 from wiring.settings import Settings
 
@@ -88,24 +89,44 @@ async def check_model(settings: Settings, prices: tuple[float, float] | None = N
     Raises:
         UsageError: the settings name no model.
     """
-    model = chat_model(settings)
-    prices = prices or _prices(settings)
+    return await check_endpoint(model_parameters(settings), prices or _prices(settings))
+
+
+async def check_endpoint(
+    parameters: ModelParameters, prices: tuple[float, float] | None, seconds: float | None = None
+) -> ModelReport:
+    """Ask a model some twenty small questions; failures of its endpoint are in the report. ``seconds``: programs that have not come by then are not
+    waited for. ``TimeoutError``: nor has the rest.
+    """
+    end = None if seconds is None else asyncio.get_running_loop().time() + seconds
+    model = LangchainModel(parameters)
     report = ModelReport(url=model.endpoint, model=model.name)
-    listed = await _listed(settings, model.endpoint)
+    listed = await _listed(parameters, model.endpoint)
     if isinstance(listed, tuple):
         report = report.model_copy(update={"listed": listed})
     try:
-        report = await _chat(model, report)
-        report = await _forms(settings, report)
-        report = await _decisions(model, report, prices)
-        programs = await check_programs(model, prices)
-        report = report.model_copy(update={"programs": programs, "program_form": better_form(programs)})
+        async with asyncio.timeout_at(end):
+            report = await _chat(model, report)
+            report = await _forms(parameters, report)
+            report = await _decisions(model, report, prices)
+        report = await _programs(model, report, prices, end)
     except ModelUnavailableError as error:
-        failed = {"failure": error.kind, "error": str(error), "advice": await _advice(settings, error, listed)}
+        failed = {"failure": error.kind, "error": str(error), "advice": await _advice(parameters, error, listed)}
         return report.model_copy(update=failed)
     finally:
         await model.close()
-    return report.model_copy(update={"advice": _remarks(report)})
+    return report.model_copy(update={"advice": _remarks(report, of_settings=parameters.addresses is None)})
+
+
+async def _programs(
+    model: LangchainModel, report: ModelReport, prices: tuple[float, float] | None, end: float | None
+) -> ModelReport:
+    try:
+        async with asyncio.timeout_at(end):
+            programs = await check_programs(model, prices)
+    except TimeoutError:
+        return report
+    return report.model_copy(update={"programs": programs, "program_form": better_form(programs)})
 
 
 def _prices(settings: Settings) -> tuple[float, float] | None:
@@ -113,11 +134,13 @@ def _prices(settings: Settings) -> tuple[float, float] | None:
     return None if prompt is None or completion is None else (prompt, completion)
 
 
-async def _listed(settings: Settings, url: str) -> tuple[str, ...] | ModelUnavailableError:
-    key = settings.model_api_key.get_secret_value()
-    limit = min(10.0, settings.model_timeout)
+async def _listed(parameters: ModelParameters, url: str) -> tuple[str, ...] | ModelUnavailableError:
+    at = replace(parameters, url=url, name="").told
+    limit = min(10.0, parameters.timeout)
     try:
-        return await listed_models(url, key, timeout=limit, use_environment=settings.model_use_environment)
+        return await listed_models(
+            at, timeout=limit, use_environment=parameters.use_environment, addresses=parameters.addresses
+        )
     except ModelUnavailableError as error:
         return error
 
@@ -136,20 +159,20 @@ async def _chat(model: LangchainModel, report: ModelReport) -> ModelReport:
     return report.model_copy(update={**found, "streams": pieces > 1, "at_once_seconds": at_once})
 
 
-async def _forms(settings: Settings, report: ModelReport) -> ModelReport:
+async def _forms(parameters: ModelParameters, report: ModelReport) -> ModelReport:
     forms: dict[str, bool] = {}
     tried: tuple[Structured, ...] = ("json_schema", "json_object")
     for form in tried:
-        parameters = chat_model(settings.model_copy(update={"model_structured": form}))
+        model = LangchainModel(replace(parameters, structured=form))
         try:
-            reply = await parameters.complete(_READY, _FORM)
+            reply = await model.complete(_READY, _FORM)
             forms[form] = '"ready"' in reply.text and reply.text.strip().startswith("{")
         except ModelUnavailableError as error:
             if error.kind not in ("request", "server", "protocol"):
                 raise
             forms[form] = False
         finally:
-            await parameters.close()
+            await model.close()
     return report.model_copy(update={"forms": forms})
 
 
@@ -200,13 +223,14 @@ async def _timed(ask: Callable[[], Awaitable[T]]) -> tuple[T, float]:
 
 
 async def _advice(
-    settings: Settings, error: ModelUnavailableError, listed: tuple[str, ...] | ModelUnavailableError
+    parameters: ModelParameters, error: ModelUnavailableError, listed: tuple[str, ...] | ModelUnavailableError
 ) -> tuple[str, ...]:
     """What would mend a failure, as far as it can be found out."""
-    url = settings.model_url.rstrip("/")
+    url = parameters.url
     elsewhere = error.kind in ("address", "protocol") and not url.endswith("/v1")
-    if elsewhere and isinstance(await _listed(settings, f"{url}/v1"), tuple):
-        return (f"{url}/v1 answers: set FOOTPATH_MODEL_URL={url}/v1",)
+    if elsewhere and isinstance(await _listed(parameters, f"{url}/v1"), tuple):
+        change = f"set FOOTPATH_MODEL_URL={url}/v1" if parameters.addresses is None else "take that address"
+        return (f"{url}/v1 answers: {change}",)
     if error.kind == "model" and isinstance(listed, tuple):
         return (f"the endpoint lists: {', '.join(listed[:20]) or 'no model at all'}",)
     if error.kind == "timeout":
@@ -214,21 +238,23 @@ async def _advice(
     return ()
 
 
-def _remarks(report: ModelReport) -> tuple[str, ...]:
+def _remarks(report: ModelReport, *, of_settings: bool) -> tuple[str, ...]:
     """What a working endpoint's user should know."""
     told: list[str] = []
     bad = [kind for kind, check in report.decisions.items() if not check.right]
     if bad:
         told.append(f"the model is wrong on an easy sample of: {', '.join(bad)}; a larger one may be worth its price")
-    if report.program_form is None:
-        told.append("the model writes no programs that serve the samples: use --planner react, or a larger model")
+    if not report.programs:
+        told.append("programs were not tried: the model took too long with what came before")
+    elif report.program_form is None:
+        react = "--planner react" if of_settings else "the planner react"
+        told.append(f"the model writes no programs that serve the samples: use {react}, or a larger model")
         told += [
             f"instead of a program: {why}" for check in report.programs.values() for why in check.unwritten[:_REASONS]
         ]
     elif report.program_form == "grammar":
-        told.append(
-            "the model writes plans of the grammar better than Python: FOOTPATH_PROGRAM_FORM=grammar has it asked for these"
-        )
+        asked = "FOOTPATH_PROGRAM_FORM=grammar has it asked for these" if of_settings else "it is asked for these"
+        told.append(f"the model writes plans of the grammar better than Python: {asked}")
     if not report.usage_reported:
         told.append("the endpoint counts no tokens: they are estimated at four characters each")
     if not report.forms.get("json_schema"):

@@ -12,8 +12,8 @@ from offline.policy import OfflinePolicy
 from wiring.settings import Settings
 
 
-def chat_model(settings: Settings, name: str = "") -> LangchainModel:
-    """The model that the settings name, or another of the same endpoint; nothing is opened yet.
+def model_parameters(settings: Settings, name: str = "") -> ModelParameters:
+    """How the model that the settings name, or another of the same endpoint, is asked.
 
     Raises:
         UsageError: they name none.
@@ -27,19 +27,27 @@ def chat_model(settings: Settings, name: str = "") -> LangchainModel:
             f"the policy llm needs a language model: set {names} (and FOOTPATH_MODEL_API_KEY where the endpoint wants a "
             "key); any OpenAI-compatible endpoint will do, scripts/check_model.py tries it. The policy offline needs none"
         )
-    return LangchainModel(
-        ModelParameters(
-            url=settings.model_url.rstrip("/").removesuffix("/chat/completions"),
-            name=name or settings.model_name,
-            api_key=settings.model_api_key.get_secret_value(),
-            timeout=settings.model_timeout,
-            attempts=settings.model_attempts,
-            temperature=settings.model_temperature,
-            max_tokens=settings.model_max_tokens,
-            structured=settings.model_structured,
-            use_environment=settings.model_use_environment,
-        )
+    return ModelParameters(
+        url=without_operation(settings.model_url),
+        name=name or settings.model_name,
+        api_key=settings.model_api_key.get_secret_value(),
+        timeout=settings.model_timeout,
+        attempts=settings.model_attempts,
+        temperature=settings.model_temperature,
+        max_tokens=settings.model_max_tokens,
+        structured=settings.model_structured,
+        use_environment=settings.model_use_environment,
     )
+
+
+def without_operation(url: str) -> str:
+    """An endpoint's address where that of an operation was given."""
+    return url.rstrip("/").removesuffix("/chat/completions")
+
+
+def chat_model(settings: Settings, name: str = "") -> LangchainModel:
+    """The model that the settings name, or another of the same endpoint; nothing is opened yet. Raises as :func:`model_parameters`."""
+    return LangchainModel(model_parameters(settings, name))
 
 
 class SharedModel:

@@ -7,11 +7,12 @@ from sqlalchemy import ColumnElement
 from sqlalchemy.orm import InstrumentedAttribute
 
 from server.storage.rows.accounts import ToolKeyRow
+from server.storage.rows.model_services import ModelKeyRow
 from server.storage.rows.sources import SourceKeyRow
 
-KeyRow = ToolKeyRow | SourceKeyRow
-ShelfName = Literal["user", "source"]
-_SEALED_AS: dict[ShelfName, str] = {"user": "tool key", "source": "source key"}
+KeyRow = ToolKeyRow | SourceKeyRow | ModelKeyRow
+ShelfName = Literal["user", "source", "model"]
+_SEALED_AS: dict[ShelfName, str] = {"user": "tool key", "source": "source key", "model": "model key"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class Shelf:
     """``rows``: its table; ``owner_column`` says whose a key is."""
 
     name: ShelfName
-    rows: type[ToolKeyRow] | type[SourceKeyRow]
+    rows: type[ToolKeyRow] | type[SourceKeyRow] | type[ModelKeyRow]
     owner_column: str
 
     @property
@@ -50,4 +51,5 @@ class Shelf:
 
 OF_USERS = Shelf("user", ToolKeyRow, "user_id")
 OF_SOURCES = Shelf("source", SourceKeyRow, "source_id")
-SHELVES = (OF_USERS, OF_SOURCES)
+OF_MODELS = Shelf("model", ModelKeyRow, "service_id")
+SHELVES = (OF_USERS, OF_SOURCES, OF_MODELS)

@@ -25,9 +25,10 @@ from server.storage.job_leases import HeldJobs
 from server.storage.jobs import Jobs
 from server.storage.key_consents import KeyConsents
 from server.storage.key_grants import KeyGrants
-from server.storage.key_shelves import OF_SOURCES
+from server.storage.key_shelves import OF_MODELS, OF_SOURCES
 from server.storage.login_places import LoginPlaces
 from server.storage.migrate import newest
+from server.storage.model_services import ModelServices
 from server.storage.password_resets import PasswordResets
 from server.storage.performance import Performance
 from server.storage.retention import Retention
@@ -74,6 +75,8 @@ class Storage:
         self.places = LoginPlaces(database, clock)
         self.tool_keys = ToolKeys(database, clock, keys)
         self.source_keys = ToolKeys(database, clock, keys, OF_SOURCES)
+        self.model_keys = ToolKeys(database, clock, keys, OF_MODELS)
+        self.model_services = ModelServices(database, clock, self.model_keys)
         self.key_grants = KeyGrants(database, clock, keys)
         self.source_key_grants = KeyGrants(database, clock, keys, OF_SOURCES)
         self.key_consents = KeyConsents(database, clock, keys)

@@ -39,13 +39,17 @@ class ToolKeys:
 
     async def put(self, owner: str, name: str, value: str, hosts: Sequence[str]) -> ToolKey:
         """Keep a key as it is given, in place of one of the same name."""
+        async with self._database.writing() as session:
+            row = await session.merge(self.sealed(owner, name, value, hosts))
+        return shown(row)
+
+    def sealed(self, owner: str, name: str, value: str, hosts: Sequence[str]) -> KeyRow:
+        """A row for a key as it is given, for a transaction that writes more."""
         version, sealed = self._keys.seal(value, self._shelf.place(owner, name, granted=False))
         row = self._shelf.new(owner, name)
         row.hosts, row.key_version, row.sealed, row.updated_at = list(hosts), version, sealed, self._clock()
         row.grant, row.fresh_until, row.lapsed, row.turn, row.turn_until = None, None, "", secrets.token_hex(8), None
-        async with self._database.writing() as session:
-            row = await session.merge(row)
-        return shown(row)
+        return row
 
     async def all(self, owner: str) -> list[ToolKey]:
         """An owner's keys by name, without their values."""

@@ -4,17 +4,20 @@ Who adds one adds it here: to ``GUARDED`` with a way to run the corpus through i
 document, argument or answer chooses where it goes.
 """
 
+import asyncio
 import ssl
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import httpx
+import httpx2
 import pytest
 
 from agent.execution.http import HttpExecutor, HttpParameters
 from agent.execution.http.guard import Guard
 from agent.execution.http.pinned_transport import PinnedTransport
 from agent.execution.mcp import McpExecutor, McpParameters, McpSessions
+from agent.llm.client.transport import CheckedTransport
 from domain.errors import ForbiddenAddressError, InvalidArgumentsError
 from domain.side_effect import MCP
 from domain.tool import ToolDoc, tool_id
@@ -49,6 +52,15 @@ async def through_the_transport(url: str) -> None:
         await client.get(url)
 
 
+async def through_a_model_service(url: str) -> None:
+    """That an administrator has set up: its address is looked at before it is tried, and resolved again with every request."""
+    guard = Guard(resolver=resolve_as_told)
+    guard.check_url(url)
+    transport = await asyncio.to_thread(CheckedTransport, guard.addresses)
+    async with httpx2.AsyncClient(transport=transport, trust_env=False) as client:
+        await client.get(url)
+
+
 async def through_the_guard(url: str) -> None:
     """What asks a name server: nothing is asked for that ``check_url`` refuses, and every answer is checked."""
     guard = Guard(resolver=resolve_as_told)
@@ -65,6 +77,7 @@ GUARDED: dict[tuple[str, str], Run] = {
     ("agent.execution.http.pinned_transport", "httpx.AsyncHTTPTransport"): through_the_transport,
     ("agent.execution.http.pinned_transport", "httpcore.AsyncConnectionPool"): through_the_transport,
     ("agent.execution.http.pinned_transport", "httpcore.AnyIOBackend"): through_the_transport,
+    ("agent.llm.client.transport", "httpx2.AsyncHTTPTransport"): through_a_model_service,
     ("agent.execution.http.guard", "getaddrinfo"): through_the_guard,
 }
 """Places that a document or an argument leads to."""
@@ -80,7 +93,7 @@ CONFIGURED: dict[tuple[str, str], str] = {
     (
         "agent.llm.client.transport",
         "httpx2.AsyncClient",
-    ): "the model's URL, the operator's setting: https, or http on loopback",
+    ): "the model's URL, the operator's setting: https, or http on loopback; or an administrator's, over CheckedTransport",
     (
         "agent.llm.client.langchain",
         "langchain_openai.ChatOpenAI",
@@ -214,5 +227,5 @@ async def test_the_corpus_is_refused_at_every_guarded_site(site: tuple[str, str]
     corpus = [one["url"] for one in URLS if one["by"] in by]
     assert len(corpus) > 100
     for url in corpus:
-        with pytest.raises((ForbiddenAddressError, InvalidArgumentsError, httpx.InvalidURL)):
+        with pytest.raises((ForbiddenAddressError, InvalidArgumentsError, httpx.InvalidURL, httpx2.InvalidURL)):
             await GUARDED[site](url)

@@ -29,6 +29,14 @@ _REFUSED = tuple(
 """What is not public though ``ipaddress`` may say so, by Python version; 168.63.129.16 is a cloud's metadata service."""
 _NAT64 = IPv6Network("64:ff9b::/96")
 _COMPATIBLE = IPv6Network("::/96")
+_OWN = tuple(
+    map(
+        ip_network,
+        ("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "::1/128", "fc00::/7"),
+    )
+)
+_METADATA = frozenset(map(ip_address, ("100.100.100.200", "fd00:ec2::254")))
+"""Of clouds, within networks that are one's own otherwise; 169.254.169.254 is in none of them."""
 
 
 async def resolve(host: str, port: int) -> list[str]:
@@ -64,10 +72,30 @@ def _embedded(ip: IPv6Address) -> IPv4Address | None:
     return None
 
 
-class Guard:
-    """Checks URLs and addresses. ``allow_hosts`` holds ``host:port`` or ``host`` entries that are exempt."""
+def of_own_network(address: str) -> bool:
+    """Whether an address is this machine's or of a network that is not public, but no place where a cloud tells its machines their secrets."""
+    ip = ip_address(address.partition("%")[0])
+    inner = _embedded(ip) if isinstance(ip, IPv6Address) else None
+    if inner is not None:
+        return of_own_network(str(inner))
+    return ip not in _METADATA and any(ip in network for network in _OWN if network.version == ip.version)
 
-    def __init__(self, allow_hosts: Iterable[str] = (), resolver: Resolver = resolve) -> None:
+
+class Guard:
+    """Checks URLs and addresses. ``allow_hosts`` holds ``host:port`` or ``host`` entries that are exempt; ``own_hosts`` such that may be of a
+    network of one's own. ``advice``: what allows a ``{place}`` that is refused.
+    """
+
+    def __init__(
+        self,
+        allow_hosts: Iterable[str] = (),
+        resolver: Resolver = resolve,
+        *,
+        own_hosts: Iterable[str] = (),
+        advice: str = _SETTING,
+    ) -> None:
+        self._own = frozenset(entry.lower() for entry in own_hosts)
+        self._advice = advice
         self._allowed = frozenset(entry.strip().lower() for entry in allow_hosts if entry.strip())
         self._resolver = resolver
 
@@ -109,14 +137,19 @@ class Guard:
         self._check_address(literal, host, port)
 
     def _check_address(self, address: str, host: str, port: int) -> None:
-        if not self._exempt(host, port) and not public(address):
+        if self._among(self._allowed, host, port) or public(address):
+            return
+        if not (self._among(self._own, host, port) and of_own_network(address)):
             place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-            raise ForbiddenAddressError(f"{host} ({address}) is not a public address; {_SETTING.format(place=place)}")
+            raise ForbiddenAddressError(
+                f"{host} ({address}) is not a public address; {self._advice.format(place=place)}"
+            )
 
-    def _exempt(self, host: str, port: int) -> bool:
+    @staticmethod
+    def _among(places: frozenset[str], host: str, port: int) -> bool:
         name = host.lower().rstrip(".")
         names = (name, f"[{name}]") if ":" in name else (name,)
-        return any(form in self._allowed or f"{form}:{port}" in self._allowed for form in names)
+        return any(form in places or f"{form}:{port}" in places for form in names)
 
     async def addresses(self, host: str, port: int) -> list[str]:
         """The addresses to connect to, all of them checked. ``ForbiddenAddressError`` where one of them is not public.

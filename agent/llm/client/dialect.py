@@ -15,6 +15,8 @@ _TOKEN_NAMES = ("max_tokens", "max_completion_tokens")
 class Dialect:
     """How to write a request. ``form``: how answers are constrained now; ``auto`` begins with a schema and gives way.
 
+    ``sampling``: what else bounds the choice of words, by its name in the protocol.
+
     OpenAI's newer models take no ``max_tokens`` and no ``temperature``; older servers know no ``max_completion_tokens`` and
     refuse ``stream_options``; many know no schemas. Each is conceded when a refusal names it, and stays conceded.
     """
@@ -22,6 +24,7 @@ class Dialect:
     structured: Structured = "auto"
     temperature: float | None = 0.0
     max_tokens: int | None = None
+    sampling: dict[str, float | int | None] = field(default_factory=dict[str, "float | int | None"])
     token_name: str = "max_tokens"  # noqa: S105  # the length bound's name
     form: Structured = field(init=False)
     usage_in_stream: bool = True
@@ -36,6 +39,7 @@ class Dialect:
         body: dict[str, Any] = {}
         if self.temperature is not None:
             body["temperature"] = self.temperature
+        body |= {name: value for name, value in self.sampling.items() if value is not None}
         if self.max_tokens is not None and self.token_name:
             body[self.token_name] = self.max_tokens
         if stream and self.usage_in_stream:
@@ -57,6 +61,10 @@ class Dialect:
         if "temperature" in body and "temperature" in told:
             self.temperature = None
             return True
+        for name in ("top_k", "top_p"):
+            if name in body and name in told:
+                self.sampling[name] = None
+                return True
         if "stream_options" in body and ("stream_options" in told or "include_usage" in told):
             self.usage_in_stream = False
             return True

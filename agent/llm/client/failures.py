@@ -6,22 +6,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import Literal
 
 from agent.text import clean
-from domain.errors import ModelFailure, ModelUnavailableError
+from domain.errors import ForbiddenAddressError, ModelFailure, ModelUnavailableError
 
 RETRIED: frozenset[ModelFailure] = frozenset({"busy", "server", "connection", "dns"})
 """What another attempt may cure. Never a refusal, and no timeout: it has used the time already."""
 
 _UNREAD = frozenset({"DecodingError", "OversizedAnswerError"})
 _BROKEN = frozenset({"RemoteProtocolError", "ReadError", "WriteError", "ConnectionResetError", "APIConnectionError"})
+_OF_SERVICE = {"URL": "its address", "NAME": "its model", "API_KEY": "its key", "TIMEOUT": "its timeout"}
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """Where a model is asked: what an error's text names. ``key``: its characters are kept out of every message.
 
-    ``settings``: what the names of its settings begin with. ``offers``: what is asked of it.
+    ``settings``: what the names of its settings begin with; empty: an administrator has set it up. ``offers``: what is asked of it.
     """
 
     url: str
@@ -29,6 +31,10 @@ class Endpoint:
     key: str = ""
     settings: str = "FOOTPATH_MODEL"
     offers: str = "chat completions"
+
+    def setting(self, name: Literal["URL", "NAME", "API_KEY", "TIMEOUT"]) -> str:
+        """What a part of what is known of it is called."""
+        return f"{self.settings}_{name}" if self.settings else _OF_SERVICE[name]
 
     def told(self, text: str, limit: int = 200) -> str:
         """An endpoint's own words, made harmless, without the key (some endpoints echo part of it, which they mask)."""
@@ -41,13 +47,14 @@ def of_status(endpoint: Endpoint, status: int, said: str, headers: Mapping[str, 
     at, lowered = endpoint.url, said.lower()
     if status in (401, 403):
         what = "the endpoint wants another key" if endpoint.key else "the endpoint wants a key"
-        return _error(f"{what} ({status} from {at}): set {endpoint.settings}_API_KEY.{told}", "key", lasting=True)
+        return _error(f"{what} ({status} from {at}): set {endpoint.setting('API_KEY')}.{told}", "key", lasting=True)
     if status == 404 and "model" in lowered:
-        what = f"no model is called {endpoint.model!r} at {at}: set {endpoint.settings}_NAME"
-        return _error(f"{what}; scripts/check_model.py lists those there.{told}", "model", lasting=True)
+        what = f"no model is called {endpoint.model!r} at {at}: set {endpoint.setting('NAME')}"
+        lists = "; scripts/check_model.py lists those there" if endpoint.settings else ""
+        return _error(f"{what}{lists}.{told}", "model", lasting=True)
     if status in (404, 405) or 300 <= status < 400:
         location = f", it points to {clean(headers.get('location', ''), 120)}" if headers.get("location") else ""
-        what = f"{at} has no {endpoint.offers} ({status}{location}): set {endpoint.settings}_URL to the whole address"
+        what = f"{at} has no {endpoint.offers} ({status}{location}): set {endpoint.setting('URL')} to the whole address"
         return _error(f"{what}, which mostly ends in /v1.{told}", "address", lasting=True)
     if status == 429 and "quota" in lowered:
         return _error(f"the account at {at} has no quota left (429).{told}", "quota", lasting=True)
@@ -60,21 +67,26 @@ def of_status(endpoint: Endpoint, status: int, said: str, headers: Mapping[str, 
 
 def of_error(endpoint: Endpoint, error: BaseException) -> ModelUnavailableError:
     """A call that got no answer, or one that cannot be read."""
-    at, mine, causes = endpoint.url, endpoint.settings, list(_causes(error))
+    at, where, causes = endpoint.url, endpoint.setting("URL"), list(_causes(error))
+    forbidden = next((cause for cause in causes if isinstance(cause, ForbiddenAddressError)), None)
+    if forbidden is not None:
+        return _error(str(forbidden), "address", lasting=True)
     if any(isinstance(cause, ssl.SSLError) for cause in causes):
         why = next(str(cause) for cause in causes if isinstance(cause, ssl.SSLError))
         advice = "use http:// where the server speaks no TLS; its certificate must be one that this machine trusts"
-        return _error(f"no secure connection to {at}: {clean(why)}. In {mine}_URL, {advice}", "tls", lasting=True)
+        return _error(f"no secure connection to {at}: {clean(why)}. In {where}, {advice}", "tls", lasting=True)
     if any(isinstance(cause, socket.gaierror) for cause in causes):
-        return _error(f"the host of {at} is not known: check {mine}_URL and the network", "dns")
+        return _error(f"the host of {at} is not known: check {where} and the network", "dns")
     names = {type(cause).__name__ for cause in causes}
     unread = next((cause for cause in causes if type(cause).__name__ in _UNREAD), None)
     if unread is not None:
         return unreadable(endpoint, endpoint.told(str(unread)))
     if any("ConnectTimeout" in name for name in names) or _refused(causes, names):
-        return _error(f"nothing answers at {at}: start the model's server, or check {mine}_URL", "connection")
+        return _error(f"nothing answers at {at}: start the model's server, or check {where}", "connection")
     if isinstance(error, TimeoutError) or any("Timeout" in name for name in names):
-        return _error(f"{at} gave no answer in time: raise {mine}_TIMEOUT, or take a faster model", "timeout")
+        return _error(
+            f"{at} gave no answer in time: raise {endpoint.setting('TIMEOUT')}, or take a faster model", "timeout"
+        )
     if names & _BROKEN:
         return _error(f"{at} broke the connection off", "connection")
     return unreadable(endpoint, endpoint.told(str(error)) or type(error).__name__)
@@ -83,7 +95,7 @@ def of_error(endpoint: Endpoint, error: BaseException) -> ModelUnavailableError:
 def unreadable(endpoint: Endpoint, why: str) -> ModelUnavailableError:
     """An answer that is not what OpenAI's protocol says."""
     what = f"{endpoint.url} did not answer as an OpenAI-compatible endpoint does ({why})"
-    return _error(f"{what}: check {endpoint.settings}_URL, which mostly ends in /v1", "protocol")
+    return _error(f"{what}: check {endpoint.setting('URL')}, which mostly ends in /v1", "protocol")
 
 
 def _error(

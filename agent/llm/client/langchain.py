@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, AIMessageChunk
     from langchain_openai import ChatOpenAI
 
+    from agent.llm.client.transport import Addresses
+
 T = TypeVar("T")
 _CONCESSIONS = 6
 """So often may one request be written anew because the endpoint does not know a part of it."""
@@ -30,8 +32,9 @@ _FORM_REFUSALS = frozenset({400, 422, 500, 501})
 class ModelParameters:
     """Where the model is and how to speak to it. ``timeout``: seconds for one attempt; while streaming, between two pieces.
 
-    ``attempts``: of one call, the first included. ``temperature`` None: the endpoint's own. ``use_environment``: proxies and
-    certificates from environment variables.
+    ``attempts``: of one call, the first included. ``temperature``, ``top_p``, ``top_k`` None: the endpoint's own. ``use_environment``: proxies and
+    certificates from environment variables. ``addresses``: where it may be connected to; None: it stands in the settings, and is connected to wherever
+    it is.
     """
 
     url: str
@@ -43,6 +46,15 @@ class ModelParameters:
     max_tokens: int | None = 1_024
     structured: Structured = "auto"
     use_environment: bool = False
+    top_p: float | None = None
+    top_k: int | None = None
+    addresses: "Addresses | None" = None
+
+    @property
+    def told(self) -> Endpoint:
+        """What errors name."""
+        settings = "FOOTPATH_MODEL" if self.addresses is None else ""
+        return Endpoint(self.url, self.name, self.api_key, settings=settings)
 
 
 class LangchainModel:
@@ -53,11 +65,12 @@ class LangchainModel:
         self.endpoint = parameters.url
         self._parameters = parameters
         self._sleep = sleep
-        self._told = Endpoint(parameters.url, parameters.name, parameters.api_key)
+        self._told = parameters.told
         self.dialect = Dialect(
             structured=parameters.structured,
             temperature=parameters.temperature,
             max_tokens=parameters.max_tokens,
+            sampling={"top_p": parameters.top_p, "top_k": parameters.top_k},
             token_name="max_completion_tokens" if "//api.openai.com" in parameters.url else "max_tokens",
         )
         self._client: ChatOpenAI | None = None
@@ -174,7 +187,12 @@ def _client(parameters: ModelParameters) -> "ChatOpenAI":
 
     # What LangChain says of a refused schema is advice to its own users; the dialect has dealt with it.
     warnings.filterwarnings("ignore", message=r"(This model does not support|Invalid schema for) OpenAI's structured")
-    http = plain_client(parameters.api_key, parameters.timeout, use_environment=parameters.use_environment)
+    http = plain_client(
+        parameters.api_key,
+        parameters.timeout,
+        use_environment=parameters.use_environment,
+        addresses=parameters.addresses,
+    )
 
     async def key() -> str:
         return parameters.api_key or "none"

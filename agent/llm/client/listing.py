@@ -1,27 +1,37 @@
 """The models that an endpoint lists: what a name in the settings can be."""
 
 import asyncio
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from agent.llm.client.failures import Endpoint, of_error, of_status, unreadable
 from agent.text import clean
 
+if TYPE_CHECKING:
+    from agent.llm.client.transport import Addresses
+
 _MOST = 500
 
 
-async def listed_models(url: str, api_key: str, *, timeout: float, use_environment: bool) -> tuple[str, ...]:  # noqa: ASYNC109
-    """The names under ``GET {url}/models``, sorted, made harmless. Not every endpoint lists its models.
+async def listed_models(
+    endpoint: Endpoint,
+    *,
+    timeout: float,  # noqa: ASYNC109
+    use_environment: bool,
+    addresses: "Addresses | None" = None,
+) -> tuple[str, ...]:
+    """The names under ``GET /models`` of the endpoint, sorted, made harmless. Not every endpoint lists its models.
 
     Raises:
         ModelUnavailableError: there is no such list, or nothing is there at all.
     """
     from agent.llm.client.transport import plain_client
 
-    endpoint = Endpoint(url, "", api_key)
-    client = await asyncio.to_thread(plain_client, api_key, timeout, use_environment=use_environment)
+    client = await asyncio.to_thread(
+        plain_client, endpoint.key, timeout, use_environment=use_environment, addresses=addresses
+    )
     async with client:
         try:
-            answer = await client.get(f"{url}/models")
+            answer = await client.get(f"{endpoint.url}/models")
         except Exception as error:
             raise of_error(endpoint, error) from error
     if answer.status_code != 200:

@@ -1,11 +1,15 @@
 """The HTTP client under the vendor's SDK: sends what the protocol needs and nothing else, and reads within bounds.
 
-The endpoint is the operator's own setting, not a tool's or a user's, hence no address guard: models often run on this machine.
+An endpoint of the settings is the operator's own, not a tool's or a user's, hence no address guard: models often run on this machine. One that
+an administrator has set up is connected to where ``Addresses`` allows.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import httpx2
+
+Addresses = Callable[[str, int], Awaitable[list[str]]]
+"""Host and port to the addresses to connect to. ``ForbiddenAddressError`` where it may not be reached, ``socket.gaierror`` where it is not known."""
 
 RESPONSE_LIMIT = 4_194_304
 """Bytes of one answer; a whole context window is far below."""
@@ -40,16 +44,51 @@ class _Bounded(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
+class CheckedTransport(httpx2.AsyncHTTPTransport):
+    """Connects to addresses that were checked, whatever the name resolves to a moment later; TLS is negotiated for the name."""
+
+    def __init__(self, addresses: Addresses) -> None:
+        super().__init__(trust_env=False)
+        self._addresses = addresses
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """The answer of the first address that can be connected to."""
+        named, failure = request.url, None
+        request.extensions = {**request.extensions, "sni_hostname": named.host}
+        for address in await checked(self._addresses, request):
+            request.url = named.copy_with(host=address)
+            try:
+                return await super().handle_async_request(request)
+            except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+                failure = error
+            finally:
+                request.url = named
+        raise failure or httpx2.ConnectError(f"{named.host} has no address", request=request)
+
+
+async def checked(addresses: Addresses, request: httpx2.Request) -> list[str]:
+    """Where a request may be sent. Raises as ``addresses``."""
+    return await addresses(request.url.host, request.url.port or (443 if request.url.scheme == "https" else 80))
+
+
 def plain_client(
-    api_key: str, timeout: float, *, use_environment: bool, limit: int | None = None
+    api_key: str,
+    timeout: float,
+    *,
+    use_environment: bool,
+    limit: int | None = None,
+    addresses: Addresses | None = None,
 ) -> httpx2.AsyncClient:
     """A client that follows no redirects (the key would travel) and asks for no compression (a bound could be evaded).
 
     ``timeout``: seconds between two bytes. ``use_environment``: proxies and certificates that environment variables name.
-    ``limit``: bytes of one answer, :data:`RESPONSE_LIMIT` where none is given.
+    ``limit``: bytes of one answer, :data:`RESPONSE_LIMIT` where none is given. ``addresses``: where it may connect to, None: anywhere; a proxy
+    connects by itself, so that only the name is checked before.
     """
 
     async def only_needed(request: httpx2.Request) -> None:
+        if addresses is not None and use_environment:
+            await checked(addresses, request)
         for name in [name for name in request.headers if name.lower() not in _KEPT]:
             del request.headers[name]
         request.headers["accept-encoding"] = "identity"
@@ -64,6 +103,7 @@ def plain_client(
             response.stream = _Bounded(response.stream, limit or RESPONSE_LIMIT)
 
     return httpx2.AsyncClient(
+        transport=None if addresses is None or use_environment else CheckedTransport(addresses),
         timeout=httpx2.Timeout(timeout, connect=min(5.0, timeout)),
         trust_env=use_environment,
         follow_redirects=False,

@@ -1,7 +1,19 @@
 """The tables, by what they are about. Importing this package knows them all."""
 
 from server.storage.columns import Row
-from server.storage.rows import accounts, audit, conversations, days, grants, jobs, library, runs, sources, workflows
+from server.storage.rows import (
+    accounts,
+    audit,
+    conversations,
+    days,
+    grants,
+    jobs,
+    library,
+    model_services,
+    runs,
+    sources,
+    workflows,
+)
 
 __all__ = [
     "Row",
@@ -12,6 +24,7 @@ __all__ = [
     "grants",
     "jobs",
     "library",
+    "model_services",
     "runs",
     "sources",
     "workflows",

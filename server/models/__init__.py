@@ -1,0 +1,1 @@
+"""Model services that administrators set up: tried before they are kept, and followed by runs."""

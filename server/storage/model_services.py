@@ -1,0 +1,160 @@
+"""The model services of a database: each with its key in the vault, and what each is asked for."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from sqlalchemy import delete, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from domain.errors import ConflictError, NotFoundError
+from domain.model_service import ModelService, NewModelService, Purpose, ServiceTest
+from server.storage.clock import Clock
+from server.storage.database import Database
+from server.storage.row_ids import new_id
+from server.storage.rows.model_services import ModelKeyRow, ModelPurposeRow, ModelServiceRow
+from server.storage.tool_keys import ToolKeys
+from server.storage.users import name_key
+
+_KEY = "key"
+_GONE = "there is no such model service"
+
+
+class ModelServices:
+    """Those of a database. ``keys``: the shelf of the vault that theirs lie on."""
+
+    def __init__(self, database: Database, clock: Clock, keys: ToolKeys) -> None:
+        self._database = database
+        self._clock = clock
+        self._keys = keys
+
+    async def all(self) -> list[ModelService]:
+        """In the order in which they came."""
+        chosen = select(ModelServiceRow).order_by(ModelServiceRow.id)
+        async with self._database.reading() as session:
+            keyed = set(await session.scalars(select(ModelKeyRow.service_id)))
+            return [_service(row, has_key=row.id in keyed) for row in await session.scalars(chosen)]
+
+    async def get(self, service_id: str) -> ModelService:
+        """``NotFoundError``: there is none."""
+        async with self._database.reading() as session:
+            return await _read(session, service_id)
+
+    async def key(self, service_id: str) -> str:
+        """Its key; empty where none is kept. ``SecretError`` where it cannot be opened."""
+        return await self._keys.value(service_id, _KEY) or ""
+
+    async def add(self, new: NewModelService, key: str, test: ServiceTest, by: str) -> ModelService:
+        """``ConflictError``: the name is taken. ``key`` empty: it needs none."""
+        at = self._clock()
+        row = ModelServiceRow(
+            id=new_id(), version=1, created_at=at, created_by=by, changed_at=at, changed_by=by, **_columns(new)
+        )
+        row.tested, row.tested_at = test.model_dump(mode="json"), at
+        async with self._database.writing() as session:
+            await _check_name(session, new.name, "")
+            session.add(row)
+            await session.flush()
+            if key:
+                session.add(self._keys.sealed(row.id, _KEY, key, [host_of(new.address)]))
+        return _service(row, has_key=bool(key))
+
+    async def change(
+        self, service_id: str, version: int, new: NewModelService, key: str | None, test: ServiceTest, by: str
+    ) -> ModelService:
+        """``key`` None: the kept one stays; empty: it is removed. ``ConflictError``: the name is taken, or somebody has changed it since ``version``."""
+        async with self._database.writing() as session:
+            row = await _row(session, service_id)
+            if row.version != version:
+                raise ConflictError(f"somebody has changed {row.name} meanwhile: look at it again, then change it")
+            await _check_name(session, new.name, service_id)
+            for name, value in _columns(new).items():
+                setattr(row, name, value)
+            row.tested, row.tested_at = test.model_dump(mode="json"), self._clock()
+            self._changed(row, by)
+            if key:
+                await session.merge(self._keys.sealed(service_id, _KEY, key, [host_of(new.address)]))
+            elif key == "":
+                await session.execute(delete(ModelKeyRow).where(ModelKeyRow.service_id == service_id))
+            await session.flush()
+            return await _read(session, service_id)
+
+    async def keep_test(self, service_id: str, version: int, test: ServiceTest) -> ModelService:
+        """What a test found of the service as it was at ``version``; where it was changed meanwhile, nothing is kept."""
+        async with self._database.writing() as session:
+            row = await _row(session, service_id)
+            if row.version == version:
+                row.tested, row.tested_at = test.model_dump(mode="json"), self._clock()
+            await session.flush()
+            return await _read(session, service_id)
+
+    async def put_on_line(self, service_id: str, by: str, *, online: bool) -> ModelService:
+        """From the next run on it may be asked, or not."""
+        async with self._database.writing() as session:
+            row = await _row(session, service_id)
+            if row.online != online:
+                row.online = online
+                self._changed(row, by)
+            await session.flush()
+            return await _read(session, service_id)
+
+    async def remove(self, service_id: str) -> None:
+        """With its key; what it was chosen for falls to the default."""
+        async with self._database.writing() as session:
+            await session.delete(await _row(session, service_id))
+
+    async def purposes(self) -> dict[Purpose, str]:
+        """The services that are chosen, by what for."""
+        async with self._database.reading() as session:
+            return {row.purpose: row.service_id for row in await session.scalars(select(ModelPurposeRow))}  # pyright: ignore[reportReturnType]  # written by choose alone
+
+    async def choose(self, purpose: Purpose, service_id: str | None) -> None:
+        """None: none in particular. ``NotFoundError``: there is no such service; ``ConflictError``: it is no language model."""
+        async with self._database.writing() as session:
+            if service_id is None:
+                await session.execute(delete(ModelPurposeRow).where(ModelPurposeRow.purpose == purpose))
+                return
+            row = await _row(session, service_id)
+            if row.kind != "chat":
+                raise ConflictError(f"{row.name} makes embeddings: choose a language model for this")
+            await session.merge(ModelPurposeRow(purpose=purpose, service_id=service_id))
+
+    def _changed(self, row: ModelServiceRow, by: str) -> None:
+        row.version += 1
+        row.changed_at, row.changed_by = self._clock(), by
+
+
+def host_of(address: str) -> str:
+    """Where a key for this address may be sent: scheme, host and port."""
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc}".lower()
+
+
+async def _row(session: AsyncSession, service_id: str) -> ModelServiceRow:
+    row = await session.get(ModelServiceRow, service_id)
+    if row is None:
+        raise NotFoundError(_GONE)
+    return row
+
+
+async def _read(session: AsyncSession, service_id: str) -> ModelService:
+    row = await _row(session, service_id)
+    return _service(row, has_key=await session.get(ModelKeyRow, (service_id, _KEY)) is not None)
+
+
+async def _check_name(session: AsyncSession, name: str, service_id: str) -> None:
+    same = select(ModelServiceRow.id).where(
+        ModelServiceRow.name_key == name_key(name), ModelServiceRow.id != service_id
+    )
+    if await session.scalar(same):
+        raise ConflictError(f"there is a model service called {name}; choose another name")
+
+
+def _columns(new: NewModelService) -> Mapping[str, Any]:
+    told = {name: getattr(new, name) for name in NewModelService.model_fields}
+    return told | {"name_key": name_key(new.name), "parameters": new.parameters.model_dump(mode="json")}
+
+
+def _service(row: ModelServiceRow, *, has_key: bool) -> ModelService:
+    found = {name: getattr(row, name) for name in ModelService.model_fields if name != "has_key"}
+    return ModelService.model_validate(found | {"has_key": has_key})

@@ -1,0 +1,142 @@
+"""Model services that administrators have set up: how they are asked, where they may be, and whether they can be used."""
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from agent.llm.client.langchain import ModelParameters
+from domain.errors import ForbiddenAddressError
+from domain.model_service import NewModelService, ServiceTest, TriedDecision, TriedPrograms
+from wiring.embedding_check import check_embedding
+from wiring.model_check import TYPICAL, ModelReport, check_endpoint
+from wiring.models import without_operation
+from wiring.settings import Settings
+
+if TYPE_CHECKING:
+    from agent.execution.http.guard import Guard
+    from agent.llm.client.transport import Addresses
+
+TEST_SECONDS = 120.0
+"""A test that takes longer is broken off."""
+_MEANT = (
+    "where {place} is meant, a machine of your own, say that it may be in your own network (own_network); or the operator adds it to "
+    "FOOTPATH_ALLOW_HOSTS"
+)
+
+
+def service_addresses(settings: Settings, service: NewModelService) -> "Addresses":
+    """Where the service's host and port may be connected to: what is public, and what the administrator or the settings allow."""
+    return _guard(settings, service).addresses
+
+
+def _guard(settings: Settings, service: NewModelService) -> "Guard":
+    from agent.execution.http.guard import Guard
+
+    host, port = _place(service.address)
+    own = [f"[{host}]:{port}" if ":" in host else f"{host}:{port}"] if service.own_network else []
+    return Guard(settings.allow_hosts, own_hosts=own, advice=_MEANT)
+
+
+def _place(address: str) -> tuple[str, int]:
+    parts = urlsplit(address)
+    return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def service_parameters(settings: Settings, service: NewModelService, key: str) -> ModelParameters:
+    """How a language model that an administrator has set up is asked."""
+    chosen = service.parameters
+    return ModelParameters(
+        url=without_operation(service.address),
+        name=service.model,
+        api_key=key,
+        timeout=chosen.timeout,
+        attempts=chosen.attempts,
+        temperature=chosen.temperature,
+        max_tokens=chosen.max_tokens,
+        structured=chosen.structured,
+        use_environment=settings.model_use_environment,
+        top_p=chosen.top_p,
+        top_k=chosen.top_k,
+        addresses=service_addresses(settings, service),
+    )
+
+
+async def tested(settings: Settings, service: NewModelService, key: str) -> ServiceTest:
+    """Ask it what runs will ask it. Whatever is wrong is in the test; nothing of it holds the key."""
+    guard = _guard(settings, service)
+    try:
+        guard.check_url(service.address)
+        await guard.addresses(*_place(service.address))
+    except ForbiddenAddressError as error:
+        return ServiceTest(works=False, failure="forbidden", error=str(error))
+    except (OSError, ValueError):  # ValueError: a port or a host that is none
+        return ServiceTest(
+            works=False, failure="dns", error=f"the host of {service.address} is not known: check its address"
+        )
+    try:
+        if service.kind == "embedding":
+            async with asyncio.timeout(TEST_SECONDS):
+                return await _embeddings(settings, service, key)
+        prices = (service.price_prompt, service.price_completion)
+        parameters = replace(service_parameters(settings, service, key), attempts=1)
+        known = None if prices[0] is None or prices[1] is None else (prices[0], prices[1])
+        return _found(await check_endpoint(parameters, known, TEST_SECONDS))
+    except TimeoutError:
+        told = f"the test took longer than {TEST_SECONDS:g} seconds and was broken off: take a faster model"
+        return ServiceTest(works=False, failure="timeout", error=told)
+
+
+async def _embeddings(settings: Settings, service: NewModelService, key: str) -> ServiceTest:
+    """As the settings' embedding service is tried."""
+    chosen = service.parameters
+    asked = {
+        "embedding_url": service.address,
+        "embedding_name": service.model,
+        "embedding_api_key": SecretStr(key),
+        "embedding_dimension": chosen.dimension,
+        "embedding_shorten": chosen.shorten,
+        "embedding_query_prefix": chosen.query_prefix,
+        "embedding_document_prefix": chosen.document_prefix,
+        "embedding_batch": chosen.batch,
+        "embedding_timeout": chosen.timeout,
+        "embedding_attempts": 1,
+    }
+    found = await check_embedding(settings.model_copy(update=asked))
+    advice = [told for told in found.advice if not told.startswith("set FOOTPATH_EMBED")]
+    return ServiceTest(
+        works=found.works,
+        failure=found.failure,
+        error=found.error,
+        advice=tuple(advice),
+        seconds=found.seconds,
+        dimension=found.dimension,
+        texts_a_second=found.texts_a_second,
+        identity=found.identity,
+    )
+
+
+def _found(report: ModelReport) -> ServiceTest:
+    told = {kind: TriedDecision.model_validate(one.model_dump()) for kind, one in report.decisions.items()}
+    invalid = [kind for kind, one in told.items() if not one.valid]
+    return ServiceTest(
+        works=report.works,
+        failure=report.failure or ("decisions" if invalid else ""),
+        error=report.error
+        or (f"the model gave no answer that can be used, asked to: {', '.join(invalid)}" if invalid else ""),
+        advice=report.advice,
+        seconds=report.chat_seconds,
+        first_seconds=report.stream_first_seconds,
+        streams=report.streams,
+        counts_tokens=report.usage_reported,
+        listed=None if report.listed is None else report.model in report.listed,
+        forms=report.forms,
+        decisions=told,
+        programs={form: TriedPrograms(right=one.right, samples=one.samples) for form, one in report.programs.items()},
+        program_form=report.program_form,
+        run_tokens=report.run_prompt_tokens + report.run_completion_tokens,
+        decision_cost=None if report.cost is None else report.cost / sum(TYPICAL.values()),
+        run_cost=report.cost,
+    )
