@@ -5,6 +5,7 @@ from threading import Lock
 
 import httpx
 
+from ui.language import say
 from ui.problems import ServerError, refused, unreached
 from ui.replies import LoggedIn, Tokens, User
 
@@ -41,7 +42,7 @@ class Account:
         except httpx.HTTPError as error:
             raise unreached(str(self._http.base_url), error) from error
         if response.status_code == 401:
-            raise ServerError("your session has ended; log in again", problem="unauthenticated", status=401)
+            raise ServerError(say("your session has ended; log in again"), problem="unauthenticated", status=401)
         if response.is_error:
             raise refused(response)
         return Tokens.model_validate_json(response.content)

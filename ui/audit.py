@@ -6,9 +6,14 @@ from pydantic import BaseModel, Field
 
 from domain.model import JsonObject
 from ui.client import Client, read, read_all
+from ui.language import message, say
 
 PAGE = 50
-VIA = {"session": "logged in", "token": "a program's token", "command": "a command on the server"}
+VIA = {
+    "session": message("logged in"),
+    "token": message("a program's token"),
+    "command": message("a command on the server"),
+}
 
 
 class Entry(BaseModel):
@@ -29,15 +34,16 @@ class Entry(BaseModel):
     @property
     def who(self) -> str:
         """A name, and by what it came where that was no person who had logged in."""
-        by = f"{VIA.get(self.via, self.via)}{f': {self.label}' if self.label else ''}" if self.via != "session" else ""
+        via = say(VIA.get(self.via, self.via))
+        by = "" if self.via == "session" else say("{what}: {text}", what=via, text=self.label) if self.label else via
         return " · ".join(part for part in (self.name, by) if part)
 
     @property
     def ended(self) -> str:
         """How it ended, in words."""
         if self.status is None:
-            return "nobody knows how it ended"
-        return "done" if self.status < 400 else f"refused ({self.status})"
+            return say("nobody knows how it ended")
+        return say("done") if self.status < 400 else say("refused ({status})", status=self.status)
 
     @property
     def details(self) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from domain.tool import ToolId
 from ui.calls import SAID, SIGNS, CallState
+from ui.language import say
 from ui.walk_graph import quoted, tool_name
 
 _LONGEST = 28
@@ -58,14 +59,15 @@ def call_dot(calls: Sequence[DrawnCall], feeds: Iterable[DrawnFeed], answer: Col
     names = {one.key: f"c{number}" for number, one in enumerate(calls[:_MOST])}
     lines = [_HEAD, *(_node(names[one.key], one) for one in calls[:_MOST])]
     if len(calls) > _MOST:
-        lines.append(f'more [label="and {len(calls) - _MOST} more" shape=plaintext style="" fontcolor="#4a525d"];')
+        more = quoted(say("and {count} more", count=len(calls) - _MOST))
+        lines.append(f'more [label={more} shape=plaintext style="" fontcolor="#4a525d"];')
     for feed in dict.fromkeys(feeds):
         if feed.source in names and feed.target in names:
             value = f" [label={quoted(feed.value, _LONGEST)}]" if feed.value else ""
             lines.append(f"{names[feed.source]} -> {names[feed.target]}{value};")
     ends = [names[key] for key in names if key in answer]
     if ends:
-        lines.append('answer [label="answer" shape=ellipse fillcolor="#e4ebf7" color="#2457a6"];')
+        lines.append(f'answer [label={quoted(say("answer"))} shape=ellipse fillcolor="#e4ebf7" color="#2457a6"];')
         lines += [f"{name} -> answer;" for name in ends]
     return "\n".join([*lines, "}"])
 
@@ -73,9 +75,9 @@ def call_dot(calls: Sequence[DrawnCall], feeds: Iterable[DrawnFeed], answer: Col
 def told_calls(calls: Sequence[DrawnCall], feeds: Iterable[DrawnFeed]) -> str:
     """The same in words, for who cannot see it."""
     named = {one.key: _name(one) for one in calls[:_MOST]}
-    told = [f"{_name(one)} {SAID[one.state]}" for one in calls[:_MOST]]
+    told = [f"{_name(one)} {say(SAID[one.state])}" for one in calls[:_MOST]]
     told += [
-        f"{named[one.source]} feeds {named[one.target]}"
+        say("{source} feeds {target}", source=named[one.source], target=named[one.target])
         for one in dict.fromkeys(feeds)
         if {one.source, one.target} <= named.keys()
     ]
@@ -86,16 +88,20 @@ def _node(name: str, call: DrawnCall) -> str:
     """The API with its sign above the tool set, the line, and how often; one that changes something has a double border and says so."""
     toolset, slash, api = tool_name(call.tool).rpartition(" / ")
     sign = f"{SIGNS[call.state]} " if SIGNS[call.state] else ""
-    place = f"line {call.line}" if call.line else ""
+    place = say("line {line}", line=call.line) if call.line else ""
     times = f"×{call.times}" if call.times > 1 else ""
-    below = " · ".join(part for part in (toolset if slash else "", place, times, "changes" * call.changes) if part)
+    below = " · ".join(
+        part for part in (toolset if slash else "", place, times, say("changes") if call.changes else "") if part
+    )
     label = quoted(f"{sign}{api}", _LONGEST)
     if below:
         label = label[:-1] + r"\n" + quoted(below, _LONGEST + 20)[1:]
     border = " peripheries=2" if call.changes else ""
-    tooltip = " · ".join(part for part in (SAID[call.state], call.about) if part)
+    tooltip = " · ".join(part for part in (say(SAID[call.state]), call.about) if part)
     return f"{name} [label={label} tooltip={quoted(tooltip, 400)}{border} {_LOOK[call.state]}];"
 
 
 def _name(call: DrawnCall) -> str:
-    return f"{tool_name(call.tool)} on line {call.line}" if call.line else tool_name(call.tool)
+    return (
+        say("{tool} on line {line}", tool=tool_name(call.tool), line=call.line) if call.line else tool_name(call.tool)
+    )

@@ -10,6 +10,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from domain.model import JsonObject
 from ui.account import Account
+from ui.language import say
 from ui.problems import ServerError, refused, unreached
 from ui.replies import Asked, Choices, Chosen, Conversation, LoggedIn, Registration, Run, User
 from ui.stream import Told, follow
@@ -203,7 +204,11 @@ def read_all(shape: type[Shape], response: httpx.Response) -> list[Shape]:
 
 def _strange(response: httpx.Response) -> ServerError:
     return ServerError(
-        f"what answers at {response.url.host}:{response.url.port} is not a server of this version; start that one",
+        say(
+            "what answers at {host}:{port} is not a server of this version; start that one",
+            host=response.url.host,
+            port=response.url.port,
+        ),
         problem="strange",
         status=response.status_code,
     )

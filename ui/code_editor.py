@@ -12,8 +12,12 @@ import streamlit as st
 from pydantic import BaseModel
 from streamlit.components.v2 import component
 
+from ui.language import message, say
+
 _ASSETS = Path(__file__).with_name("assets")
-_HINT = "Python. Tab indents; Escape, then Tab leaves the field. Names of functions are proposed while you type: arrow keys choose, Enter takes one."
+_HINT = message(
+    "Python. Tab indents; Escape, then Tab leaves the field. Names of functions are proposed while you type: arrow keys choose, Enter takes one."
+)
 
 
 class Complaint(BaseModel):
@@ -67,7 +71,8 @@ def code_field(label: str, shown: EditedText, key: str, changed: Callable[[str],
 
     data = {
         "label": label,
-        "hint": _HINT,
+        "hint": say(_HINT),
+        "at_line": say("Line {line}: {message}"),
         "text": shown.text,
         "revision": shown.revision,
         "complaints": [one.model_dump() for one in shown.complaints],

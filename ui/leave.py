@@ -7,11 +7,12 @@ from pydantic import BaseModel, Field
 
 from domain.tool import ToolId
 from ui.client import Client, read_all
+from ui.language import message
 
 ORIGINS = {
-    "said": "what you say",
-    "document": "what its document gives",
-    "field": "whole fields of an answer",
+    "said": message("what you say"),
+    "document": message("what its document gives"),
+    "field": message("whole fields of an answer"),
 }
 """Where values come from, as the server names it, for which leave can hold."""
 

@@ -3,6 +3,8 @@
 import re
 from datetime import date, datetime
 
+from ui.language import day, number
+
 _DAY = re.compile(r"(?<![\w-])\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?(?![\w-])")
 _NUMBER = re.compile(r"([+-]?)(\d+)(\.\d+)?([  ]?[A-Za-z%°€$£¥/²³]{1,8})?")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
@@ -34,8 +36,6 @@ _NAMES = frozenset(
 """Words in the name of a field whose digits are no quantity."""
 _SHORT = 4
 """Digits that need no groups."""
-_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 def spoken(name: str) -> str:
@@ -68,17 +68,17 @@ def _is_name(name: str) -> bool:
 
 def _number(found: re.Match[str]) -> str:
     sign, whole, rest, unit = found[1], found[2], found[3] or "", found[4] or ""
-    grouped = f"{int(whole):,}" if len(whole) > _SHORT and not whole.startswith("0") else whole
+    grouped = number(int(whole)) if len(whole) > _SHORT and not whole.startswith("0") else whole
     return f"{sign}{grouped}{rest}{unit}"
 
 
 def _day(text: str) -> str:
     try:
-        day = date.fromisoformat(text[:10])
+        of = date.fromisoformat(text[:10])
         clock = datetime.fromisoformat(text) if len(text) > len("2026-01-01") else None
     except ValueError:
         return text
-    told = f"{_DAYS[day.weekday()]} {day.day} {_MONTHS[day.month - 1]} {day.year}"
+    told = day(of, weekday=True)
     return told if clock is None else f"{told} {clock:%H:%M}{_zone(clock)}"
 
 

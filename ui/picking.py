@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from ui.language import say
+
 _MOST = 80
 _ITEMS = 3
 """Of a list: more of them say nothing new."""
@@ -35,7 +37,7 @@ def picks(response: str) -> list[Pick]:
         if len(found) >= _MOST:
             break
         if (named := re.sub(r"\[\d+\]", "[]", field)) != field:
-            found.setdefault(named, Pick(named, f"{named}: of the item that the request names"))
+            found.setdefault(named, Pick(named, say("{named}: of the item that the request names", named=named)))
         found[field] = Pick(field, f"{field} = {_short(one)}")
     return list(found.values())
 

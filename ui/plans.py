@@ -7,8 +7,13 @@ from domain.plan_document import PlanDocument, Take
 from domain.tool import ToolId
 from ui.client import Client, read
 from ui.code_editor import Complaint
+from ui.language import message, say
 
-_TOLD = {"answered": "a recorded answer", "unknown": "no recorded answer", "missing": "arguments are missing"}
+_TOLD = {
+    "answered": message("a recorded answer"),
+    "unknown": message("no recorded answer"),
+    "missing": message("arguments are missing"),
+}
 
 
 class PlanTool(BaseModel):
@@ -135,11 +140,9 @@ class DryCall(BaseModel):
     @property
     def told(self) -> str:
         """What its response is."""
-        return (
-            "a documented example"
-            if self.status == "answered" and self.example
-            else _TOLD.get(self.status, self.status)
-        )
+        if self.status == "answered" and self.example:
+            return say("a documented example")
+        return say(_TOLD.get(self.status, self.status))
 
 
 class DryLine(BaseModel):

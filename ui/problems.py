@@ -6,6 +6,7 @@ import httpx
 from pydantic import ValidationError
 
 from domain.errors import FootpathError
+from ui.language import say
 from ui.replies import Fault, Problem
 
 
@@ -29,17 +30,26 @@ def refused(response: httpx.Response) -> ServerError:
     try:
         problem = Problem.model_validate_json(response.content)
     except ValidationError:
-        problem = Problem(detail=f"the server answered {response.status_code} without saying why; try again later")
+        problem = Problem(
+            detail=say(
+                "the server answered {status} without saying why; try again later",
+                status=response.status_code,
+            )
+        )
     wait = response.headers.get("Retry-After", "")
-    hint = f" (try again in {wait} seconds)" if wait.isdigit() else ""
+    hint = f" {say('(try again in {wait} seconds)', wait=wait)}" if wait.isdigit() else ""
     detail = "; ".join(_said(fault.place, fault.message) for fault in problem.errors) or problem.detail
     return ServerError(detail + hint, problem=problem.code, status=response.status_code, faults=problem.errors)
 
 
 def unreached(address: str, error: httpx.HTTPError) -> ServerError:
     """No answer came."""
-    why = "took too long to answer" if isinstance(error, httpx.TimeoutException) else "does not answer"
-    return ServerError(f"the server at {address} {why}; see whether it runs, then try again", problem="unreached")
+    told = (
+        say("the server at {address} took too long to answer; see whether it runs, then try again", address=address)
+        if isinstance(error, httpx.TimeoutException)
+        else say("the server at {address} does not answer; see whether it runs, then try again", address=address)
+    )
+    return ServerError(told, problem="unreached")
 
 
 def _said(place: str, message: str) -> str:

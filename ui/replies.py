@@ -17,6 +17,8 @@ PLANNERS = {
     "retrieve": message("Most alike"),
 }
 """Planners by the names that the server gives them."""
+ROLES = {"user": message("user"), "author": message("author"), "admin": message("admin")}
+"""Roles of users, by the names that the server gives them."""
 
 
 class Tokens(BaseModel):

@@ -3,56 +3,83 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from ui.language import listing, message, moment, say, say_count
 from ui.sources import Counts, Past, Source, SourceTool
 
-KINDS = {"form": "Written by hand", "openapi": "OpenAPI document", "mcp": "MCP server"}
-STATES = {"draft": "not checked", "tested": "checked", "admitted": "admitted", "quarantined": "kept out"}
+KINDS = {"form": message("Written by hand"), "openapi": message("OpenAPI document"), "mcp": message("MCP server")}
+STATES = {
+    "draft": message("not checked"),
+    "tested": message("checked"),
+    "admitted": message("admitted"),
+    "quarantined": message("kept out"),
+}
+STATES_OF = {
+    "draft": message("{count:,} not checked"),
+    "tested": message("{count:,} checked"),
+    "admitted": message("{count:,} admitted"),
+    "quarantined": message("{count:,} kept out"),
+}
+"""The same of several tools."""
 STATE_SIGNS = {"draft": "○", "tested": "◐", "admitted": "●", "quarantined": "⊘"}
 CHECKS = {
-    "document": ("Document", "Is the document itself in order?"),
-    "address": ("Address", "Do its calls go where calls may go?"),
-    "name": ("Name", "Is its name its own, and not one that another tool has?"),
-    "auth": ("Key", "Is it known which key its calls need, and is it there?"),
-    "probe": ("Live call", "Does a call with example values answer?"),
-    "quality": ("Wording", "Does the document say enough to choose and fill it?"),
-    "findable": ("Found", "Do requests that it should serve find it, and whom does it push out?"),
+    "document": (message("Document"), message("Is the document itself in order?")),
+    "address": (message("Address"), message("Do its calls go where calls may go?")),
+    "name": (message("Name"), message("Is its name its own, and not one that another tool has?")),
+    "auth": (message("Key"), message("Is it known which key its calls need, and is it there?")),
+    "probe": (message("Live call"), message("Does a call with example values answer?")),
+    "quality": (message("Wording"), message("Does the document say enough to choose and fill it?")),
+    "findable": (message("Found"), message("Do requests that it should serve find it, and whom does it push out?")),
 }
 """The checks of the gate by the server's names, in their order: a short name, and what it asks."""
-VERDICTS = {"passed": ("✓", "passed"), "warned": ("!", "passed with a warning"), "failed": ("✗", "failed"), "skipped": ("–", "not done")}  # fmt: skip
+VERDICTS = {"passed": ("✓", message("passed")), "warned": ("!", message("passed with a warning")), "failed": ("✗", message("failed")), "skipped": ("–", message("not done"))}  # fmt: skip
 _GRAVEST = ("failed", "warned", "passed", "skipped")
-VISIBLE_TO = {"everybody": "Everybody", "roles": "Users with a role", "users": "Named users"}
-KEYS_OF = {"caller": "Each user's own", "source": "Those kept with the source, for all its users"}
-EFFECTS = {"reads": "only reads", "changes": "changes something", "unknown": "may change something"}
-DEEDS = {
-    "added": "added it",
-    "changed": "changed its settings",
-    "read": "read it again",
-    "corrected": "corrected",
-    "checked": "had the gate look at",
-    "admitted": "admitted",
-    "quarantined": "kept out",
-    "undone": "undid a step",
-    "looked": "looked at the changes",
-    "removed": "removed it",
+VISIBLE_TO = {"everybody": message("Everybody"), "roles": message("Users with a role"), "users": message("Named users")}
+KEYS_OF = {"caller": message("Each user's own"), "source": message("Those kept with the source, for all its users")}
+EFFECTS = {
+    "reads": message("only reads"),
+    "changes": message("changes something"),
+    "unknown": message("may change something"),
 }
-WATCHED = {0: "Only when I say so", 60: "Every hour", 1440: "Every day", 10080: "Every week"}
+DEEDS = {
+    "added": message("added it"),
+    "changed": message("changed its settings"),
+    "read": message("read it again"),
+    "corrected": message("corrected"),
+    "checked": message("had the gate look at"),
+    "admitted": message("admitted"),
+    "quarantined": message("kept out"),
+    "undone": message("undid a step"),
+    "looked": message("looked at the changes"),
+    "removed": message("removed it"),
+}
+WATCHED = {
+    0: message("Only when I say so"),
+    60: message("Every hour"),
+    1440: message("Every day"),
+    10080: message("Every week"),
+}
 
 
-def counted(number: int, one: str, many: str = "") -> str:
+def tools_told(number: int) -> str:
     """``1 tool``, ``2 tools``."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return say_count("1 tool", "{count:,} tools", number)
+
+
+def changes_told(number: int) -> str:
+    """``1 change``, ``2 changes``."""
+    return say_count("1 change", "{count:,} changes", number)
 
 
 def counts_told(counts: Counts) -> str:
     """How many tools are in each state, without the states in which none is."""
-    told = [f"{number:,} {STATES[state]}" for state, number in counts.model_dump().items() if number]
-    return ", ".join(told) if told else "no tools"
+    told = [say(STATES_OF[state], count=number) for state, number in counts.model_dump().items() if number]
+    return listing(told) if told else say("no tools")
 
 
 def about(one: Source) -> str:
     """What kind it is and where it is, on one line."""
-    where = one.address or (f"command {one.command}" if one.command else "")
-    return " · ".join(part for part in (KINDS.get(one.kind, one.kind), where, counts_told(one.counts)) if part)
+    where = one.address or (say("command {name}", name=one.command) if one.command else "")
+    return " · ".join(part for part in (say(KINDS.get(one.kind, one.kind)), where, counts_told(one.counts)) if part)
 
 
 def states_of(one: SourceTool) -> dict[str, str]:
@@ -77,21 +104,22 @@ def past_told(one: Past) -> str:
     """A line of the history: when, who, what, of which tools, why."""
     tools = f": {names_told(one.tools)}" if one.tools else ""
     reason = f" ({one.reason})" if one.reason else ""
-    undone = ", undone since" if one.undone else ""
-    return f"{when(one.at)}  {one.who or 'the server'} {step_told(one)}{tools}{reason}{undone}"
+    undone = f" {say('(undone since)')}" if one.undone else ""
+    return f"{when(one.at)}  {one.who or say('the server')} {step_told(one)}{tools}{reason}{undone}"
 
 
 def step_told(one: Past) -> str:
     """What was done, in words."""
-    return DEEDS.get(one.what, one.what)
+    return say(DEEDS.get(one.what, one.what))
 
 
 def names_told(tools: Sequence[str], most: int = 6) -> str:
     """The last parts of tools' ids; of many, how many more there are."""
     names = [tool.rpartition("/")[2] for tool in tools[:most]]
-    return ", ".join(names) + (f" and {len(tools) - most} more" if len(tools) > most else "")
+    told = listing(names)
+    return f"{told} {say('and {count} more', count=len(tools) - most)}" if len(tools) > most else told
 
 
 def when(at: datetime | None) -> str:
     """A time in UTC, to the minute."""
-    return f"{at:%Y-%m-%d %H:%M} UTC" if at else "never"
+    return f"{moment(at)} UTC" if at else say("never")

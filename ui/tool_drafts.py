@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from domain.model import JsonObject
+from ui.language import say
 from ui.sources import Document, Input
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD")
@@ -119,20 +120,21 @@ def missing_of(tools: Sequence[TypedTool]) -> list[str]:
     """What has to be said before the server is asked, in words."""
     told: list[str] = []
     for number, one in enumerate(tools, start=1):
-        which = one.name.strip() or f"tool {number}"
+        which = one.name.strip() or say("tool {number}", number=number)
         if not one.name.strip():
-            told.append(f"{which} has no name")
+            told.append(say("{which} has no name", which=which))
         if not one.url.strip():
-            told.append(f"{which} has no address")
+            told.append(say("{which} has no address", which=which))
         if not one.description.strip():
-            told.append(f"{which} has no description: say what it answers and for which requests")
+            told.append(say("{which} has no description: say what it answers and for which requests", which=which))
         paths = {name.strip() for name in _placeholders(one.url)}
         named = {row.name.strip() for row in one.inputs if row.location == "path"}
         told += [
-            f"{which} has {{{name}}} in its address and no path parameter {name}" for name in sorted(paths - named)
+            say("{which} has {{{name}}} in its address and no path parameter {name}", which=which, name=name)
+            for name in sorted(paths - named)
         ]
         told += [
-            f"{which} has a path parameter {name} that its address does not name"
+            say("{which} has a path parameter {name} that its address does not name", which=which, name=name)
             for name in sorted(named - paths)
             if name
         ]

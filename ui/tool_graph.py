@@ -6,12 +6,14 @@ Every colour and line is beside a word that says the same.
 from collections.abc import Iterable, Sequence
 
 from domain.tool import FINISH, ToolId
+from ui.language import message, say
 from ui.library import Feed, Neighbours, Walk
 from ui.walk_graph import quoted, tool_name
 
 SHOWN = 8
 """Of the tools before and after, the first so many are drawn."""
 _LONGEST = 30
+MARKS = {"pin": message("pinned"), "mute": message("muted"), "ban": message("banned")}
 _HEAD = (
     'digraph tool { rankdir=LR; bgcolor="transparent"; nodesep=0.15; ranksep=0.6;'
     ' node [shape=box style="filled,rounded" fontname="sans-serif" fontsize=11 margin="0.12,0.06" height=0.3 fillcolor="#f6f7f9" color="#6b7480"];'
@@ -38,17 +40,23 @@ def neighbours_dot(tool: ToolId, found: Neighbours) -> str:
         for feed in best_of_each(feeds)[:SHOWN]:
             name = _placed(names, lines, side, feed.tool)
             ends = f"{name} -> here" if side == "l" else f"here -> {name}"
-            said = f"{feed.field} fills {feed.parameter}"
+            said = say("{field} fills {parameter}", field=feed.field, parameter=feed.parameter)
             lines.append(f'{ends} [label={quoted(said, _LONGEST)} style=dashed color="#2457a6" constraint=true];')
     return "\n".join([*lines, "}"])
 
 
 def told_neighbours(found: Neighbours) -> str:
     """The same in words, for who cannot see it."""
-    said = [f"before it {_name(one.tool)}, {_told(one)}" for one in found.before[:SHOWN]]
-    said += [f"after it {_name(one.tool)}, {_told(one)}" for one in found.after[:SHOWN]]
-    said += [f"{_name(one.tool)} feeds its {one.parameter}" for one in best_of_each(found.feeds_in)[:SHOWN]]
-    said += [f"it feeds {one.parameter} of {_name(one.tool)}" for one in best_of_each(found.feeds_out)[:SHOWN]]
+    said = [say("before it {name}, {told}", name=_name(one.tool), told=_told(one)) for one in found.before[:SHOWN]]
+    said += [say("after it {name}, {told}", name=_name(one.tool), told=_told(one)) for one in found.after[:SHOWN]]
+    said += [
+        say("{name} feeds its {parameter}", name=_name(one.tool), parameter=one.parameter)
+        for one in best_of_each(found.feeds_in)[:SHOWN]
+    ]
+    said += [
+        say("it feeds {parameter} of {name}", parameter=one.parameter, name=_name(one.tool))
+        for one in best_of_each(found.feeds_out)[:SHOWN]
+    ]
     return "; ".join(said)
 
 
@@ -70,12 +78,15 @@ def _placed(names: dict[tuple[str, str], str], lines: list[str], side: str, tool
 
 
 def _told(walk: Walk) -> str:
-    counts = [f"{walk.imported:,} imported" if walk.imported else "", f"{walk.live:,} live" if walk.live else ""]
-    return " · ".join(part for part in (walk.mark or "", f"{walk.weight:.2f}", *counts) if part)
+    counts = [
+        say("{count:,} imported", count=walk.imported) if walk.imported else "",
+        say("{count:,} live", count=walk.live) if walk.live else "",
+    ]
+    return " · ".join(part for part in (say(MARKS.get(walk.mark or "", "")), f"{walk.weight:.2f}", *counts) if part)
 
 
 def _name(tool: ToolId) -> str:
-    return "the end of a request" if tool == FINISH else tool_name(tool)
+    return say("the end of a request") if tool == FINISH else tool_name(tool)
 
 
 def _label(tool: ToolId) -> str:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from domain.model import JsonObject
 from ui.client import Client, read, read_all
+from ui.language import message
 
 
 class Key(BaseModel):
@@ -62,7 +63,7 @@ def named_in(flows: Sequence[Flow]) -> Endpoints | None:
     chosen = next((one for one in flows if one.grant == "authorization_code"), next(iter(flows), None))
     if chosen is None:
         return None
-    told = "Its document names these addresses: look whether they are where you would log in."
+    told = message("Its document names these addresses: look whether they are where you would log in.")
     return Endpoints(authorize_url=chosen.authorize_url, token_url=chosen.token_url, scopes=chosen.scopes, told=[told])
 
 

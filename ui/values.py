@@ -5,6 +5,7 @@ import json
 from pydantic import JsonValue
 
 from domain.model import JsonObject
+from ui.language import say
 
 _FIELDS = 8
 """Fields of an object that are named."""
@@ -55,15 +56,17 @@ def required_of(schema: JsonObject) -> set[str]:
 def hint_of(schema: JsonObject) -> str:
     """What is expected, in a word or two, where it is not text: ``a number, 1 to 10``."""
     kinds = {
-        "integer": "a whole number",
-        "number": "a number",
-        "array": "a list as JSON",
-        "object": "an object as JSON",
+        "integer": say("a whole number"),
+        "number": say("a number"),
+        "array": say("a list as JSON"),
+        "object": say("an object as JSON"),
     }
     kind = kinds.get(kind_of(schema), "")
     if fields := list(properties_of(schema)) if kind_of(schema) == "object" else []:
-        kind = "as JSON: {" + ", ".join(f'"{name}": …' for name in fields[:_FIELDS]) + "}"
+        shape = ", ".join(f'"{name}": …' for name in fields[:_FIELDS])
+        kind = say("as JSON: {shape}", shape=f"{{{shape}}}")
     least, most = schema.get("minimum"), schema.get("maximum")
     if least is not None and most is not None:
-        return f"{kind}, {shown(least)} to {shown(most)}".removeprefix(", ")
+        bounds = say("{least} to {most}", least=shown(least), most=shown(most))
+        return say("{kind}, {bounds}", kind=kind, bounds=bounds) if kind else bounds
     return kind

@@ -3,6 +3,7 @@
 from collections import defaultdict
 
 from domain.tool import ToolId, tool_id_parts
+from ui.language import message, say
 from ui.run_state import Node, Place, RunState
 
 _LINE = 32
@@ -13,6 +14,15 @@ _LOOK = {
     "backtracked": 'style="filled,rounded,dashed" fillcolor="#fdeccf" color="#b26a00"',
     "considered": 'style="filled,rounded" fillcolor="#f6f7f9" color="#c3c8d0" fontcolor="#5b6470"',
 }
+_DONE = {"chosen": message("{tool} chosen: {reason}"), "backtracked": message("{tool} left again: {reason}")}
+_STATES = {
+    "chosen": message("chosen"),
+    "backtracked": message("left again"),
+    "considered": message("considered"),
+}
+_MORE = message("{weights}; {tool} fits the request more ({fits:.2f} against {other:.2f}).")
+_SAME = message("{weights}; {tool} fits the request no more ({fits:.2f} against {other:.2f}).")
+_LESS = message("{weights}; {tool} fits the request less ({fits:.2f} against {other:.2f}).")
 _HEAD = (
     'digraph walk { rankdir=LR; bgcolor="transparent"; nodesep=0.12; ranksep=0.45;'
     ' node [shape=box fontname="sans-serif" fontsize=11 margin="0.12,0.06" height=0.3];'
@@ -31,7 +41,7 @@ def walk_dot(story: RunState) -> str:
         root: Place = (subtask, ())
         names[root] = f"n{len(names)}"
         told = story.subtasks.get(subtask)
-        title = told.name or told.description if told and len(story.subtasks) > 1 else "request"
+        title = told.name or told.description if told and len(story.subtasks) > 1 else say("request")
         lines.append(f'{names[root]} [label={quoted(title, 40)} shape=ellipse style=filled fillcolor="#e4ebf7"];')
         waiting = [root]
         while waiting:
@@ -43,7 +53,8 @@ def walk_dot(story: RunState) -> str:
                 lines.append(_edge(names[parent], names[place], story.nodes[place]))
             if left:
                 more = f"{names[parent]}m"
-                lines.append(f'{more} [label="{left} more" shape=plaintext fontcolor="#8a93a0"];')
+                label = quoted(say("{count} more", count=left))
+                lines.append(f'{more} [label={label} shape=plaintext fontcolor="#8a93a0"];')
                 lines.append(f'{names[parent]} -> {more} [style=dotted arrowhead=none color="#c3c8d0"];')
             waiting += drawn
     return "\n".join([*lines, "}"])
@@ -56,9 +67,8 @@ def reasons(story: RunState) -> list[str]:
     for (subtask, path), node in story.nodes.items():
         beside[subtask, path[:-1]].append(node)
     for (subtask, path), node in story.nodes.items():
-        done = {"chosen": "chosen", "backtracked": "left again"}.get(node.state, "")
-        if done and node.reason:
-            lines.append(f"{tool_name(node.tool)} {done}: {node.reason}")
+        if node.reason and node.state != "considered":
+            lines.append(say(_DONE[node.state], tool=tool_name(node.tool), reason=node.reason))
         if node.state == "chosen" and (heavier := _heavier(node, beside[subtask, path[:-1]])):
             lines.append(_passed_over(node, heavier))
     return lines
@@ -71,12 +81,19 @@ def _heavier(node: Node, beside: list[Node]) -> Node | None:
 
 
 def _passed_over(node: Node, heavier: Node) -> str:
-    weights = f"{tool_name(heavier.tool)} weighs more on the way there ({heavier.weight or 0:.2f} against {node.weight or 0:.2f})"
+    weights = say(
+        "{tool} weighs more on the way there ({weight:.2f} against {other:.2f})",
+        tool=tool_name(heavier.tool),
+        weight=heavier.weight or 0,
+        other=node.weight or 0,
+    )
     fits, other = node.relevance, heavier.relevance
     if fits is None or other is None:
-        return f"{weights}; a weight says what followed in earlier runs, not what this request asks for."
-    than = "more" if fits > other else "no more" if fits == other else "less"
-    return f"{weights}; {tool_name(node.tool)} fits the request {than} ({fits:.2f} against {other:.2f})."
+        return say(
+            "{weights}; a weight says what followed in earlier runs, not what this request asks for.", weights=weights
+        )
+    than = _MORE if fits > other else _SAME if fits == other else _LESS
+    return say(than, weights=weights, tool=tool_name(node.tool), fits=fits, other=other)
 
 
 def quoted(text: str, most: int = 200) -> str:
@@ -113,9 +130,9 @@ def _drawn(story: RunState, places: list[Place]) -> tuple[list[Place], int]:
 
 
 def _node(name: str, node: Node) -> str:
-    weight = "" if node.weight is None else f"weight {node.weight:.2f}"
-    relevance = "" if node.relevance is None else f"relevance {node.relevance:.2f}"
-    tooltip = " · ".join(part for part in (node.state, weight, relevance, node.reason) if part)
+    weight = "" if node.weight is None else say("weight {weight:.2f}", weight=node.weight)
+    relevance = "" if node.relevance is None else say("relevance {share:.2f}", share=node.relevance)
+    tooltip = " · ".join(part for part in (say(_STATES[node.state]), weight, relevance, node.reason) if part)
     return f"{name} [label={_two_lines(node.tool)} tooltip={quoted(tooltip, 400)} {_LOOK[node.state]}];"
 
 

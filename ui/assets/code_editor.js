@@ -127,7 +127,7 @@ class Editor {
     this.field.setAttribute("aria-invalid", this.data.complaints.length ? "true" : "false");
     this.complaints.replaceChildren(...this.data.complaints.map((one) => {
       const item = document.createElement("li");
-      const go = element("button", "", one.line ? `Line ${one.line}: ${one.message}` : one.message);
+      const go = element("button", "", one.line ? this.data.at_line.replace(/\{(\w+)\}/g, (_, name) => one[name]) : one.message);
       go.type = "button";
       go.addEventListener("click", () => this.go(one.line, one.column));
       item.append(go);

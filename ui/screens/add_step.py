@@ -9,6 +9,7 @@ import streamlit as st
 
 from domain.plan_document import Take
 from domain.tool import ToolId
+from ui.language import say
 from ui.plans import OpenPlan, Suggestion
 from ui.run_state import RunState
 from ui.texts import unmarked
@@ -21,12 +22,12 @@ Put = Callable[[ToolId, int, dict[str, Take]], None]
 def adding(plan: OpenPlan, story: RunState, key: str, put: Put) -> None:
     """``key``: of this plan in this shape."""
     given, steps = len(plan.given), len(plan.steps.steps)
-    with st.expander("Add a step", icon=":material/add:"):
+    with st.expander(say("Add a step"), icon=":material/add:"):
         after = st.selectbox(
-            "Where",
+            say("Where"),
             range(steps + 1),
             index=place_to_add(plan),
-            format_func=lambda one: f"After step {given + one}" if one else "Before the first step",
+            format_func=lambda one: say("After step {step}", step=given + one) if one else say("Before the first step"),
             key=f"where-{key}",
         )
         for count, one in enumerate(one for one in plan.suggestions if one.after in (after, None)):
@@ -34,12 +35,12 @@ def adding(plan: OpenPlan, story: RunState, key: str, put: Put) -> None:
         seen = sorted({node.tool for node in story.nodes.values()}, key=tool_name)
         other = f"other-{key}"
         st.selectbox(
-            "Any tool that was considered",
+            say("Any tool that was considered"),
             seen,
             index=None,
             format_func=tool_name,
             key=other,
-            placeholder="Type to search",
+            placeholder=say("Type to search"),
             on_change=lambda: _chosen(st.session_state[other], after, put),
         )
 

@@ -8,11 +8,12 @@ from domain.model import JsonObject
 from domain.plan_document import PlanDocument
 from ui.client import Client
 from ui.code_editor import Insertion
+from ui.language import message, say
 from ui.plans import DryRun, OpenPlan, PlanProgram, edit, open_plan, write
 from ui.problems import ServerError
 from ui.screens.step import Change
 
-_LATE = "The plan had changed before this reached it, so it was not done. This is the plan as it stands."
+_LATE = message("The plan had changed before this reached it, so it was not done. This is the plan as it stands.")
 
 
 class Draft:
@@ -93,7 +94,7 @@ class Draft:
         try:
             self.plan = send()
         except ServerError as error:
-            self.told = f"Not kept: {error}"
+            self.told = say("Not kept: {error}", error=error)
             return False
         self.pending = None
         return True

@@ -6,6 +6,7 @@ import streamlit as st
 from pydantic import JsonValue
 
 from domain.model import JsonObject
+from ui.language import say
 from ui.texts import labelled, unmarked
 from ui.values import choices_of, hint_of, shown, typed
 
@@ -22,7 +23,7 @@ def field(
     """What was given; None where it was left empty. ``value``: what stands there at first. ``changed``: told of another value when somebody gives
     one; a form has none.
     """
-    label = labelled(name) + (" (required)" if required else "")
+    label = say("{name} (required)", name=labelled(name)) if required else labelled(name)
     about = schema.get("description")
     told = unmarked(about[:400]) if isinstance(about, str) and about else None
     if choices := choices_of(schema):

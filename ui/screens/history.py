@@ -6,6 +6,7 @@ from ui.answer_parts import Table
 from ui.answer_view import table_html
 from ui.client import Client
 from ui.following import follower
+from ui.language import listing, message, say, say_count
 from ui.replies import PLANNERS, Run
 from ui.run_state import RunState
 from ui.run_summary import OUTCOMES
@@ -21,15 +22,15 @@ _SHOWN = 160
 
 def history(client: Client, conversation: str) -> None:
     """A table of what each run took, then the walk, plan and calls of the one that is chosen."""
-    st.title("History")
+    st.title(say("History"))
     runs = client.runs(conversation) if conversation else []
     if not runs:
-        st.caption("Nothing was asked here yet.")
+        st.caption(say("Nothing was asked here yet."))
         return
-    st.html(table_html(_table(runs), "The runs of this conversation"))
+    st.html(table_html(_table(runs), say("The runs of this conversation")))
     st.caption(_total(runs))
     chosen = st.selectbox(
-        "Look at",
+        say("Look at"),
         range(len(runs)),
         index=len(runs) - 1,
         format_func=[_name(*one) for one in enumerate(runs)].__getitem__,
@@ -43,12 +44,21 @@ def history(client: Client, conversation: str) -> None:
     st.fragment(lambda: draw(story, around(client, run.id, story), unfolded=True), key=f"history-{run.id}")()
 
 
-_HEADS = ("Question", "End", "Asked (UTC)", "Seconds", "Tokens", "Considered", "Decisions", "Planner")
+_HEADS = (
+    message("Question"),
+    message("End"),
+    message("Asked (UTC)"),
+    message("Seconds"),
+    message("Tokens"),
+    message("Considered"),
+    message("Decisions"),
+    message("Planner"),
+)
 
 
 def _table(runs: list[Run]) -> Table:
     """A row each; what a narrow screen shows first is what was asked and how it ended."""
-    return Table(tuple(_row(run) for run in runs), _HEADS)
+    return Table(tuple(_row(run) for run in runs), tuple(say(one) for one in _HEADS))
 
 
 def _row(run: Run) -> tuple[str, ...]:
@@ -59,14 +69,20 @@ def _row(run: Run) -> tuple[str, ...]:
         else ("",) * 4
     )
     asked = f"{run.created_at:%Y-%m-%d %H:%M}" if run.created_at else ""
-    end = OUTCOMES.get(run.outcome, run.outcome) if run.outcome else run.status.capitalize()
-    return run.request[:_SHOWN], end, asked, *used, PLANNERS.get(run.planner, run.planner)
+    end = say(OUTCOMES.get(run.outcome, run.outcome) if run.outcome else run.status.capitalize())
+    return run.request[:_SHOWN], end, asked, *used, say(PLANNERS.get(run.planner, run.planner))
 
 
 def _total(runs: list[Run]) -> str:
     used = [run.usage for run in runs if run.usage]
     seconds, tokens = sum(one.total_seconds for one in used), sum(one.tokens for one in used)
-    return f"{len(runs)} {'run' if len(runs) == 1 else 'runs'}, {seconds:.1f} s, {tokens} tokens"
+    return listing(
+        [
+            say_count("1 run", "{count:,} runs", len(runs)),
+            say("{seconds:.1f} s", seconds=seconds),
+            say_count("1 token", "{count:,} tokens", tokens),
+        ]
+    )
 
 
 def _name(number: int, run: Run) -> str:
@@ -77,4 +93,8 @@ def _plan(story: RunState) -> None:
     """What the walk settled on, subtask by subtask."""
     for subtask, path in sorted(story.plans.items()):
         steps = " → ".join(unmarked(tool_name(tool)) for tool in path)
-        st.caption(f"Plan {subtask}: {steps}" if len(story.plans) > 1 else f"Plan: {steps}")
+        st.caption(
+            say("Plan {subtask}: {steps}", subtask=subtask, steps=steps)
+            if len(story.plans) > 1
+            else say("Plan: {steps}", steps=steps)
+        )

@@ -4,6 +4,7 @@ import streamlit as st
 
 from ui import places
 from ui.client import Client
+from ui.language import listing, say
 from ui.screens.key_fields import keeping
 from ui.screens.telling import told
 from ui.source_words import names_told
@@ -14,12 +15,14 @@ from ui.tool_keys import NeededKey, Vault, needed_keys
 def own_keys(client: Client) -> None:
     """What is kept is sealed; values are never shown again."""
     st.caption(
-        "Keys that calls send in your name. They are sealed, sent to the hosts that you name for them, and seen by no model."
+        say(
+            "Keys that calls send in your name. They are sealed, sent to the hosts that you name for them, and seen by no model."
+        )
     )
     needed = _needed(client)
     for number, one in enumerate(needed):
         st.warning(_wanted(one))
-        if one.source_id and st.button("To its source", key=f"to-{number}", icon=":material/hub:"):
+        if one.source_id and st.button(say("To its source"), key=f"to-{number}", icon=":material/hub:"):
             places.go("sources", source=one.source_id)
     own = [one for one in needed if one.source_id is None]
     hosts = sorted({host for one in own for host in one.hosts})
@@ -35,8 +38,13 @@ def _needed(client: Client) -> list[NeededKey]:
 
 
 def _wanted(one: NeededKey) -> str:
-    hosts = f" at {unmarked(', '.join(one.hosts))}" if one.hosts else ""
-    tools = f" ({unmarked(names_told(one.tools))})" if one.tools else ""
-    where = " It is kept with their source, which is yours." if one.source_id else ""
-    lapsed = f" {unmarked(one.lapsed)}" if one.lapsed else ""
-    return f"**{labelled(one.name)}** is wanted by tools{hosts}{tools}.{where}{lapsed}"
+    name, hosts, tools = labelled(one.name), unmarked(listing(one.hosts)), unmarked(names_told(one.tools))
+    told = (
+        say("**{name}** is wanted by tools at {hosts}: {tools}.", name=name, hosts=hosts, tools=tools)
+        if hosts and tools
+        else say("**{name}** is wanted by tools at {hosts}.", name=name, hosts=hosts)
+        if hosts
+        else say("**{name}** is wanted by tools.", name=name)
+    )
+    where = say("It is kept with their source, which is yours.") if one.source_id else ""
+    return " ".join(part for part in (told, where, unmarked(say(one.lapsed))) if part)

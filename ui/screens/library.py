@@ -4,8 +4,10 @@ import streamlit as st
 
 from ui import places
 from ui.client import Client
+from ui.language import say
 from ui.library import LibraryTool, ToolPage, categories, tools
 from ui.screens.tool import tool_page
+from ui.source_words import tools_told
 from ui.texts import unmarked
 from ui.tool_words import EFFECTS, facts_told, scores_told
 
@@ -19,10 +21,10 @@ def library(client: Client, _conversation: str) -> None:
     if named := places.place("tool"):
         tool_page(client, named)
         return
-    st.title("Tools")
-    st.caption("What requests can be served with. A search finds what a run would find, with its own scores.")
+    st.title(say("Tools"))
+    st.caption(say("What requests can be served with. A search finds what a run would find, with its own scores."))
     query = st.text_input(
-        "What should a tool do?", max_chars=4000, key="library-query", on_change=_from_the_first
+        say("What should a tool do?"), max_chars=4000, key="library-query", on_change=_from_the_first
     ).strip()
     category, toolset, effect = _filters(client)
     page = tools(client, query, category, toolset, effect, _pages()[-1] if _pages() else "")
@@ -41,9 +43,11 @@ def _filters(client: Client) -> tuple[str, str, str]:
     by_category, by_set, by_effect = st.columns(3)
     with by_category:
         category = st.selectbox(
-            "Category",
+            say("Category"),
             [_ALL, *found],
-            format_func=lambda one: f"{one} ({found[one]:,})" if one else f"All ({sum(found.values()):,})",
+            format_func=lambda one: (
+                f"{one} ({found[one]:,})" if one else say("All ({count:,})", count=sum(found.values()))
+            ),
             key="library-category",
             on_change=_from_the_first,
         )
@@ -51,18 +55,18 @@ def _filters(client: Client) -> tuple[str, str, str]:
         listed = [each for one in categories(client, category) for each in one.sets] if category else []
         sizes = {one.toolset: one.tools for one in listed}
         toolset = st.selectbox(
-            "Tool set",
+            say("Tool set"),
             [_ALL, *sizes],
-            format_func=lambda one: f"{one} ({sizes[one]:,})" if one else "All",
+            format_func=lambda one: f"{one} ({sizes[one]:,})" if one else say("All"),
             key=f"library-set-{category}",
             on_change=_from_the_first,
             disabled=not sizes,
         )
     with by_effect:
         effect = st.selectbox(
-            "What a call does",
+            say("What a call does"),
             [_ALL, *EFFECTS],
-            format_func=lambda one: EFFECTS[one] if one else "Anything",
+            format_func=lambda one: say(EFFECTS[one]) if one else say("Anything"),
             key="library-effect",
             on_change=_from_the_first,
         )
@@ -71,20 +75,20 @@ def _filters(client: Client) -> tuple[str, str, str]:
 
 def _nothing(page: ToolPage, *, chosen: bool) -> None:
     if chosen:
-        st.info("No tool is found: search in other words, or choose fewer things.")
+        st.info(say("No tool is found: search in other words, or choose fewer things."))
     elif not page.total:
-        st.info("There are no tools here yet: an author adds some under Sources, or an operator imports them.")
+        st.info(say("There are no tools here yet: an author adds some under Sources, or an operator imports them."))
 
 
 def _counted(page: ToolPage, *, searched: bool) -> str:
-    return f"The best {page.total:,}, the best first" if searched else f"{page.total:,} tools"
+    return say("The best {total:,}, the best first", total=page.total) if searched else tools_told(page.total)
 
 
 def _listed(one: LibraryTool) -> None:
     with st.container(border=True):
         if st.button(unmarked(one.api), key=f"open-{one.id}", type="tertiary"):
             places.go("tools", tool=one.id)
-        st.text(one.description or "It says nothing of itself.")
+        st.text(one.description or say("It says nothing of itself."))
         st.caption(unmarked(facts_told(one)))
         if said := scores_told(one):
             st.caption(unmarked(said))
@@ -92,10 +96,10 @@ def _listed(one: LibraryTool) -> None:
 
 def _turning(page: ToolPage) -> None:
     with st.container(horizontal=True, gap="small"):
-        if _pages() and st.button("Back", icon=":material/arrow_back:", key="library-back"):
+        if _pages() and st.button(say("Back"), icon=":material/arrow_back:", key="library-back"):
             _pages().pop()
             st.rerun()
-        if page.next is not None and st.button("More", icon=":material/arrow_forward:", key="library-more"):
+        if page.next is not None and st.button(say("More"), icon=":material/arrow_forward:", key="library-more"):
             _pages().append(page.next)
             st.rerun()
 

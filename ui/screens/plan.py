@@ -8,6 +8,7 @@ import streamlit as st
 from domain.plan_document import Take
 from domain.tool import ToolId
 from ui.client import Client
+from ui.language import message, say
 from ui.plan_edits import added, filled, moved, removed
 from ui.plans import dry_run
 from ui.problems import ServerError
@@ -20,14 +21,14 @@ from ui.screens.step import Put, arguments
 from ui.texts import unmarked
 from ui.walk_graph import tool_name
 
-_STEPS, _CODE = "Steps", "Code"
+_STEPS, _CODE = message("Steps"), message("Code")
 
 
 def plan(client: Client, run: str, question: str, story: RunState) -> None:
     """The editor of the plan that a run waits with."""
     draft = draft_of(client, run, question)
     with st.container(border=True):
-        st.markdown("**This is the plan.** Nothing is called before you approve it; change what is not right.")
+        st.markdown(say("**This is the plan.** Nothing is called before you approve it; change what is not right."))
         _tell(draft)
         as_steps = _form(draft) == _STEPS
         whole_problems(draft.plan)
@@ -47,8 +48,8 @@ def _tell(draft: Draft) -> None:
         st.warning(unmarked(draft.told))
     if draft.pending is not None:
         mine, kept = st.columns(2)
-        mine.button("Keep mine", key=f"mine-{draft.run}", width="stretch", on_click=draft.insist)
-        kept.button("Take the kept one", key=f"kept-{draft.run}", width="stretch", on_click=draft.take_kept)
+        mine.button(say("Keep mine"), key=f"mine-{draft.run}", width="stretch", on_click=draft.insist)
+        kept.button(say("Take the kept one"), key=f"kept-{draft.run}", width="stretch", on_click=draft.take_kept)
 
 
 def _form(draft: Draft) -> str:
@@ -58,19 +59,22 @@ def _form(draft: Draft) -> str:
         return _CODE
     if shown.document is None:
         if shown.why_no_steps:
-            st.caption(unmarked(f"As code: {shown.why_no_steps}"))
+            st.caption(unmarked(say("As code: {why}", why=say(shown.why_no_steps))))
         return _CODE
     key = f"form-{draft.run}"
     chosen = st.segmented_control(
-        "Show the plan as",
+        say("Show the plan as"),
         [_STEPS, _CODE],
+        format_func=say,
         default=_CODE if shown.program.speaks else _STEPS,
         key=key,
         label_visibility="collapsed",
     )
     if chosen != _CODE and shown.program.speaks:
         st.caption(
-            "Once it is changed here, its answer is put together from what the calls answer, not from the last line."
+            say(
+                "Once it is changed here, its answer is put together from what the calls answer, not from the last line."
+            )
         )
     return chosen or _STEPS
 
@@ -81,24 +85,31 @@ def _step(draft: Draft, number: int) -> None:
     tool = shown.tool(step.tool)
     key, put = f"{draft.run}-{draft.turn}-{number}", _putting(draft)
     with st.container(border=True):
-        changes = " :orange-badge[changes something]" if tool.changes else ""
+        changes = f" :orange-badge[{say('changes something')}]" if tool.changes else ""
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{given + number}. {unmarked(tool_name(step.tool))}**{changes}", width="stretch")
             place, later = given + number, number < len(shown.steps.steps)
             _button(
-                "Earlier",
+                message("Earlier"),
                 "arrow_upward",
                 place,
                 key,
                 number > 1,
                 lambda: put(lambda old: moved(old, number, -1, given)),
             )
-            _button("Later", "arrow_downward", place, key, later, lambda: put(lambda old: moved(old, number, 1, given)))
-            _button("Remove", "close", place, key, True, lambda: put(lambda old: removed(old, number, given)))
+            _button(
+                message("Later"),
+                "arrow_downward",
+                place,
+                key,
+                later,
+                lambda: put(lambda old: moved(old, number, 1, given)),
+            )
+            _button(message("Remove"), "close", place, key, True, lambda: put(lambda old: removed(old, number, given)))
         if tool.description:
             st.caption(unmarked(tool.description[:300]))
         if tool.host:
-            st.caption(f"At {unmarked(tool.host)}")
+            st.caption(say("At {host}", host=unmarked(tool.host)))
         arguments(shown, number, key, put)
         for one in shown.problems:
             if one.step == number and one.parameter is None:
@@ -107,7 +118,7 @@ def _step(draft: Draft, number: int) -> None:
 
 def _button(does: str, icon: str, number: int, key: str, can: bool, click: Callable[[], None]) -> None:
     """An icon; what it does is read out and told on hovering."""
-    label = f"{does}: step {number}"
+    label = say("{does}: step {number}", does=say(does), number=number)
     st.button(
         label,
         icon=f":material/{icon}:",
@@ -133,7 +144,7 @@ def _decide(draft: Draft, *, as_steps: bool) -> None:
     tries, kept = draft.client.can("/runs/{run_id}/plan/dry-run"), draft.pending is None
     if (
         tries
-        and attempt.button("Try it without calling", key=f"try-{draft.run}", width="stretch", disabled=not kept)
+        and attempt.button(say("Try it without calling"), key=f"try-{draft.run}", width="stretch", disabled=not kept)
         and kept
     ):
         try:
@@ -143,10 +154,12 @@ def _decide(draft: Draft, *, as_steps: bool) -> None:
         else:
             st.rerun()
     ready = draft.plan.sound and kept
-    pressed = approve.button("Approve", key=f"approve-{draft.run}", type="primary", width="stretch", disabled=not ready)
+    pressed = approve.button(
+        say("Approve"), key=f"approve-{draft.run}", type="primary", width="stretch", disabled=not ready
+    )
     if pressed and kept:
         _answer(draft, "allow")
-    if deny.button("Deny", key=f"deny-{draft.run}", width="stretch"):
+    if deny.button(say("Deny"), key=f"deny-{draft.run}", width="stretch"):
         _answer(draft, "deny")
     if draft.tried is not None:
         tried(draft.plan, draft.tried, f"{draft.run}-{draft.turn}", _destination(draft, as_steps=as_steps))

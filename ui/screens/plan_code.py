@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from ui.call_graph import DrawnCall, DrawnFeed, call_dot, told_calls
 from ui.code_editor import EditedText, Word, code_field
+from ui.language import say, say_count
 from ui.plans import DryRun, OpenPlan, PlanFunction
 from ui.screens.draft import Draft
 from ui.screens.fields import field
@@ -26,9 +27,9 @@ def code(draft: Draft) -> None:
     plain = st.session_state.get(f"plain-{draft.run}", False)
     (_plain_text if plain else _text)(draft)
     st.toggle(
-        "Plain text field",
+        say("Plain text field"),
         key=f"plain-{draft.run}",
-        help="Without colours, marks and proposals, where the field above does not suit you or does not work.",
+        help=say("Without colours, marks and proposals, where the field above does not suit you or does not work."),
     )
     _suggestions(draft)
     _declarations(draft)
@@ -48,7 +49,7 @@ def diagram(shown: OpenPlan) -> None:
         return
     calls = [DrawnCall(str(one.place), one.tool, line=one.line, changes=one.changes) for one in program.calls]
     feeds = [DrawnFeed(str(one.source), str(one.target)) for one in program.feeds]
-    with st.expander("What it calls, and what feeds what", icon=":material/account_tree:"):
+    with st.expander(say("What it calls, and what feeds what"), icon=":material/account_tree:"):
         drawn = call_dot(calls, feeds, [str(place) for place in program.answer])
         st.graphviz_chart(drawn, width="content", alt=told_calls(calls, feeds)[:2_000])  # pyright: ignore[reportUnknownMemberType]
 
@@ -61,12 +62,12 @@ def beside(dry: DryRun | None) -> Mapping[int, str]:
     told: dict[int, str] = {}
     for one in dry.lines:
         parts = [f"×{one.times}"] if one.times > 1 else []
-        parts += [f"{made[one.line]} call{'s' * (made[one.line] > 1)}"] if one.line in made else []
+        parts += [say_count("1 call", "{count:,} calls", made[one.line])] if one.line in made else []
         parts += [f"{name} = {value}" for name, value in one.values.items()]
         text = " · ".join(parts) or "✓"
         told[one.line] = text if len(text) <= _NOTE else f"{text[: _NOTE - 1]}…"
     if dry.stopped_line:
-        told[dry.stopped_line] = f"■ stops here: {dry.stopped}"[:_NOTE]
+        told[dry.stopped_line] = say("■ stops here: {why}", why=dry.stopped)[:_NOTE]
     return told
 
 
@@ -82,7 +83,7 @@ def _text(draft: Draft) -> None:
         beside(draft.tried),
         draft.tried.text if draft.tried else "",
     )
-    code_field("The plan's program", shown, f"code-{draft.run}", lambda text: draft.write(text=text))
+    code_field(say("The plan's program"), shown, f"code-{draft.run}", lambda text: draft.write(text=text))
 
 
 def _plain_text(draft: Draft) -> None:
@@ -90,14 +91,16 @@ def _plain_text(draft: Draft) -> None:
     key = f"text-{draft.run}-{draft.turn}-{draft.insertion.number}"
     text = draft.program.text
     st.text_area(
-        "The plan's program",
+        say("The plan's program"),
         text,
         key=key,
         height=min(_ROWS, text.count("\n") + 4) * 24,
         on_change=lambda: draft.write(text=st.session_state[key]),
     )
     for one in draft.program.complaints:
-        st.error(unmarked(f"Line {one.line}: {one.message}" if one.line else one.message))
+        st.error(
+            unmarked(say("Line {line}: {message}", line=one.line, message=one.message) if one.line else one.message)
+        )
 
 
 def _inputs(draft: Draft) -> None:
@@ -106,12 +109,16 @@ def _inputs(draft: Draft) -> None:
     if not program.inputs:
         return
     with st.container(border=True):
-        st.markdown("**Its inputs**")
+        st.markdown(say("**Its inputs**"))
         for name, schema in program.inputs.items():
             key = f"input-{draft.run}-{draft.turn}-{name}"
             before = program.values.get(name, schema.get("default"))
             if name in program.values and before in ("", None):
-                st.caption(f"{labelled(name)} is {'null' if before is None else 'an empty text'}.")
+                st.caption(
+                    say("{name} is null.", name=labelled(name))
+                    if before is None
+                    else say("{name} is an empty text.", name=labelled(name))
+                )
             field(name, schema, key, before, required="default" not in schema, changed=partial(_value, draft, name))
 
 
@@ -125,7 +132,7 @@ def _suggestions(draft: Draft) -> None:
     shown = list({one.tool: one for one in reversed(draft.plan.suggestions) if one.code}.values())[::-1]
     if not shown:
         return
-    with st.expander("Add a line", icon=":material/add:"):
+    with st.expander(say("Add a line"), icon=":material/add:"):
         for one in shown[:_SUGGESTED]:
             st.button(
                 unmarked(f"{tool_name(one.tool)}: {one.reason}"[:160]),
@@ -148,10 +155,12 @@ def _add_line(draft: Draft, line: str) -> None:
 
 def _declarations(draft: Draft) -> None:
     program = draft.plan.program
-    with st.expander("What it may call", icon=":material/function:"):
+    with st.expander(say("What it may call"), icon=":material/function:"):
         st.code("\n".join(one.declaration for one in program.functions), language="python", wrap_lines=True)
         st.caption(
-            "Calls are awaited and take their values by name. A value that is left open is fill(), the item of a list that the request names is named(items)."
+            say(
+                "Calls are awaited and take their values by name. A value that is left open is fill(), the item of a list that the request names is named(items)."
+            )
         )
 
 

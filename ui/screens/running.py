@@ -6,6 +6,7 @@ import streamlit as st
 
 from domain.model import JsonObject
 from ui.client import Client
+from ui.language import listing, say
 from ui.problems import ServerError
 from ui.screens.fields import field
 from ui.texts import unmarked
@@ -20,11 +21,11 @@ def values_form(key: str, parameters: Mapping[str, JsonObject]) -> JsonObject | 
             value = field(name, schema, own, schema.get("default"), required="default" not in schema)
             if value is not None:
                 values[name] = value
-        ran = st.form_submit_button("Run", type="primary", icon=":material/play_arrow:")
+        ran = st.form_submit_button(say("Run"), type="primary", icon=":material/play_arrow:")
     if not ran:
         return None
     if missing := missing_of(parameters, values):
-        st.error(unmarked(f"Still needed: {', '.join(missing)}."))
+        st.error(unmarked(say("Still needed: {missing}.", missing=listing(missing))))
         return None
     return values
 

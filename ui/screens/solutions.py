@@ -5,6 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from ui.client import Client
+from ui.language import listing, message, say, say_count
 from ui.problems import ServerError
 from ui.screens.running import run_in, values_form
 from ui.screens.telling import told
@@ -22,29 +23,33 @@ from ui.texts import unmarked, visible
 from ui.walk_graph import tool_name
 
 _FROM = {
-    "run": "from a run",
-    "template": "from a template",
-    "person": "written by a person",
-    "mined": "made from the tools",
+    "run": message("from a run"),
+    "template": message("from a template"),
+    "person": message("written by a person"),
+    "mined": message("made from the tools"),
 }
 _TITLE = 100
 
 
 def choosing_solution(client: Client, conversation: str) -> None:
     """``conversation``: where one is run; empty: in a new one."""
-    st.title("Solutions")
+    st.title(say("Solutions"))
     st.caption(
-        "Programs that answered, with inputs for what may differ. A request like theirs takes one, with its own values."
+        say(
+            "Programs that answered, with inputs for what may differ. A request like theirs takes one, with its own values."
+        )
     )
-    request = st.text_input("Which would serve a request?", max_chars=4000, key="solutions-near")
+    request = st.text_input(say("Which would serve a request?"), max_chars=4000, key="solutions-near")
     listed = solutions(client, request.strip())
     if not listed:
         st.caption(
-            "None is near that request." if request else "Nothing was kept yet: runs that answer by a program are."
+            say("None is near that request.")
+            if request
+            else say("Nothing was kept yet: runs that answer by a program are.")
         )
         return
     by_id = {one.id: one for one in listed}
-    chosen = st.selectbox("Solution", list(by_id), format_func=lambda one: _title(by_id[one]), key="solution")
+    chosen = st.selectbox(say("Solution"), list(by_id), format_func=lambda one: _title(by_id[one]), key="solution")
     try:
         found = solution(client, chosen)
     except ServerError as error:
@@ -59,57 +64,71 @@ def choosing_solution(client: Client, conversation: str) -> None:
 
 
 def _name(one: Solution) -> str:
-    return next(iter(one.patterns), "A solution")[:_TITLE]
+    return next(iter(one.patterns), say("A solution"))[:_TITLE]
 
 
 def _title(one: Solution) -> str:
     near = f"{one.likeness:.2f}: " if one.likeness is not None else ""
-    marks = [mark for mark, holds in (("shared", not one.own), ("suspended", bool(one.suspended))) if holds]
-    return near + _name(one) + (f" ({', '.join(marks)})" if marks else "")
+    marks = [mark for mark, holds in ((say("shared"), not one.own), (say("suspended"), bool(one.suspended))) if holds]
+    return near + _name(one) + (f" ({listing(marks)})" if marks else "")
 
 
 def _about(found: WholeSolution) -> None:
     if found.suspended:
-        st.warning(unmarked(f"It is not taken: {found.suspended}"))
+        st.warning(unmarked(say("It is not taken: {why}", why=found.suspended)))
     if found.drift:
-        st.warning(unmarked("Changed since it was checked, or gone: " + ", ".join(map(tool_name, found.drift))))
+        st.warning(
+            unmarked(
+                say(
+                    "Changed since it was checked, or gone: {tools}",
+                    tools=listing([tool_name(one) for one in found.drift]),
+                )
+            )
+        )
     st.caption(
-        f"Served {_times(found.good)}, failed {_times(found.bad)}; {_FROM.get(found.origin, unmarked(found.origin))}."
+        say(
+            "Served {good}, failed {bad}; {origin}.",
+            good=_times(found.good),
+            bad=_times(found.bad),
+            origin=say(_FROM.get(found.origin, unmarked(found.origin))),
+        )
     )
-    st.caption(unmarked("Calls " + ", ".join(map(tool_name, found.path))))
-    st.markdown("**It serves**")
+    st.caption(unmarked(say("Calls {tools}", tools=listing([tool_name(one) for one in found.path]))))
+    st.markdown(say("**It serves**"))
     for pattern in found.patterns:
         st.text(visible(pattern))
     if found.wrong:
-        st.markdown("**Not for these, whose answers you marked as wrong**")
+        st.markdown(say("**Not for these, whose answers you marked as wrong**"))
         for one in found.wrong:
             st.text(visible(one))
-    st.markdown("**Its program**")
+    st.markdown(say("**Its program**"))
     st.code(visible(found.program.program.text), language="python", wrap_lines=True)
 
 
 def _times(count: int) -> str:
-    return f"{count:,} time" if count == 1 else f"{count:,} times"
+    return say_count("1 time", "{count:,} times", count)
 
 
 def _change(client: Client, found: WholeSolution) -> None:
     """What the server allows of it, it says itself."""
     with st.container(horizontal=True, gap="small"):
-        if (found.suspended or found.drift) and st.button("Check it, and take it again", key=f"check-{found.id}"):
-            _done(lambda: check_solution(client, found.id), "Checked; it is taken from now on.")
+        if (found.suspended or found.drift) and st.button(say("Check it, and take it again"), key=f"check-{found.id}"):
+            _done(lambda: check_solution(client, found.id), say("Checked; it is taken from now on."))
         if found.own and client.account.user.role == "admin":
-            with st.popover("Share with all"):
-                st.caption("Its program and what it serves, without your runs.")
-                if st.button("Share it", key=f"promote-{found.id}"):
-                    _done(lambda: promote_solution(client, found.id), "All users share it now.")
-        with st.popover("Forget this solution"):
+            with st.popover(say("Share with all")):
+                st.caption(say("Its program and what it serves, without your runs."))
+                if st.button(say("Share it"), key=f"promote-{found.id}"):
+                    _done(lambda: promote_solution(client, found.id), say("All users share it now."))
+        with st.popover(say("Forget this solution")):
             st.caption(
-                "For good. Runs stay; one that answers so again makes it anew."
+                say("For good. Runs stay; one that answers so again makes it anew.")
                 if found.own
-                else "All users share it, so an administrator forgets it. An answer that you say is wrong is not given to you again."
+                else say(
+                    "All users share it, so an administrator forgets it. An answer that you say is wrong is not given to you again."
+                )
             )
-            if st.button("Forget it", key=f"forget-{found.id}"):
-                _done(lambda: forget_solution(client, found.id), "Forgotten.")
+            if st.button(say("Forget it"), key=f"forget-{found.id}"):
+                _done(lambda: forget_solution(client, found.id), say("Forgotten."))
 
 
 def _done(what: Callable[[], object], said: str) -> None:

@@ -7,6 +7,7 @@ import streamlit as st
 from ui import places
 from ui.client import Client
 from ui.gate_view import gate_html
+from ui.language import listing, message, say, say_count
 from ui.problems import ServerError
 from ui.screens.key_fields import keeping
 from ui.screens.source_calls import calls
@@ -15,34 +16,34 @@ from ui.screens.source_quality import quality
 from ui.screens.source_settings import settings
 from ui.screens.source_tool import tool_detail
 from ui.screens.telling import told
-from ui.source_words import CHECKS, STATES, about, admissible, counted, when
+from ui.source_words import CHECKS, STATES, about, admissible, changes_told, tools_told, when
 from ui.sources import Source, SourceTool, admit_tools, check_source, source, source_tools
 from ui.texts import labelled, unmarked
 from ui.tool_keys import Vault, source_vault
 
 _TICK = 0.5
-_TOOLS = "Tools"
-_CALLS = "Calls"
+_TOOLS = message("Tools")
+_CALLS = message("Calls")
 _PARTS: dict[str, Callable[[Client, Source], None]] = {
     _CALLS: calls,
-    "Changes": changes,
-    "Keys": lambda client, one: _keys(client, one),
-    "Quality": quality,
-    "History": history,
-    "Settings": settings,
+    message("Changes"): changes,
+    message("Keys"): lambda client, one: _keys(client, one),
+    message("Quality"): quality,
+    message("History"): history,
+    message("Settings"): settings,
 }
 
 
 def looking(client: Client, chosen: str) -> None:
     """``chosen``: its id."""
-    if st.button("All sources", icon=":material/arrow_back:", type="tertiary"):
+    if st.button(say("All sources"), icon=":material/arrow_back:", type="tertiary"):
         places.go("sources")
     try:
         one = source(client, chosen)
     except ServerError as error:
         if error.status not in (403, 404, 422):
             raise
-        st.error("There is no such source." if error.status == 422 else unmarked(str(error)))
+        st.error(say("There is no such source.") if error.status == 422 else unmarked(str(error)))
         return
     st.title(unmarked(one.name))
     _head(one)
@@ -50,7 +51,9 @@ def looking(client: Client, chosen: str) -> None:
         st.fragment(lambda: _live(client, chosen), run_every=_TICK, key=f"gate-{chosen}")()
         return
     parts = [_TOOLS, *(name for name in _PARTS if name != _CALLS or one.kind == "form")]
-    part = st.segmented_control("Part", parts, default=_TOOLS, key=f"part-{chosen}", label_visibility="collapsed")
+    part = st.segmented_control(
+        say("Part"), parts, default=_TOOLS, format_func=say, key=f"part-{chosen}", label_visibility="collapsed"
+    )
     if part in _PARTS:
         _PARTS[part](client, one)
     else:
@@ -58,15 +61,19 @@ def looking(client: Client, chosen: str) -> None:
 
 
 def _head(one: Source) -> None:
-    st.caption(unmarked(f"{about(one)} · read {when(one.read_at)}"))
+    st.caption(unmarked(say("{facts} · read {when}", facts=about(one), when=when(one.read_at))))
     if one.trouble:
-        st.warning(unmarked(f"It could not be read last: {one.trouble}"))
+        st.warning(unmarked(say("It could not be read last: {trouble}", trouble=one.trouble)))
     if one.check_trouble:
-        st.warning(unmarked(f"The gate stopped early: {one.check_trouble}"))
+        st.warning(unmarked(say("The gate stopped early: {trouble}", trouble=one.check_trouble)))
     if one.changes:
-        breaking = sum(change.breaks for change in one.changes)
-        kept_out = f"; {counted(breaking, 'change keeps', 'changes keep')} a tool out" if breaking else ""
-        st.warning(f"{counted(len(one.changes), 'change')} since it was read before{kept_out}: see *Changes*.")
+        breaking, changed = sum(change.breaks for change in one.changes), changes_told(len(one.changes))
+        kept_out = say_count("1 change keeps a tool out", "{count:,} changes keep a tool out", breaking)
+        st.warning(
+            say("{changes} since it was read before; {kept_out}: see *Changes*.", changes=changed, kept_out=kept_out)
+            if breaking
+            else say("{changes} since it was read before: see *Changes*.", changes=changed)
+        )
 
 
 def _live(client: Client, chosen: str) -> None:
@@ -80,19 +87,26 @@ def _live(client: Client, chosen: str) -> None:
     if not now.checking:
         st.rerun(scope="app")
     done, total = min(now.checked, now.to_check), max(now.to_check, 1)
-    st.progress(done / total, f"The gate is at work: {now.checked} of {counted(now.to_check, 'tool')} checked.")
+    st.progress(
+        done / total,
+        say(
+            "The gate is at work: {checked} of {tools} checked.",
+            checked=now.checked,
+            tools=tools_told(now.to_check),
+        ),
+    )
     st.html(gate_html(tools))
 
 
 def _tools(client: Client, one: Source) -> None:
     tools = source_tools(client, one.id)
     if not tools:
-        st.caption("It has no tools. Read it again under *Changes*, once there is something to be read.")
+        st.caption(say("It has no tools. Read it again under *Changes*, once there is something to be read."))
         return
     st.html(gate_html(tools))
-    with st.expander("What the gate looks at"):
+    with st.expander(say("What the gate looks at")):
         for name, asks in CHECKS.values():
-            st.markdown(f"**{name}**: {asks}")
+            st.markdown(say("**{name}**: {text}", name=say(name), text=say(asks)))
     _missing_keys(client, one, tools)
     _for_all(client, one, tools)
     tool_detail(client, one, _chosen(one, tools))
@@ -105,14 +119,14 @@ def _chosen(one: Source, tools: list[SourceTool]) -> SourceTool:
     before = st.session_state.get(kept, "")
     index = list(by_id).index(before) if before in by_id else 0
     chosen = st.selectbox(
-        "Tool", list(by_id), index=index, format_func=lambda tool: _title(by_id[tool]), key=f"tool-{one.id}"
+        say("Tool"), list(by_id), index=index, format_func=lambda tool: _title(by_id[tool]), key=f"tool-{one.id}"
     )
     st.session_state[kept] = chosen
     return by_id[chosen]
 
 
 def _title(tool: SourceTool) -> str:
-    return f"{tool.name} ({tool.document.method}, {STATES.get(tool.state, tool.state)})"
+    return f"{tool.name} ({tool.document.method}, {say(STATES.get(tool.state, tool.state))})"
 
 
 def _for_all(client: Client, one: Source, tools: list[SourceTool]) -> None:
@@ -120,16 +134,17 @@ def _for_all(client: Client, one: Source, tools: list[SourceTool]) -> None:
     unchecked = [tool for tool in tools if tool.state == "draft"]
     ready = admissible(tools)
     with st.container(horizontal=True, gap="small"):
-        check = f"Check all {len(tools):,} tools" if len(tools) > 1 else "Check its one tool"
+        check = say("Check all {count:,} tools", count=len(tools)) if len(tools) > 1 else say("Check its one tool")
         if st.button(check, type="primary" if unchecked else "secondary", key="check-all") and told(
             lambda: check_source(client, one.id, {})
         ):  # fmt: skip
             st.rerun()
-        label = f"Admit {counted(len(ready), 'tool')} that passed" if ready else "Admit what passed"
+        passed = tools_told(len(ready))
+        label = say("Admit {tools} that passed", tools=passed) if ready else say("Admit what passed")
         if st.button(label, type="primary" if ready and not unchecked else "secondary", disabled=not ready, key="admit-all") and told(
             lambda: admit_tools(client, one.id, [tool.tool for tool in ready])
         ):  # fmt: skip
-            st.toast(f"{counted(len(ready), 'tool')} admitted: the next question can use them.")
+            st.toast(say("{tools} admitted: the next question can use them.", tools=passed))
             st.rerun()
 
 
@@ -141,9 +156,13 @@ def _missing_keys(client: Client, one: Source, tools: list[SourceTool]) -> None:
     vaults = [Vault(client), *([source_vault(client, one.id)] if one.keys_of == "source" else [])]
     kept = {key.name for vault in vaults for key in vault.kept()}
     if missing := [name for name in wanted if name not in kept]:
-        names = ", ".join(map(labelled, missing))
         st.info(
-            f"Its calls send {'a key' if len(missing) == 1 else 'keys'} that you have not kept: {names}. Keep it under *Keys* above, so that the gate can call it."
+            say_count(
+                "Its calls send a key that you have not kept: {names}. Keep it under *Keys* above, so that the gate can call it.",
+                "Its calls send keys that you have not kept: {names}. Keep them under *Keys* above, so that the gate can call it.",
+                len(missing),
+                names=listing([labelled(one) for one in missing]),
+            )
         )
 
 
@@ -151,13 +170,15 @@ def _keys(client: Client, one: Source) -> None:
     tools = source_tools(client, one.id)
     names = {key.secret: key.flows for tool in tools for key in tool.document.credentials}
     if not names:
-        st.caption("Its calls send no keys.")
+        st.caption(say("Its calls send no keys."))
     hosts = sorted({tool.document.host for tool in tools if tool.document.host})
     if one.keys_of == "source":
-        st.caption("All who may use it call with these keys. Their values are sealed and never shown.")
+        st.caption(say("All who may use it call with these keys. Their values are sealed and never shown."))
         keeping(source_vault(client, one.id), f"source-{one.id}", names, hosts)
         return
     st.caption(
-        "Each user keeps an own key for it, under *Keys* in the side bar; *Settings* can have one key serve all. These are yours:"
+        say(
+            "Each user keeps an own key for it, under *Keys* in the side bar; *Settings* can have one key serve all. These are yours:"
+        )
     )
     keeping(Vault(client), f"own-{one.id}", names, hosts, only=True)

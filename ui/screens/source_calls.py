@@ -6,9 +6,10 @@ from zlib import crc32
 import streamlit as st
 
 from ui.client import Client
+from ui.language import say
 from ui.problems import ServerError
 from ui.screens.typed_tools import forget_tools, typed_tools
-from ui.source_words import counted
+from ui.source_words import changes_told
 from ui.sources import Source, rewrite_source, source_tools
 from ui.texts import unmarked
 from ui.tool_drafts import TypedTool, missing_of, tool_body, typed_as
@@ -17,21 +18,22 @@ from ui.tool_drafts import TypedTool, missing_of, tool_body, typed_as
 def calls(client: Client, one: Source) -> None:
     """They are compared with what stood there before, as a document is that is read again."""
     st.caption(
-        "What is kept here is compared with what stood there. A call to which other values, another address or another key belong is not offered "
-        "until the gate has looked and you admit it again; another name makes it another call."
+        say(
+            "What is kept here is compared with what stood there. A call to which other values, another address or another key belong is not offered until the gate has looked and you admit it again; another name makes it another call."
+        )
     )
     before = [typed_as(tool.original) for tool in source_tools(client, one.id) if not tool.gone]
     anew = f"typed-anew-{one.id}"
     key = f"typed-{one.id}-{st.session_state.get(anew, 0)}-{crc32(repr(before).encode())}"
     typed = typed_tools(key, before)
     with st.container(horizontal=True, gap="small"):
-        pressed = st.button("Keep these calls", type="primary", key=f"keep-calls-{one.id}")
-        if st.button("As they were", key=f"drop-calls-{one.id}"):
+        pressed = st.button(say("Keep these calls"), type="primary", key=f"keep-calls-{one.id}")
+        if st.button(say("As they were"), key=f"drop-calls-{one.id}"):
             forget_tools(key)
             st.session_state[anew] = st.session_state.get(anew, 0) + 1
             st.rerun()
     if pressed and (missing := missing_of(typed)):
-        st.error(unmarked(f"Still needed: {'; '.join(missing)}."))
+        st.error(unmarked(say("Still needed: {missing}.", missing="; ".join(missing))))
     elif pressed:
         _keep(client, one, typed)
 
@@ -46,8 +48,8 @@ def _keep(client: Client, one: Source, typed: Sequence[TypedTool]) -> None:
         return
     changed = len(now.changes) - len(one.changes)
     st.toast(
-        f"Kept: {counted(changed, 'change')}. Check it under Tools."
+        say("Kept: {changes}. Check it under Tools.", changes=changes_told(changed))
         if changed
-        else "Kept: nothing is other than before."
+        else say("Kept: nothing is other than before.")
     )
     st.rerun()

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ui.client import Client
+from ui.language import say
 from ui.source_words import names_told
 from ui.sources import Source, quality_table
 from ui.texts import visible
@@ -15,9 +16,11 @@ def quality(client: Client, one: Source) -> None:
     """What the gate said of the wording of its tools, added up."""
     rows = quality_table(client, one.id)
     if not rows:
-        st.caption("The gate has not judged its documents yet.")
+        st.caption(say("The gate has not judged its documents yet."))
         return
-    table = [{"Category": visible(row.category), "Kept": row.kept, "Dropped": row.dropped} for row in rows]
+    table = [
+        {say("Category"): visible(row.category), say("Kept"): row.kept, say("Dropped"): row.dropped} for row in rows
+    ]
     st.dataframe(table, hide_index=True, width="stretch")  # pyright: ignore[reportUnknownMemberType]
     for row in rows:
         for dropped in row.reasons[:_MOST]:

@@ -4,6 +4,7 @@ import streamlit as st
 
 from ui import places
 from ui.client import Client
+from ui.language import say
 from ui.screens.audience import audience, watched
 from ui.screens.telling import told
 from ui.sources import Source, change_source, remove_source
@@ -11,15 +12,15 @@ from ui.sources import Source, change_source, remove_source
 
 def settings(client: Client, one: Source) -> None:
     """They count at once, also for tools that are offered."""
-    name = st.text_input("Name", one.name, max_chars=100, key=f"name-{one.id}").strip()
+    name = st.text_input(say("Name"), one.name, max_chars=100, key=f"name-{one.id}").strip()
     chosen = audience(client, f"set-{one.id}", one)
     again = watched(f"set-{one.id}", one.watch_minutes) if one.address or one.kind == "mcp" else 0
-    if st.button("Keep these settings", key=f"keep-{one.id}"):
+    if st.button(say("Keep these settings"), key=f"keep-{one.id}"):
         changed = {**chosen, "watch_minutes": again, **({"name": name} if name else {})}
         if told(lambda: change_source(client, one.id, changed)):
-            st.toast("Kept.")
+            st.toast(say("Kept."))
             st.rerun()
-    with st.popover("Remove this source"):
-        st.caption("With its tools: nobody is offered them any more. Runs that called them stay.")
-        if st.button("Remove it", key=f"remove-{one.id}") and told(lambda: remove_source(client, one.id)):
+    with st.popover(say("Remove this source")):
+        st.caption(say("With its tools: nobody is offered them any more. Runs that called them stay."))
+        if st.button(say("Remove it"), key=f"remove-{one.id}") and told(lambda: remove_source(client, one.id)):
             places.go("sources")

@@ -5,6 +5,7 @@ from pydantic import JsonValue
 
 from domain.model import JsonObject
 from ui.client import Client
+from ui.language import listing, message, say
 from ui.screens.telling import told
 from ui.screens.tool_corrections import correcting
 from ui.screens.tool_findings import CORRECT, TRY, findings
@@ -13,43 +14,55 @@ from ui.sources import Input, Source, SourceTool, admit_tools, check_source, qua
 from ui.texts import clipped, labelled, unmarked, visible
 from ui.tool_drafts import lines_of, text_of, value_of
 
+_REQUIRED = message("{name}: {type} in {location}, required. {description}")
+_OPTIONAL = message("{name}: {type} in {location}. {description}")
+
 
 def tool_detail(client: Client, source: Source, tool: SourceTool) -> None:
     """All of it, from top to bottom."""
     _about(tool)
     findings(source, tool)
     _decide(client, source, tool)
-    with st.expander(TRY):
+    with st.expander(say(TRY)):
         _try(client, source, tool)
-    with st.expander(CORRECT):
+    with st.expander(say(CORRECT)):
         correcting(client, source, tool)
-    with st.expander("Its document"):
+    with st.expander(say("Its document")):
         _document(tool)
 
 
 def _about(tool: SourceTool) -> None:
     document = tool.document
     st.text(visible(f"{document.method} {document.url}"))
-    st.text(visible(document.description or "Its document says nothing of it."))
+    st.text(visible(document.description or say("Its document says nothing of it.")))
     effect = document.effect
-    offered = "offered" if tool.offered else "not offered"
+    offered = say("offered") if tool.offered else say("not offered")
     st.caption(
         unmarked(
-            f"It {EFFECTS[effect.kind]}: {effect.why}. {STATES.get(tool.state, tool.state).capitalize()}, {offered}."
+            say(
+                "It {effect}: {why}. {state}, {offered}.",
+                effect=say(EFFECTS[effect.kind]),
+                why=say(effect.why),
+                state=say(STATES.get(tool.state, tool.state)).capitalize(),
+                offered=offered,
+            )
         )
     )
     if tool.gone:
-        st.warning("Its source does not name it any more.")
+        st.warning(say("Its source does not name it any more."))
     if tool.links == "partly":
         st.caption(
-            "What feeds it, and what it feeds, is known in part; half a minute after the last change all of it is."
+            say("What feeds it, and what it feeds, is known in part; half a minute after the last change all of it is.")
         )
     if tool.reason and tool.held:
-        st.warning(unmarked(f"An administrator keeps it out: {tool.reason}"))
+        st.warning(unmarked(say("An administrator keeps it out: {reason}", reason=tool.reason)))
     elif tool.reason and tool.state == "quarantined":
         st.warning(
             unmarked(
-                f"It is kept out: {tool.reason}. Where its document has changed, check it again before you admit it."
+                say(
+                    "It is kept out: {reason}. Where its document has changed, check it again before you admit it.",
+                    reason=tool.reason,
+                )
             )
         )
     elif tool.reason:
@@ -62,31 +75,31 @@ def _decide(client: Client, source: Source, tool: SourceTool) -> None:
         if tool.state in ("tested", "quarantined"):
             _admit(client, source, tool)
         if tool.state != "quarantined":
-            with st.popover("Keep it out"):
-                reason = st.text_input("Why it is kept out", max_chars=500, key=f"why-{tool.tool}")
-                pressed = st.button("Keep it out now", key=f"out-{tool.tool}")
+            with st.popover(say("Keep it out")):
+                reason = st.text_input(say("Why it is kept out"), max_chars=500, key=f"why-{tool.tool}")
+                pressed = st.button(say("Keep it out now"), key=f"out-{tool.tool}")
                 if pressed and not reason.strip():
-                    st.error("Say why: whoever looks at it later wants to know.")
+                    st.error(say("Say why: whoever looks at it later wants to know."))
                 elif pressed and told(lambda: quarantine_tools(client, source.id, [tool.tool], reason.strip())):
                     st.rerun()
 
 
 def _admit(client: Client, source: Source, tool: SourceTool) -> None:
     if not tool.stopped:
-        if st.button("Admit it", key=f"admit-{tool.tool}") and told(
+        if st.button(say("Admit it"), key=f"admit-{tool.tool}") and told(
             lambda: admit_tools(client, source.id, [tool.tool])
         ):
             st.rerun()
         return
     if client.account.user.role != "admin":
-        st.caption("It cannot be admitted while a check fails.")
+        st.caption(say("It cannot be admitted while a check fails."))
         return
-    with st.popover("Admit it in spite of that"):
-        st.caption("Only where its wording or its findability failed; whoever comes later reads why.")
-        why = st.text_input("Why it is admitted", max_chars=500, key=f"despite-{tool.tool}")
-        pressed = st.button("Admit it now", key=f"despite-now-{tool.tool}")
+    with st.popover(say("Admit it in spite of that")):
+        st.caption(say("Only where its wording or its findability failed; whoever comes later reads why."))
+        why = st.text_input(say("Why it is admitted"), max_chars=500, key=f"despite-{tool.tool}")
+        pressed = st.button(say("Admit it now"), key=f"despite-now-{tool.tool}")
         if pressed and not why.strip():
-            st.error("Say why: whoever looks at it later wants to know.")
+            st.error(say("Say why: whoever looks at it later wants to know."))
         elif pressed and told(lambda: admit_tools(client, source.id, [tool.tool], why.strip())):
             st.rerun()
 
@@ -101,22 +114,24 @@ def _try(client: Client, source: Source, tool: SourceTool) -> None:
             if given is not None:
                 arguments[one.name] = given
         requests = st.text_area(
-            "Requests that should find it, one on each line", key=f"requests-{tool.tool}", max_chars=8000
+            say("Requests that should find it, one on each line"), key=f"requests-{tool.tool}", max_chars=8000
         )
         allowed, note = False, ""
         if not effect.reads:
             st.caption(
-                "It may change something, so it is called only if you say so: with a test account, or where the change does no harm."
+                say(
+                    "It may change something, so it is called only if you say so: with a test account, or where the change does no harm."
+                )
             )
-            allowed = st.checkbox("It may be called, and change something", key=f"may-{tool.tool}")
+            allowed = st.checkbox(say("It may be called, and change something"), key=f"may-{tool.tool}")
             note = st.text_input(
-                "With which account, or why it does no harm", max_chars=500, key=f"account-{tool.tool}"
+                say("With which account, or why it does no harm"), max_chars=500, key=f"account-{tool.tool}"
             )
-        pressed = st.form_submit_button("Check it", key=f"check-now-{tool.tool}")
+        pressed = st.form_submit_button(say("Check it"), key=f"check-now-{tool.tool}")
     if not pressed:
         return
     if allowed and not note.strip():
-        st.error("Say with which account: it stands in the history.")
+        st.error(say("Say with which account: it stands in the history."))
         return
     how: JsonObject = {"tools": [tool.tool], "allow_changes": allowed, "account_note": note.strip()}
     if arguments:
@@ -128,10 +143,14 @@ def _try(client: Client, source: Source, tool: SourceTool) -> None:
 
 
 def _argument(tool: SourceTool, one: Input) -> JsonValue:
-    label = labelled(one.name) + (" (required)" if one.required else "")
+    label = say("{name} (required)", name=labelled(one.name)) if one.required else labelled(one.name)
     known = tool.corrections.examples.get(one.name, one.example)
     hint = (
-        "" if one.type == "string" else "as JSON" if one.type in ("object", "array") else f"a value of type {one.type}"
+        ""
+        if one.type == "string"
+        else say("as JSON")
+        if one.type in ("object", "array")
+        else say("a value of type {type}", type=one.type)
     )
     about = unmarked(one.description[:400]) or None
     key = f"try-{tool.tool}-{tool.version}-{one.name}"
@@ -142,13 +161,15 @@ def _argument(tool: SourceTool, one: Input) -> JsonValue:
 
 def _document(tool: SourceTool) -> None:
     for one in tool.document.parameters:
-        needed = ", required" if one.required else ""
-        st.text(visible(f"{one.name}: {one.type} in {one.location}{needed}. {one.description}"))
+        words = _REQUIRED if one.required else _OPTIONAL
+        told = say(words, name=one.name, type=one.type, location=one.location, description=one.description)
+        st.text(visible(told))
     if tool.document.example_response:
-        st.caption("An answer of it")
+        st.caption(say("An answer of it"))
         st.code(clipped(tool.document.example_response), language="json", wrap_lines=True)
     if tool.document.credentials:
-        st.caption("Keys that it sends: " + ", ".join(labelled(one.secret) for one in tool.document.credentials))
+        names = listing([labelled(one.secret) for one in tool.document.credentials])
+        st.caption(say("Keys that it sends: {names}", names=names))
     if tool.original.description != tool.document.description:
-        st.caption("As its source describes it")
+        st.caption(say("As its source describes it"))
         st.text(visible(tool.original.description))

@@ -4,10 +4,12 @@ import streamlit as st
 
 from ui import places
 from ui.client import Client
+from ui.language import say
 from ui.problems import ServerError
+from ui.replies import ROLES
 from ui.screens.add_source import adding
 from ui.screens.source import looking
-from ui.source_words import about, counted
+from ui.source_words import about, changes_told, tools_told
 from ui.sources import AUTHORS, Source
 from ui.sources import sources as listed_sources
 from ui.texts import labelled, unmarked
@@ -28,22 +30,30 @@ def sources(client: Client) -> None:
 
 
 def _not_for(client: Client) -> None:
-    st.title("Sources")
+    st.title(say("Sources"))
     user = client.account.user
     st.info(
-        f"APIs and MCP servers are added by authors, and you are a {unmarked(user.role)}: you can use what they add. Would you like to add one? Ask an "
-        f"administrator of this server to make you an author: under *Accounts*, where you are called **{unmarked(user.name)}**."
+        say(
+            "APIs and MCP servers are added by authors, and you are a {role}: you can use what they add. Would you like to add one? Ask an administrator of this server to make you an author: under *Accounts*, where you are called **{name}**.",
+            role=say(ROLES.get(user.role, unmarked(user.role))),
+            name=unmarked(user.name),
+        )
     )
-    st.button("Look again", icon=":material/refresh:")
+    st.button(say("Look again"), icon=":material/refresh:")
 
 
 def _all(client: Client) -> None:
-    st.title("Sources")
-    whose = "that were added, by you and by others" if client.account.user.role == "admin" else "of your own"
+    st.title(say("Sources"))
     st.caption(
-        f"APIs and MCP servers {whose}. What the gate lets through and you admit is offered with the next question."
+        say(
+            "APIs and MCP servers that were added, by you and by others. What the gate lets through and you admit is offered with the next question."
+        )
+        if client.account.user.role == "admin"
+        else say(
+            "APIs and MCP servers of your own. What the gate lets through and you admit is offered with the next question."
+        )
     )
-    if st.button("Add an API", type="primary", icon=":material/add:"):
+    if st.button(say("Add an API"), type="primary", icon=":material/add:"):
         places.go("sources", add="1")
     try:
         found = listed_sources(client)
@@ -53,7 +63,7 @@ def _all(client: Client) -> None:
         st.info(unmarked(str(error)))
         return
     if not found:
-        st.caption("Nothing was added yet.")
+        st.caption(say("Nothing was added yet."))
     for one in found:
         _line(client, one)
 
@@ -63,10 +73,16 @@ def _line(client: Client, one: Source) -> None:
         if st.button(labelled(one.name), key=f"open-{one.id}", type="tertiary", icon=":material/hub:"):
             places.go("sources", source=one.id)
         mine = one.author in ("", client.account.user.name)
-        st.caption(unmarked(about(one) + ("" if mine else f" · of {one.author}")))
+        st.caption(unmarked(about(one) + ("" if mine else f" · {say('of {author}', author=one.author)}")))
         if one.checking:
-            st.caption(f"The gate is at work: {one.checked} of {counted(one.to_check, 'tool')} checked.")
+            st.caption(
+                say(
+                    "The gate is at work: {checked} of {tools} checked.",
+                    checked=one.checked,
+                    tools=tools_told(one.to_check),
+                )
+            )
         if one.trouble:
-            st.warning(unmarked(f"It could not be read last: {one.trouble}"))
+            st.warning(unmarked(say("It could not be read last: {trouble}", trouble=one.trouble)))
         if one.changes:
-            st.warning(f"{counted(len(one.changes), 'change')} that nobody has looked at.")
+            st.warning(say("{changes} that nobody has looked at.", changes=changes_told(len(one.changes))))

@@ -7,12 +7,14 @@ import streamlit as st
 
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument, PlannedStep, Take
+from ui.language import message, say
 from ui.plan_edits import filled
 from ui.plans import OpenPlan
 from ui.texts import labelled, unmarked
 from ui.values import choices_of, properties_of, required_of, shown, typed
 
 _OPEN, _VALUE = "open", "value"
+_SOURCES = {_OPEN: message("found when it is reached"), _VALUE: message("this value")}
 
 
 Change = Callable[[PlanDocument], PlanDocument]
@@ -39,7 +41,7 @@ def arguments(plan: OpenPlan, number: int, key: str, put: Put) -> None:
         _row(plan, number, name, properties.get(name, {}), f"{key}-{name}", put)
     rest = [name for name in names if name not in used]
     if rest:
-        with st.expander("More parameters"):
+        with st.expander(say("More parameters")):
             for name in rest:
                 _row(plan, number, name, properties.get(name, {}), f"{key}-{name}", put)
 
@@ -60,7 +62,7 @@ def _row(plan: OpenPlan, number: int, name: str, schema: JsonObject, key: str, p
         put(lambda old: old if _source_of(old.steps[number - 1], name) == chosen else filled(old, number, name, value))
 
     where.selectbox(
-        f"Where {labelled(name)} comes from",
+        say("Where {name} comes from", name=labelled(name)),
         sources,
         index=sources.index(source),
         format_func=_source,
@@ -71,7 +73,7 @@ def _row(plan: OpenPlan, number: int, name: str, schema: JsonObject, key: str, p
     with what:
         if take:
             _text(
-                f"Field for {labelled(name)}",
+                say("Field for {name}", name=labelled(name)),
                 take.field,
                 f"{key}-field",
                 lambda text: put(lambda old: filled(old, number, name, Take(step=take.step, field=text)), shape=False),
@@ -85,7 +87,7 @@ def _row(plan: OpenPlan, number: int, name: str, schema: JsonObject, key: str, p
 
 def _value(plan: OpenPlan, number: int, name: str, schema: JsonObject, key: str, put: Put) -> None:
     value = plan.steps.steps[number - 1].arguments[name]
-    label = f"Value of {labelled(name)}"
+    label = say("Value of {name}", name=labelled(name))
     if not (choices := choices_of(schema)):
         _text(
             label,
@@ -121,7 +123,9 @@ def _source_of(step: PlannedStep, name: str) -> str:
 
 
 def _source(source: str) -> str:
-    return {_OPEN: "found when it is reached", _VALUE: "this value"}.get(source, f"from step {source}")
+    if source in _SOURCES:
+        return say(_SOURCES[source])
+    return say("from step {step}", step=source)
 
 
 def _about(schema: JsonObject) -> str | None:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from domain.plan_document import PlanDocument, PlannedStep
 from ui.client import Client
+from ui.language import listing, say
 from ui.reruns import Template, WholeTemplate, differences, remove_template, run_template, take, template, templates
 from ui.screens.questions import told
 from ui.screens.running import run_in, values_form
@@ -15,13 +16,13 @@ from ui.walk_graph import tool_name
 
 def choosing_template(client: Client, conversation: str) -> None:
     """``conversation``: where it is run; empty: in a new one, of the template's name."""
-    st.title("Templates")
+    st.title(say("Templates"))
     listed = templates(client)
     if not listed:
-        st.caption("Nothing was kept yet. Below a run that was answered is *Save as template*.")
+        st.caption(say("Nothing was kept yet. Below a run that was answered is *Save as template*."))
         return
     by_id = {one.id: one for one in listed}
-    chosen = st.selectbox("Template", list(by_id), format_func=lambda one: _title(by_id[one]), key="template")
+    chosen = st.selectbox(say("Template"), list(by_id), format_func=lambda one: _title(by_id[one]), key="template")
     found = template(client, chosen)
     _about(found)
     if found.newer:
@@ -34,7 +35,7 @@ def choosing_template(client: Client, conversation: str) -> None:
 
 
 def _title(one: Template) -> str:
-    return one.name if one.own else f"{one.name} (shared)"
+    return one.name if one.own else say("{name} (shared)", name=one.name)
 
 
 def _about(found: WholeTemplate) -> None:
@@ -42,16 +43,20 @@ def _about(found: WholeTemplate) -> None:
         st.text(found.description)
     content = found.content
     if content.problem:
-        st.warning(unmarked(f"Version {content.version} cannot be run: {content.problem}"))
+        st.warning(
+            unmarked(
+                say("Version {version} cannot be run: {problem}", version=content.version, problem=content.problem)
+            )
+        )
     if content.document is not None:
-        st.caption(f"Version {content.version} calls:")
+        st.caption(say("Version {version} calls:", version=content.version))
         for line in said_of(content.document):
             st.text(line)
     elif content.program is not None:
-        st.caption(f"Version {content.version} is this program:")
+        st.caption(say("Version {version} is this program:", version=content.version))
         st.code(visible(content.program.program.text), language="python")
     if found.content.request:
-        st.caption("Asks: " + unmarked(found.content.request))
+        st.caption(say("Asks: {request}", request=unmarked(found.content.request)))
 
 
 def said_of(document: PlanDocument) -> list[str]:
@@ -62,35 +67,41 @@ def said_of(document: PlanDocument) -> list[str]:
 
 def _call(step: PlannedStep) -> str:
     values = [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in step.arguments.items()]
-    values += [f"{name} = your {own}" for name, own in step.named.items()]
+    values += [say("{name} = your {own}", name=name, own=own) for name, own in step.named.items()]
     values += [
-        f"{name} = what step {take.step} gave" + (f" at {take.field}" if take.field else "")
+        say("{name} = what step {step} gave at {field}", name=name, step=take.step, field=take.field)
+        if take.field
+        else say("{name} = what step {step} gave", name=name, step=take.step)
         for name, take in step.takes.items()
     ]
-    return tool_name(step.tool) + (f" with {', '.join(values)}" if values else "")
+    tool = tool_name(step.tool)
+    return say("{tool} with {values}", tool=tool, values=listing(values)) if values else tool
 
 
 def _offer(client: Client, found: WholeTemplate, newer: int) -> None:
     """A newer version of another's, with what it does otherwise: it is run by nobody who has not taken it."""
-    with st.expander(f"Version {newer} is there; you run version {found.taken}", icon=":material/update:"):
+    with st.expander(
+        say("Version {newer} is there; you run version {taken}", newer=newer, taken=found.taken),
+        icon=":material/update:",
+    ):
         changes = differences(client, found.id).changes
-        st.caption("What it does otherwise:" if changes else "It does nothing otherwise.")
+        st.caption(say("What it does otherwise:") if changes else say("It does nothing otherwise."))
         for change in changes:
             st.text(change.said)
         key = f"take-{found.id}-{newer}"
-        if st.button(f"Take version {newer}", key=key) and told(lambda: take(client, found.id, newer)):
+        if st.button(say("Take version {newer}", newer=newer), key=key) and told(lambda: take(client, found.id, newer)):
             st.rerun()
 
 
 def _changed(client: Client, found: WholeTemplate) -> None:
     """What the latest version of one's own does otherwise than the one before it."""
-    if not st.toggle(f"What version {found.version} does otherwise", key=f"changed-{found.id}"):
+    if not st.toggle(say("What version {version} does otherwise", version=found.version), key=f"changed-{found.id}"):
         return
     changes = differences(client, found.id).changes
     for change in changes:
         st.text(change.said)
     if not changes:
-        st.caption("Nothing.")
+        st.caption(say("Nothing."))
 
 
 def _form(client: Client, found: WholeTemplate, conversation: str) -> None:
@@ -101,7 +112,7 @@ def _form(client: Client, found: WholeTemplate, conversation: str) -> None:
 
 
 def _remove(client: Client, found: WholeTemplate) -> None:
-    with st.popover("Delete this template"):
-        st.caption("With all its versions. Its runs stay.")
-        if st.button("Delete it", key=f"remove-{found.id}") and told(lambda: remove_template(client, found.id)):
+    with st.popover(say("Delete this template")):
+        st.caption(say("With all its versions. Its runs stay."))
+        if st.button(say("Delete it"), key=f"remove-{found.id}") and told(lambda: remove_template(client, found.id)):
             st.rerun()

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ui.language import day, say
 from ui.library import ToolRecord
 from ui.texts import unmarked
 from ui.tool_words import availability_told
@@ -10,23 +11,38 @@ from ui.tool_words import availability_told
 def availability(now: float | None, record: ToolRecord) -> None:
     """``now``: the chance that a call succeeds; None: untested."""
     calls = record.calls + record.ok + record.transient + record.gone
-    st.subheader("Availability")
-    live = (
-        f"{record.ok:,} of its live calls went well, {record.transient:,} failed for now, {record.gone:,} found it gone"
+    st.subheader(say("Availability"))
+    live = say(
+        "{ok:,} of its live calls went well, {transient:,} failed for now, {gone:,} found it gone",
+        ok=record.ok,
+        transient=record.transient,
+        gone=record.gone,
     )
     st.caption(
-        f"{availability_told(now, calls, record.successes + record.ok)}; {record.successes:,} of {record.calls:,} imported calls and {live}."
+        say(
+            "{available}; {successes:,} of {calls:,} imported calls and {live}.",
+            available=availability_told(now, calls, record.successes + record.ok),
+            successes=record.successes,
+            calls=record.calls,
+            live=live,
+        )
     )
     for line in record.told:
         st.caption(unmarked(line))
     if len(record.over_time) > 1:
         points = {
-            "at": [one.at for one in record.over_time],
-            "availability": [one.availability for one in record.over_time],
+            (when := say("at")): [one.at for one in record.over_time],
+            (share := say("availability")): [one.availability for one in record.over_time],
         }
-        st.line_chart(points, x="at", y="availability", height=200, alt="Its availability after each run")  # pyright: ignore[reportUnknownMemberType]
+        st.line_chart(points, x=when, y=share, height=200, alt=say("Its availability after each run"))  # pyright: ignore[reportUnknownMemberType]
         first, last = record.over_time[0], record.over_time[-1]
         st.caption(
-            f"After its last {len(record.over_time)} runs: from {first.availability:.2f} on {first.at:%Y-%m-%d} to "
-            f"{last.availability:.2f} on {last.at:%Y-%m-%d}."
+            say(
+                "After its last {count} runs: from {first:.2f} on {since} to {last:.2f} on {until}.",
+                count=len(record.over_time),
+                first=first.availability,
+                since=day(first.at),
+                last=last.availability,
+                until=day(last.at),
+            )
         )

@@ -8,12 +8,17 @@ from pydantic import JsonValue
 
 from domain.model import JsonObject
 from ui.client import Client
+from ui.language import message, say
 from ui.screens.telling import told
 from ui.sources import Input, Source, SourceTool, correct_tool
 from ui.texts import labelled, unmarked
 from ui.tool_drafts import text_of, value_of
 
-_EFFECTS = {None: "What its method and document say", "reads": "It only reads", "changes": "It changes something"}
+_EFFECTS = {
+    None: message("What its method and document say"),
+    "reads": message("It only reads"),
+    "changes": message("It changes something"),
+}
 
 
 def correcting(client: Client, source: Source, tool: SourceTool) -> None:
@@ -21,16 +26,16 @@ def correcting(client: Client, source: Source, tool: SourceTool) -> None:
     said, key = tool.corrections, f"{tool.tool}-{tool.version}"
     with st.form(f"correct-{key}", border=False):
         description = st.text_area(
-            "What it answers, and for which requests", tool.document.description, key=f"about-{key}"
+            say("What it answers, and for which requests"), tool.document.description, key=f"about-{key}"
         )
         effects = list(_EFFECTS)
         effect = st.selectbox(
-            "What it does",
+            say("What it does"),
             effects,
             index=effects.index(said.side_effect or None),
-            format_func=_EFFECTS.__getitem__,
+            format_func=lambda one: say(_EFFECTS[one]),
             key=f"effect-{key}",
-            help="One that is said to only read is checked again before it is offered.",
+            help=say("One that is said to only read is checked again before it is offered."),
         )
         examples: dict[str, JsonValue] = {}
         entities: dict[str, str] = {}
@@ -40,14 +45,14 @@ def correcting(client: Client, source: Source, tool: SourceTool) -> None:
                 if (value := _example(tool, one, key)) is not None:
                     examples[one.name] = value
             kind = right.text_input(
-                f"What kind of thing {labelled(one.name)} names", said.entities.get(one.name, ""), key=f"entity-{key}-{one.name}",
-                placeholder="ship, city, …", max_chars=100,
+                say("What kind of thing {name} names", name=labelled(one.name)), said.entities.get(one.name, ""), key=f"entity-{key}-{one.name}",
+                placeholder=say("ship, city, …"), max_chars=100,
             )  # fmt: skip
             if kind.strip():
                 entities[one.name] = kind.strip()
         entities |= _fields(tool, key)
-        reason = st.text_input("Why", max_chars=500, key=f"correct-why-{key}")
-        pressed = st.form_submit_button("Keep these corrections", key=f"correct-now-{key}")
+        reason = st.text_input(say("Why"), max_chars=500, key=f"correct-why-{key}")
+        pressed = st.form_submit_button(say("Keep these corrections"), key=f"correct-now-{key}")
     if not pressed:
         return
     changed = description.strip() != tool.original.description.strip()
@@ -59,14 +64,18 @@ def correcting(client: Client, source: Source, tool: SourceTool) -> None:
         "reason": reason.strip(),
     }
     if told(lambda: correct_tool(client, source.id, tool.tool, body)):
-        st.toast("Kept.")
+        st.toast(say("Kept."))
         st.rerun()
 
 
 def _example(tool: SourceTool, one: Input, key: str) -> JsonValue:
     known = tool.corrections.examples.get(one.name)
-    hint = "" if one.example is None else f"Its document says {json.dumps(one.example, ensure_ascii=False)}"
-    label = f"Example of {labelled(one.name)}"
+    hint = (
+        ""
+        if one.example is None
+        else say("Its document says {example}", example=json.dumps(one.example, ensure_ascii=False))
+    )
+    label = say("Example of {name}", name=labelled(one.name))
     return value_of(
         st.text_input(label, text_of(known), key=f"example-{key}-{one.name}", placeholder=hint, max_chars=4000),
         one.type,
@@ -78,7 +87,7 @@ def _fields(tool: SourceTool, key: str) -> dict[str, str]:
     inputs = {one.name for one in tool.document.parameters}
     before = "\n".join(f"{path} = {kind}" for path, kind in tool.corrections.entities.items() if path not in inputs)
     text = st.text_area(
-        unmarked("What kinds of things fields of its answer name, one on each line"), before, key=f"fields-{key}", placeholder="ships[].name = ship", height=80
+        unmarked(say("What kinds of things fields of its answer name, one on each line")), before, key=f"fields-{key}", placeholder="ships[].name = ship", height=80
     )  # fmt: skip
     pairs = (line.partition("=") for line in text.splitlines() if "=" in line)
     return {path.strip(): kind.strip() for path, _, kind in pairs if path.strip() and kind.strip()}

@@ -2,17 +2,20 @@
 
 import streamlit as st
 
+from ui.language import message, say
 from ui.source_words import CHECKS, VERDICTS
 from ui.sources import Finding, Source, SourceTool
 from ui.texts import labelled, readable, unmarked
 
-TRY, CORRECT = "Check it with values of your own", "Correct what its document says"
+TRY, CORRECT = message("Check it with values of your own"), message("Correct what its document says")
 _HERE = {
-    "document": f"*{CORRECT}* below",
-    "auth": "*Keys* above",
-    "probe": f"*{TRY}* below",
-    "quality": f"*{CORRECT}* below",
-    "findable": f"*{CORRECT}* and, with other requests, *{TRY}* below",
+    "document": message("*Correct what its document says* below"),
+    "auth": message("*Keys* above"),
+    "probe": message("*Check it with values of your own* below"),
+    "quality": message("*Correct what its document says* below"),
+    "findable": message(
+        "*Correct what its document says* and, with other requests, *Check it with values of your own* below"
+    ),
 }
 """Where on the page something can be done about a check that did not pass."""
 _BY_HAND = ("document", "address", "name")
@@ -24,7 +27,7 @@ _RESTS_ON = {"probe": ("auth",), "quality": ("auth", "probe")}
 def findings(source: Source, tool: SourceTool) -> None:
     """One line for each check in its order; below one that did not pass, what to do."""
     if not tool.findings:
-        st.caption("The gate has not looked at it yet.")
+        st.caption(say("The gate has not looked at it yet."))
     order = list(CHECKS)
     found = sorted(tool.findings, key=lambda one: order.index(one.check) if one.check in order else len(order))
     for number, one in enumerate(found):
@@ -35,10 +38,10 @@ def _finding(source: Source, tool: SourceTool, number: int, one: Finding) -> Non
     """``number``: a check may find several things."""
     sign, said = VERDICTS.get(one.verdict, ("?", one.verdict))
     name, _ = CHECKS.get(one.check, (one.check, ""))
-    line = f"**{sign} {unmarked(name)} {unmarked(said)}**  \n{unmarked(one.told)}"
-    line += f"  \nWhat to do: {unmarked(one.advice)}" if one.advice else ""
+    line = f"**{sign} {unmarked(say(name))} {unmarked(say(said))}**  \n{unmarked(one.told)}"
+    line += f"  \n{say('What to do: {advice}', advice=unmarked(one.advice))}" if one.advice else ""
     if one.verdict in ("failed", "warned") and (here := _here(source, tool, one.check)):
-        line += f" → {here}"
+        line += f" → {say(here)}"
     match one.verdict:
         case "failed":
             st.error(line)
@@ -46,7 +49,9 @@ def _finding(source: Source, tool: SourceTool, number: int, one: Finding) -> Non
             st.warning(line)
         case _:
             st.markdown(line)
-    if one.evidence and st.toggle(f"What was seen: {labelled(name)}", key=f"saw-{tool.tool}-{number}"):
+    if one.evidence and st.toggle(
+        say("What was seen: {name}", name=labelled(say(name))), key=f"saw-{tool.tool}-{number}"
+    ):
         st.code(readable(one.evidence), language="json", wrap_lines=True)
 
 
@@ -56,5 +61,5 @@ def _here(source: Source, tool: SourceTool, check: str) -> str:
     if failed.intersection(_RESTS_ON.get(check, ())):
         return ""
     if source.kind == "form" and (check in _BY_HAND or (check == "auth" and not tool.document.credentials)):
-        return "*Calls* above"
+        return message("*Calls* above")
     return _HERE.get(check, "")

@@ -5,9 +5,10 @@ import streamlit as st
 from domain.tool import ToolId
 from ui import places
 from ui.client import Client
+from ui.language import listing, number, say
 from ui.library import Tool, Walk, neighbours
 from ui.screens.tables import table
-from ui.tool_graph import neighbours_dot, told_neighbours
+from ui.tool_graph import MARKS, neighbours_dot, told_neighbours
 from ui.walk_graph import tool_name
 
 
@@ -15,21 +16,32 @@ def beside(client: Client, found: Tool) -> None:
     """As a graph, and as tables with what each rests on."""
     near = neighbours(client, found.id)
     if not (near.after or near.before or near.feeds_in or near.feeds_out or near.substitutes):
-        st.info("Nothing is known beside it yet: runs tell what comes before and after, documents what feeds what.")
+        st.info(
+            say("Nothing is known beside it yet: runs tell what comes before and after, documents what feeds what.")
+        )
         return
     st.graphviz_chart(neighbours_dot(found.id, near), alt=told_neighbours(near)[:2_000])  # pyright: ignore[reportUnknownMemberType]
-    _walks(f"After it ({near.afters:,})", near.after)
-    _walks(f"Before it ({near.befores:,})", near.before)
-    fed = [(one, f"{one.field} fills its {one.parameter}") for one in near.feeds_in]
-    fed += [(one, f"its {one.field} fills {one.parameter}") for one in near.feeds_out]
+    _walks(say("After it ({count:,})", count=near.afters), near.after)
+    _walks(say("Before it ({count:,})", count=near.befores), near.before)
+    fed = [
+        (one, say("{field} fills its {parameter}", field=one.field, parameter=one.parameter)) for one in near.feeds_in
+    ]
+    fed += [
+        (one, say("its {field} fills {parameter}", field=one.field, parameter=one.parameter)) for one in near.feeds_out
+    ]
     if fed:
-        st.subheader(f"What feeds what ({near.feed_ins + near.feed_outs:,})")
-        table([{"Tool": tool_name(one.tool), "How": said, "Score": f"{one.score:.2f}"} for one, said in fed])
-    if near.substitutes:
-        st.subheader("What can stand in for it")
+        st.subheader(say("What feeds what ({count:,})", count=near.feed_ins + near.feed_outs))
         table(
             [
-                {"Tool": tool_name(one.tool), "Score": f"{one.score:.2f}", "Takes": _takes(one.parameters)}
+                {say("Tool"): tool_name(one.tool), say("How"): said, say("Score"): f"{one.score:.2f}"}
+                for one, said in fed
+            ]
+        )
+    if near.substitutes:
+        st.subheader(say("What can stand in for it"))
+        table(
+            [
+                {say("Tool"): tool_name(one.tool), say("Score"): f"{one.score:.2f}", say("Takes"): _takes(one.parameters)}
                 for one in near.substitutes
             ]
         )  # fmt: skip
@@ -44,12 +56,12 @@ def _walks(title: str, walks: list[Walk]) -> None:
     table(
         [
             {
-                "Tool": tool_name(one.tool),
-                "Weight": f"{one.weight:.3f}",
-                "Imported": f"{one.imported:,}",
-                "Live": f"{one.live:,}",
-                "Left of the live ones": f"{one.strength:.1f}",
-                "Mark": one.mark or "",
+                say("Tool"): tool_name(one.tool),
+                say("Weight"): f"{one.weight:.3f}",
+                say("Imported"): number(one.imported),
+                say("Live"): number(one.live),
+                say("Left of the live ones"): f"{one.strength:.1f}",
+                say("Mark"): say(MARKS.get(one.mark or "", one.mark or "")),
             }
             for one in walks
         ]
@@ -57,10 +69,10 @@ def _walks(title: str, walks: list[Walk]) -> None:
 
 
 def _takes(parameters: dict[str, str]) -> str:
-    return ", ".join(f"{one} as {other}" for one, other in parameters.items())
+    return listing([say("{name} as {other}", name=one, other=other) for one, other in parameters.items()])
 
 
 def _going(here: ToolId, others: list[ToolId]) -> None:
-    other = st.selectbox("Open one of them", others, index=None, format_func=tool_name, key=f"beside-{here}")
+    other = st.selectbox(say("Open one of them"), others, index=None, format_func=tool_name, key=f"beside-{here}")
     if other:
         places.go("tools", tool=other)

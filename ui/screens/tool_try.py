@@ -6,6 +6,7 @@ import streamlit as st
 
 from domain.model import JsonObject
 from ui.client import Client
+from ui.language import listing, moment, say
 from ui.library import Tool, Try, attempt, tries
 from ui.problems import ServerError
 from ui.screens.fields import field
@@ -17,15 +18,17 @@ _SENT = "try-sent"
 
 def trying(client: Client, found: Tool) -> None:
     """One call, in one's own name and with one's own keys."""
-    st.caption("One call, in your name and with your keys. Only you see what you tried.")
+    st.caption(say("One call, in your name and with your keys. Only you see what you tried."))
     arguments: JsonObject = {}
     with st.form(f"try-{found.id}"):
         for one in found.parameters:
             value = field(one.name, one.field, f"try-{found.id}-{one.name}", one.default, required=one.required)
             if value is not None:
                 arguments[one.name] = value
-        leave = found.changes and st.checkbox(f"It may change something ({found.why}): I want that", key="try-leave")
-        called = st.form_submit_button("Call it", type="primary", icon=":material/play_arrow:")
+        leave = found.changes and st.checkbox(
+            say("It may change something ({why}): I want that", why=say(found.why)), key="try-leave"
+        )
+        called = st.form_submit_button(say("Call it"), type="primary", icon=":material/play_arrow:")
     if called:
         _call(client, found, arguments, leave=leave)
     _before(client, found)
@@ -33,10 +36,10 @@ def trying(client: Client, found: Tool) -> None:
 
 def _call(client: Client, found: Tool, arguments: JsonObject, *, leave: bool) -> None:
     if missing := [one.name for one in found.parameters if one.required and one.name not in arguments]:
-        st.error(unmarked(f"Still needed: {', '.join(missing)}."))
+        st.error(unmarked(say("Still needed: {missing}.", missing=listing(missing))))
         return
     try:
-        with st.spinner("It is called …"):
+        with st.spinner(say("It is called …")):
             made = attempt(client, found.id, arguments, _key(found, arguments), leave=leave)
     except ServerError as error:
         if error.logged_out:
@@ -45,7 +48,7 @@ def _call(client: Client, found: Tool, arguments: JsonObject, *, leave: bool) ->
         return
     st.session_state.pop(_SENT, None)
     if made.finished_at is None:
-        st.warning("It was sent before, and nobody knows yet how it ended: look there before you send it anew.")
+        st.warning(say("It was sent before, and nobody knows yet how it ended: look there before you send it anew."))
         return
     st.text(try_told(made))
     _shown(made)
@@ -62,13 +65,13 @@ def _key(found: Tool, arguments: JsonObject) -> str:
 
 def _shown(one: Try) -> None:
     if one.note:
-        st.text(clipped(one.note))
+        st.text(clipped(say(one.note)))
     if one.response:
         st.code(response_text(one.response), language="json", wrap_lines=True)
     if one.whole > len(one.response):
-        st.caption(f"The first {len(one.response):,} of {one.whole:,} characters.")
+        st.caption(say("The first {count:,} of {whole:,} characters.", count=len(one.response), whole=one.whole))
     if one.short:
-        st.text("As a model would be shown it")
+        st.text(say("As a model would be shown it"))
         st.code(clipped(one.short), language=None, wrap_lines=True)
 
 
@@ -76,8 +79,8 @@ def _before(client: Client, found: Tool) -> None:
     before = tries(client, found.id)
     if not before:
         return
-    st.subheader("What you tried")
+    st.subheader(say("What you tried"))
     for one in before:
-        with st.expander(unmarked(f"{one.started_at:%Y-%m-%d %H:%M:%S}: {try_told(one)}")):
+        with st.expander(unmarked(f"{moment(one.started_at, seconds=True)}: {try_told(one)}")):
             st.code(readable(one.arguments), language="json", wrap_lines=True)
             _shown(one)

@@ -7,9 +7,10 @@ from typing import Any
 
 import streamlit as st
 
+from ui.language import message, say
 from ui.tool_drafts import LOCATIONS, METHODS, PLACES, TYPES, TypedInput, TypedTool
 
-_EFFECTS = {"": "By its method", "reads": "It only reads", "changes": "It changes something"}
+_EFFECTS = {"": message("By its method"), "reads": message("It only reads"), "changes": message("It changes something")}
 _WIDTHS = [4, 3, 3, 3]
 
 
@@ -53,7 +54,7 @@ def typed_tools(key: str = "typed", before: Sequence[TypedTool] = ()) -> list[Ty
             kept[key].add_tool(one)
     rows: _Rows = kept[key]
     made = [_tool(rows, tool, number) for number, tool in enumerate(list(rows.tools), start=1)]
-    st.button("Add another call", icon=":material/add:", on_click=rows.add_tool, key=f"{key}-more")
+    st.button(say("Add another call"), icon=":material/add:", on_click=rows.add_tool, key=f"{key}-more")
     return made
 
 
@@ -65,28 +66,40 @@ def forget_tools(key: str = "typed") -> None:
 def _tool(rows: _Rows, tool: int, number: int) -> TypedTool:
     key, before = f"{rows.key}-{tool}", rows.before[tool]
     with st.container(border=True):
-        st.markdown(f"**Call {number}**")
+        st.markdown(say("**Call {number}**", number=number))
         left, right = st.columns([2, 1])
         name = left.text_input(
-            f"Name of call {number}", before.name, max_chars=100, key=f"{key}-name", placeholder="find_berth"
+            say("Name of call {number}", number=number),
+            before.name,
+            max_chars=100,
+            key=f"{key}-name",
+            placeholder="find_berth",
         )
-        method = right.selectbox(f"Method of call {number}", METHODS, _at(METHODS, before.method), key=f"{key}-method")
+        method = right.selectbox(
+            say("Method of call {number}", number=number), METHODS, _at(METHODS, before.method), key=f"{key}-method"
+        )
         url = st.text_input(
-            f"Address of call {number}", before.url, max_chars=2000, key=f"{key}-url", placeholder="https://api.example.com/berths/{berth}"
+            say("Address of call {number}", number=number), before.url, max_chars=2000, key=f"{key}-url", placeholder="https://api.example.com/berths/{berth}"
         )  # fmt: skip
         about = st.text_area(
-            f"What call {number} answers, and for which requests", before.description, max_chars=20_000, key=f"{key}-about", height=80
+            say("What call {number} answers, and for which requests", number=number), before.description, max_chars=20_000, key=f"{key}-about", height=80
         )  # fmt: skip
         effect = st.selectbox(
-            f"What call {number} does", list(_EFFECTS), _at(list(_EFFECTS), before.side_effect), format_func=_EFFECTS.__getitem__, key=f"{key}-effect"
+            say("What call {number} does", number=number), list(_EFFECTS), _at(list(_EFFECTS), before.side_effect), format_func=lambda one: say(_EFFECTS[one]), key=f"{key}-effect"
         )  # fmt: skip
         inputs = _inputs(rows, tool, number)
-        with st.expander(f"Key and example answer of call {number}"):
+        with st.expander(say("Key and example answer of call {number}", number=number)):
             secret, place, sent_as, prefix = _key(key, number, before)
-            answer = st.text_area(f"An answer of call {number}, as JSON", before.answer, key=f"{key}-answer", height=80)
+            answer = st.text_area(
+                say("An answer of call {number}, as JSON", number=number), before.answer, key=f"{key}-answer", height=80
+            )
         if len(rows.tools) > 1:
             st.button(
-                f"Remove call {number}", key=f"{key}-remove", on_click=rows.remove_tool, args=(tool,), type="tertiary"
+                say("Remove call {number}", number=number),
+                key=f"{key}-remove",
+                on_click=rows.remove_tool,
+                args=(tool,),
+                type="tertiary",
             )
     more = before.other_keys
     return TypedTool(name, method, url, about, effect, answer, inputs, secret, place, sent_as, prefix, more)
@@ -97,23 +110,40 @@ def _key(key: str, number: int, before: TypedTool) -> tuple[str, str, str, str]:
     first, second, third, fourth = st.columns(4)
     return (
         first.text_input(
-            f"Name of its key, call {number}", before.secret, max_chars=200, key=f"{key}-secret", placeholder="harbour"
+            say("Name of its key, call {number}", number=number),
+            before.secret,
+            max_chars=200,
+            key=f"{key}-secret",
+            placeholder="harbour",
         ),
-        second.selectbox(f"Sent in, call {number}", PLACES, _at(PLACES, before.place), key=f"{key}-place"),
-        third.text_input(f"Sent as, call {number}", before.sent_as, max_chars=100, key=f"{key}-sent"),
+        second.selectbox(
+            say("Sent in, call {number}", number=number), PLACES, _at(PLACES, before.place), key=f"{key}-place"
+        ),
+        third.text_input(
+            say("Sent as, call {number}", number=number), before.sent_as, max_chars=100, key=f"{key}-sent"
+        ),
         fourth.text_input(
-            f"Before it, call {number}", before.prefix, max_chars=100, key=f"{key}-prefix", placeholder="“Bearer ”"
+            say("Before it, call {number}", number=number),
+            before.prefix,
+            max_chars=100,
+            key=f"{key}-prefix",
+            placeholder="“Bearer ”",
         ),
     )
 
 
 def _inputs(rows: _Rows, tool: int, number: int) -> list[TypedInput]:
     st.caption(
-        "Its parameters. One that has no name is left out; choices are the only values that it takes, with commas between them."
+        say(
+            "Its parameters. One that has no name is left out; choices are the only values that it takes, with commas between them."
+        )
     )
-    made = [_input(rows, tool, row, f"{at} of call {number}") for at, row in enumerate(list(rows.tools[tool]), start=1)]
+    made = [
+        _input(rows, tool, row, say("{row} of call {number}", row=at, number=number))
+        for at, row in enumerate(list(rows.tools[tool]), start=1)
+    ]
     st.button(
-        f"Add a parameter to call {number}",
+        say("Add a parameter to call {number}", number=number),
         key=f"{rows.key}-{tool}-row",
         type="tertiary",
         icon=":material/add:",
@@ -129,16 +159,24 @@ def _input(rows: _Rows, tool: int, row: int, of: str) -> TypedInput:
     name, kind, location, needed = st.columns(_WIDTHS, vertical_alignment="bottom")
     about, example, choices, last = st.columns(_WIDTHS, vertical_alignment="bottom")
     last.button(
-        f"Remove parameter {of}", key=f"{key}-remove", type="tertiary", on_click=rows.tools[tool].remove, args=(row,)
+        say("Remove parameter {of}", of=of),
+        key=f"{key}-remove",
+        type="tertiary",
+        on_click=rows.tools[tool].remove,
+        args=(row,),
     )
     return TypedInput(
-        name=name.text_input(f"Parameter {of}", before.name, max_chars=100, key=f"{key}-name"),
-        type=kind.selectbox(f"Type {of}", TYPES, _at(TYPES, before.type), key=f"{key}-type"),
-        location=location.selectbox(f"Sent in {of}", LOCATIONS, _at(LOCATIONS, before.location), key=f"{key}-in"),
-        description=about.text_input(f"Meaning {of}", before.description, max_chars=1000, key=f"{key}-about"),
-        example=example.text_input(f"Example {of}", before.example, max_chars=4000, key=f"{key}-example"),
-        choices=choices.text_input(f"Choices {of}", before.choices, max_chars=4000, key=f"{key}-choices"),
-        required=bool(needed.checkbox(f"Required {of}", before.required, key=f"{key}-needed")),
+        name=name.text_input(say("Parameter {of}", of=of), before.name, max_chars=100, key=f"{key}-name"),
+        type=kind.selectbox(say("Type {of}", of=of), TYPES, _at(TYPES, before.type), key=f"{key}-type"),
+        location=location.selectbox(
+            say("Sent in {of}", of=of), LOCATIONS, _at(LOCATIONS, before.location), key=f"{key}-in"
+        ),
+        description=about.text_input(
+            say("Meaning {of}", of=of), before.description, max_chars=1000, key=f"{key}-about"
+        ),
+        example=example.text_input(say("Example {of}", of=of), before.example, max_chars=4000, key=f"{key}-example"),
+        choices=choices.text_input(say("Choices {of}", of=of), before.choices, max_chars=4000, key=f"{key}-choices"),
+        required=bool(needed.checkbox(say("Required {of}", of=of), before.required, key=f"{key}-needed")),
     )
 
 
