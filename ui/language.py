@@ -1,5 +1,6 @@
 """The page's own words in its user's language. English stands in the code; ``ui/locales`` holds the others, as gettext catalogues."""
 
+import logging
 from collections.abc import Mapping
 from datetime import date, datetime
 from functools import cache
@@ -8,14 +9,17 @@ from string import Formatter
 
 import streamlit as st
 from babel.dates import format_date, format_datetime
-from babel.messages.pofile import read_po
+from babel.messages.pofile import PoFileError, read_po
 from babel.numbers import format_decimal
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 LANGUAGES = {"en": "English", "zh": "中文"}
 """What there is, each by its own name."""
 COOKIE = "footpath_language"
-"""Where a browser keeps what was chosen before anybody had logged in."""
+"""Where a browser keeps what was chosen, for who has not logged in."""
+HERE = "language_here"
+"""Where the visit keeps what was chosen before logging in; what the account says counts more."""
+_log = logging.getLogger(__name__)
 _CATALOGUES = Path(__file__).with_name("locales")
 _SEPARATED, _ROUNDED = "#,##0.###", {".0f": "0", ".1f": "0.0", ".2f": "0.00"}
 """How numbers are written whose place in a text says ``:,`` or how many decimals."""
@@ -66,12 +70,17 @@ def listing(parts: list[str]) -> str:
 
 
 def language() -> str:
-    """What this visit reads: what its user chose, else the browser's, where there is a catalogue for it, else English."""
+    """What this visit reads: what was chosen, else the browser's, where there is a catalogue for it, else English."""
     if get_script_run_ctx(suppress_warning=True) is None:
         return "en"
-    kept = st.session_state.get("language") or st.context.cookies.get(COOKIE, "")
-    chosen = kept if kept in LANGUAGES else str(st.context.locale or "").partition("-")[0].lower()
-    return chosen if chosen in LANGUAGES else "en"
+    chosen = chosen_language() or st.context.cookies.get(COOKIE, "")
+    told = chosen if chosen in LANGUAGES else str(st.context.locale or "").partition("-")[0].lower()
+    return told if told in LANGUAGES else "en"
+
+
+def chosen_language() -> str:
+    """What the user chose for the account, else what somebody chose in this browser; empty: nothing."""
+    return st.session_state.get("language") or st.session_state.get(HERE, "")
 
 
 class _Words(Formatter):
@@ -91,11 +100,15 @@ _WORDS = _Words()
 
 @cache
 def _catalogue(code: str) -> Mapping[str, str]:
-    """By the English text. Raises ``OSError`` and ``ValueError`` where a file of this package is broken."""
+    """By the English text; nothing in it, so that all is said in English, where its file is broken, which the log tells."""
     if code == "en":
         return {}
-    with (_CATALOGUES / f"{code}.po").open("rb") as file:
-        read = read_po(file, locale=code)
+    try:
+        with (_CATALOGUES / f"{code}.po").open("rb") as file:
+            read = read_po(file, locale=code, abort_invalid=True)
+    except (OSError, ValueError, PoFileError):
+        _log.exception("the page's texts in %s cannot be read; they are said in English", code)
+        return {}
     texts = {one.id: one.string for one in read if one.id}
     return {
         (key if isinstance(key, str) else key[0]): (text if isinstance(text, str) else text[0])

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from threading import Lock
 
 from ui.client import Client
+from ui.language import COOKIE as LANGUAGE
 
 COOKIE = "footpath_ticket"
 _SECONDS = 30 * 24 * 3600.0
@@ -54,6 +55,12 @@ def kept_by_browser(ticket: str, *, secure: bool) -> str:
     age = int(_SECONDS) if ticket else 0
     end = "; Secure" if secure else ""
     return f'<script>document.cookie = "{COOKIE}={ticket}; Path=/; Max-Age={age}; SameSite=Strict{end}";</script>'
+
+
+def language_kept(code: str, *, secure: bool) -> str:
+    """The script that has the browser keep the chosen language, for who logs in later."""
+    end = "; Secure" if secure else ""
+    return f'<script>document.cookie = "{LANGUAGE}={code}; Path=/; Max-Age={int(_SECONDS)}; SameSite=Strict{end}";</script>'
 
 
 def _hash(ticket: str) -> str:

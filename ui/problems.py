@@ -6,8 +6,35 @@ import httpx
 from pydantic import ValidationError
 
 from domain.errors import FootpathError
-from ui.language import say
+from ui.language import language, message, say
 from ui.replies import Fault, Problem
+
+_SENTENCES = {
+    "usage": message("The server does not take this."),
+    "invalid_request": message("Something in what was sent is not right."),
+    "unauthenticated": message("You are not logged in any more."),
+    "wrong_password": message("The name or the password is wrong."),
+    "weak_password": message("The password is too weak."),
+    "locked_out": message("There were too many attempts; wait a while."),
+    "registration": message("An account cannot be made so."),
+    "forbidden": message("You may not do this."),
+    "not_allowed": message("This was not allowed."),
+    "forbidden_address": message("Calls may not go to this address."),
+    "not_found": message("It is not there, or not any more."),
+    "conflict": message("Something else has changed it meanwhile."),
+    "busy": message("The server is busy; try again soon."),
+    "over_limit": message("You have reached your limit."),
+    "budget": message("It would take more than is allowed."),
+    "unavailable": message("A service that it needs does not answer; try again later."),
+    "no_answer": message("The other server gave no answer that can be used."),
+    "model_unavailable": message("The model does not answer; try again later."),
+    "grant_refused": message("The other server refused to give a key."),
+    "secret": message("The key cannot be used so."),
+    "invalid_arguments": message("The values do not fit the tool."),
+    "broken_input": message("What was given cannot be read."),
+    "internal": message("Something went wrong inside the server."),
+}
+"""By the code of the problem document, which is stable."""
 
 
 class ServerError(FootpathError):
@@ -18,6 +45,14 @@ class ServerError(FootpathError):
         self.problem = problem
         self.status = status
         self.faults = faults
+
+    def __str__(self) -> str:
+        """As the server says it, in English; in another language a sentence for its code comes first."""
+        told = super().__str__()
+        sentence = _SENTENCES.get(self.problem)
+        if sentence is None or language() == "en":
+            return told
+        return say("{sentence} (the server: {detail})", sentence=say(sentence), detail=told)
 
     @property
     def logged_out(self) -> bool:

@@ -9,8 +9,9 @@ import streamlit as st
 from domain.addresses import Proxies
 from ui import PAGE_PROXIES, SERVER_ADDRESS
 from ui.client import Client, opened
-from ui.language import say
-from ui.login_tickets import COOKIE, Tickets, kept_by_browser
+from ui.language import COOKIE as LANGUAGE
+from ui.language import HERE, chosen_language, say
+from ui.login_tickets import COOKIE, Tickets, kept_by_browser, language_kept
 from ui.own_account import browser_named
 from ui.problems import ServerError
 
@@ -63,12 +64,15 @@ def leave() -> None:
 def forget() -> None:
     """The same, where the server knows it already."""
     tickets().withdraw(st.session_state.get("ticket", ""))
+    chosen = chosen_language()
     st.session_state.clear()
-    st.session_state.ticket = ""
+    st.session_state.ticket, st.session_state[HERE] = "", chosen
 
 
 def keep() -> None:
     """Have the browser keep what this visit knows, where it holds something else."""
+    secure = str(st.context.url).startswith("https:")
+    if (chosen := chosen_language()) and chosen != st.context.cookies.get(LANGUAGE):
+        st.html(language_kept(chosen, secure=secure), unsafe_allow_javascript=True)
     if (ticket := st.session_state.ticket) != st.session_state.get("kept", st.context.cookies.get(COOKIE, "")):
-        secure = str(st.context.url).startswith("https:")
         st.html(kept_by_browser(ticket, secure=secure), unsafe_allow_javascript=True)

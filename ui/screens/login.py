@@ -6,7 +6,7 @@ import streamlit as st
 
 from ui import places, session
 from ui.client import Client, log_in, register, registration, reset_password
-from ui.language import message, say
+from ui.language import HERE, LANGUAGES, language, message, say
 from ui.problems import ServerError
 from ui.screens.telling import told
 
@@ -24,6 +24,7 @@ def login() -> None:
         rule = registration(session.connections())
         if secret := places.place("reset"):
             _new_password(secret)
+            _languages()
             return
         invitation = places.place("invitation")
         names = [say("Log in"), *([] if rule == "closed" else [say("Register")])]
@@ -35,6 +36,24 @@ def login() -> None:
                 _register(invitation, invited=rule == "invited" or bool(invitation))
         elif invitation:
             st.info(say("This server makes no accounts by invitation any more; ask an administrator."))
+        _languages()
+
+
+def _languages() -> None:
+    """Each by its own name: whoever cannot read the page finds it. The browser keeps what is chosen."""
+
+    def chosen() -> None:
+        st.session_state[HERE] = st.session_state["login-language"]
+
+    st.selectbox(
+        say("Language"),
+        list(LANGUAGES),
+        list(LANGUAGES).index(language()),
+        format_func=LANGUAGES.__getitem__,
+        key="login-language",
+        on_change=chosen,
+        width=160,
+    )
 
 
 def _new_password(secret: str) -> None:

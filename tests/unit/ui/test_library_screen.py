@@ -134,7 +134,7 @@ def test_availability_over_time_is_drawn_from_two_runs_on() -> None:
         test, _ = tool_at("", {f"GET /tools/{TOOL}/about": ABOUT | {"record": {"over_time": told}}})
         assert not test.exception
         assert len(test.get("vega_lite_chart")) == drawn
-        assert ("from 0.50 on 2026-07-01 to 0.75 on 2026-07-02" in words(test)) == bool(drawn)
+        assert ("from 0.50 on 1 Jul 2026 to 0.75 on 2 Jul 2026" in words(test)) == bool(drawn)
 
 
 def test_what_strangers_wrote_stays_text() -> None:

@@ -325,7 +325,7 @@ def test_a_step_of_the_history_is_told() -> None:
     one = Past.model_validate(
         {"at": "2026-11-23T12:00:00Z", "what": "admitted", "tools": ["a/b/c"], "reason": "tried", "undone": True}
     )
-    assert past_told(one) == "2026-11-23 12:00 UTC  the server admitted: c (tried), undone since"
+    assert past_told(one) == "23 Nov 2026 12:00 UTC  the server admitted: c (tried) (undone since)"
     assert names_told([f"a/b/{number}" for number in range(9)]) == "0, 1, 2, 3, 4, 5 and 3 more"
 
 

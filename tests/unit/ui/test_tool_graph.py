@@ -28,7 +28,7 @@ def test_what_came_before_leads_to_it_and_it_leads_to_what_came_after() -> None:
 
 def test_a_mark_is_said_in_a_word_beside_its_line() -> None:
     (edge,) = (line for line in lines(Neighbours(after=[Walk(tool=ONE, mark="ban")])) if "->" in line)
-    assert '"ban · 0.00"' in edge
+    assert '"banned · 0.00"' in edge
     assert "style=dotted" in edge
 
 

@@ -54,7 +54,7 @@ def read(test: AppTest) -> str:
 def test_a_wanted_key_is_told_and_kept_for_its_hosts() -> None:
     wanted = {"name": "harbour", "hosts": ["http://127.0.0.1:9"], "tools": ["a/b/find_ship"]}
     test, served = shown(**{"GET /me/needed-keys": [wanted]})
-    assert "harbour** is wanted by tools at http://127.0.0.1:9 (find_ship)." in read(test)
+    assert "harbour** is wanted by tools at http://127.0.0.1:9: find_ship." in read(test)
     press(test, "Keep it")
     assert "Still needed: its value." in read(test)
     test.text_input(key="key-value-own").set_value("s3cret")

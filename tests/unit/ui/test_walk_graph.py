@@ -31,7 +31,7 @@ def walked(*tools: ToolId, reason: str = "why not") -> RunState:
 def test_all_that_the_walk_went_to_is_drawn_and_the_rest_counted() -> None:
     tools = [tool_id("c", "s", f"tool{number}") for number in range(9)]
     dot = walk_dot(walked(*tools))
-    assert r'label="tool0\ns" tooltip="backtracked' in dot
+    assert r'label="tool0\ns" tooltip="left again' in dot
     assert r'label="tool8\ns" tooltip="chosen' in dot
     assert [number for number in range(9) if f"tool{number}" in dot] == [0, 1, 2, 8]
     assert 'label="5 more"' in dot
