@@ -52,7 +52,7 @@ def test_sessions_are_told_and_ended() -> None:
     test, served = shown("sessions", **{"DELETE /me/sessions": {}, "DELETE /me/sessions/elsewhere": {}})
     first, second, third = (one.value for one in test.markdown)
     assert "this one" in first
-    assert "last used 2026\\-11\\-27 09\\:30 UTC" in second
+    assert "last used 27 Nov 2026 09\\:30 UTC" in second
     assert second.startswith("**\\<img")
     assert "a program" in third
     assert "last used" not in third

@@ -31,7 +31,8 @@ ENGLISH = {
     "screens/typed_tools.py: harbour": "an example of what is written",
     "screens/typed_tools.py: “Bearer ”": "an example of what is written",
     "own_account.py: Mac OS X": "a name",
-    "client.py: Footpath page": "the name that the server lists sessions by",
+    "client.py: Footpath page": "the same",
+    "client.py: Footpath page, ": "the name that the server lists sessions by",
 }
 """Texts that are no words of the page, and why; a whole file, or one text of it."""
 
