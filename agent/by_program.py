@@ -26,7 +26,7 @@ _WHOLE = 1_000_000
 
 
 class ByProgram:
-    """Made for one subtask, used once and dropped. ``over``: nothing else may be tried; ``first``: the end of a solution that was taken and did not serve.
+    """Made for one subtask, used once and dropped. ``over``: nothing else may be tried; ``first``: the end of a solution that was taken and did not serve. ``why_not``: what the last text that was written came to nothing for.
 
     ``follow_up``: the earlier runs that the request may go on from. ``serving``: makes what runs programs.
     """
@@ -52,6 +52,7 @@ class ByProgram:
         self._serving = serving
         self.over = False
         self.first: ProgramEnded | None = None
+        self.why_not = ""
 
     async def events(self) -> AsyncIterator[Event]:
         """What is taken, what is offered and written, and what that comes to; the best end stands."""
@@ -126,9 +127,10 @@ class ByProgram:
         async with closing(serving.events(chosen.tools)) as events:
             async for event in events:
                 yield event
+        self.why_not = clean(serving.failure, 300)
         self.over = serving.over or (chosen.binding and self._gives_up)
         if self.over and not serving.over:
-            yield PathEnded(path=(), how="gave_up", reason=f"no program came to an end: {clean(serving.failure, 300)}")
+            yield PathEnded(path=(), how="gave_up", reason=f"no program came to an end: {self.why_not}")
 
     @property
     def _gives_up(self) -> bool:

@@ -195,7 +195,7 @@ class References:
         if binding.origin != "request" or not self._steps:
             return binding
         kind, heard = self._whence(tool, binding.parameter, value)
-        if kind in ("field", "prose"):
+        if kind in ("file", "field", "prose"):
             return binding.model_copy(update={"origin": kind, "reference": heard or binding.reference})
         if binding.reference.casefold() not in self._request:
             place = self._argument(binding, value)

@@ -17,6 +17,7 @@ from agent.execution.approval import ApprovedExecutor
 from agent.execution.call_cache import ReusingExecutor
 from agent.execution.provenance import Provenance, Voices
 from agent.execution.undo import Undo
+from agent.files.given import NEEDS_MODEL
 from agent.offer.siblings import SearchedSiblings
 from agent.offer.tool_facts import Evidence, ReadOnce
 from agent.outcome import changed, finished, outcome_of
@@ -46,6 +47,7 @@ __all__ = ["RunDeps", "run"]
 _log = logging.getLogger(__name__)
 _MOST_UNUSED = 5
 _NO_TOOLS = "There are no tools yet, so nothing can be called: an author adds an API on the page under Sources, or a document is built into the store"
+_WITH_A_MODEL = ": ask with the policy llm and the planner program, or put what it says into the question"
 
 Told = tuple[int, Event]
 """An event with the number of its subtask; 0: of the run as a whole."""
@@ -76,6 +78,7 @@ async def run(
         fixed = await asyncio.to_thread(fixed_values, deps.plan)
         voices = Voices(said=(*said_values(deps.plan), request), fixed=fixed)
     provenance = Provenance(voices, deps.reader)
+    provenance.give(deps.files.all)
     asking = Asking(deps.asker, provenance, meter.stopwatch, [*voices.said])
     meter.changes = told.changes(ledger=deps.ledger)
     made = told.made(ledger=deps.ledger)
@@ -136,8 +139,16 @@ class _Run:
 
     async def _events(self) -> AsyncIterator[Told]:
         told, deps = self._shared.earlier.told(), self._deps
-        yield 0, RunStarted(request=self._request, planner=deps.planner, policy=deps.policy.name, earlier=told)
-        if deps.plan is None and not await deps.search.size():
+        files = tuple(one.told for one in deps.files.all)
+        yield (
+            0,
+            RunStarted(request=self._request, planner=deps.planner, policy=deps.policy.name, earlier=told, files=files),
+        )
+        if deps.files.new and not deps.reads_files:
+            yield 0, self._said(f"{NEEDS_MODEL}{_WITH_A_MODEL}.\n")
+            yield 0, self._finished("gave_up")
+            return
+        if deps.plan is None and not deps.files.new and not await deps.search.size():
             yield 0, self._said(f"{_NO_TOOLS}.\n")
             yield 0, self._finished("gave_up")
             return

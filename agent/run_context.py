@@ -14,6 +14,7 @@ from agent.execution.call_cache import ReusingExecutor
 from agent.execution.executor import Executor
 from agent.execution.provenance import Provenance, Voices
 from agent.execution.secrets import Secrets
+from agent.files.given import GivenFiles
 from agent.memory.long_term import LongTermMemory
 from agent.offer.maker import Offers
 from agent.offer.tool_facts import ToolFinder
@@ -53,7 +54,7 @@ class RunDeps:
     ``asker``: who is asked what the request leaves open; by default nobody is there.
     ``voices``: who has said what before the run, where that is more than its request, which its user said.
     ``used_up``: as :class:`agent.budget.Meter` asks it. ``taken_up``: where a store is out of reach the run breaks off with the store's
-    error rather than ends, since somebody takes it up later. ``phrase``: what a program answers is said anew by the policy. ``today``: the day that programs
+    error rather than ends, since somebody takes it up later. ``files``: that its user gave. ``phrase``: what a program answers is said anew by the policy. ``today``: the day that programs
     are told, as ``2026-11-23``; empty: that on which the run began.
     """
 
@@ -86,6 +87,7 @@ class RunDeps:
     taken_up: bool = False
     today: str = ""
     phrase: bool = False
+    files: GivenFiles = field(default_factory=GivenFiles)
 
     @property
     def writes_programs(self) -> bool:
@@ -109,9 +111,14 @@ class RunDeps:
         return self.policy.name != "offline"
 
     @property
+    def reads_files(self) -> bool:
+        """Whether something reads what is given with a request: a program, be it one that is given."""
+        return self.plan is not None or (self.by_program and self.writes_on)
+
+    @property
     def takes_solutions(self) -> bool:
-        """Whether what served such a request before is taken as it stands, before anything is planned: by ``program``."""
-        return self.planner == "program" and self.writes_programs
+        """Whether what served such a request before is taken as it stands, before anything is planned: by ``program``, where no file came with it."""
+        return self.planner == "program" and self.writes_programs and not self.files.new
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,4 +150,4 @@ def leave_of(shared: Shared, given: Sequence[ToolDoc]) -> SubtaskLeave:
         f"{EARLIER}_{number}": tool.id for number, tool in enumerate(given, start=1)
     }  # as earlier versions named them
     inputs |= {f"{EARLIER}[{number}]": tool.id for number, tool in enumerate(given)}
-    return SubtaskLeave(shared.announcements, shared.asking.said, inputs)
+    return SubtaskLeave(shared.announcements, shared.asking.said, inputs, files=shared.deps.files.names)

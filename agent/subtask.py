@@ -8,6 +8,7 @@ from functools import partial
 from agent.by_program import ByProgram
 from agent.conversation import References
 from agent.execution.execute import execute, in_time, told_late
+from agent.files.origins import FileOrigins
 from agent.memory.path_reuse import remembering
 from agent.memory.recall import recall
 from agent.offer.expansion import Expander
@@ -45,6 +46,7 @@ from domain.plan import Plan, StepResult
 from domain.program import ProgramPlan
 from domain.tool import ToolDoc
 
+UNREAD = "no program came out that reads the file"
 APPROVED = "its user approved this plan"
 Given = tuple[tuple[ToolDoc, StepResult], ...]
 
@@ -78,12 +80,10 @@ class SubtaskRun(SubtaskOutcome):
         self._walking = replace(walking, choose=self._choose)
         self._planner = planner_named(shared.deps.planner)
         self._today = shared.today
-        turn = partial(shared.turns.come, subtask.number)
-        leave = leave_of(shared, before)
+        turn, files = partial(shared.turns.come, subtask.number), FileOrigins(shared.deps.files.all)
         self._opened = opened = OpenValues(self._request, self._deps.policy, given)
-        self._calling = Calling(
-            subtask.number, {}, shared.executor, shared.meter, StepCount(len(given)), turn, shared.asking, leave, opened
-        )
+        parts = StepCount(len(given)), turn, shared.asking, leave_of(shared, before), opened
+        self._calling = Calling(subtask.number, {}, shared.executor, shared.meter, *parts, files=files)
         self._reflector = Reflector(self._request, before, evidence, expand, self._deps.policy)
         self._ids = ids
         self._questions = PlanQuestions(subtask.number, self._request, given)
@@ -139,7 +139,9 @@ class SubtaskRun(SubtaskOutcome):
         async with closing(served.events()) as events:
             async for event in events:
                 yield self._references.told(event)
-        if not served.over:
+        if not served.over and self._deps.files.new:
+            yield PathEnded(path=(), how="gave_up", reason=served.why_not or UNREAD)
+        elif not served.over:
             self._first = served.first
             async with closing(self._find_out()) as events:
                 async for event in events:
@@ -147,7 +149,7 @@ class SubtaskRun(SubtaskOutcome):
 
     def _to_serve(self, *, wider: bool) -> Asked:
         """What a program is written for; earlier results are names of it."""
-        return Asked(self._request, self._today, self._earlier_results, wider=wider)
+        return Asked(self._request, self._today, self._earlier_results, wider=wider, files=self._deps.files)
 
     def _serving(self, asked: Asked, deps: RunDeps) -> Serving:
         """What writes and runs a program."""
@@ -273,7 +275,7 @@ class SubtaskRun(SubtaskOutcome):
             return
         if self._deps.sandbox is None:
             raise UsageError("there is no sandbox to carry a plan out in; give the run one")
-        found = self._earlier_results.inputs(text_names.used(plan.program.text) - {*plan.inputs})
+        found = self._to_serve(wider=False).found(text_names.used(plan.program.text) - {*plan.inputs})
         names: JsonObject = {"today": self._today, EARLIER: [], **found}
         parts = self._opened, self._deps.sandbox, self.evidence, self._calling, self.progress, self._past
         carrying = Carrying(plan, names, *parts, wrong=self._deps.wrong_answers)

@@ -20,6 +20,7 @@ from domain.event import (
     RunStarted,
     SubtaskStarted,
 )
+from domain.given_file import FileNote
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.taken import NoSolution, SolutionTaken
@@ -158,11 +159,12 @@ class SubtaskTranscript:
 
 @dataclass(slots=True)
 class Transcript:
-    """``subtasks`` by number. ``path``, ``steps`` and what failed are those of all subtasks in order, the steps counted through."""
+    """``subtasks`` by number. ``path``, ``steps`` and what failed are those of all subtasks in order, the steps counted through. ``files``: that its programs found."""
 
     request: str = ""
     subtasks: dict[int, SubtaskTranscript] = field(default_factory=dict[int, SubtaskTranscript])
     end: RunFinished | None = None
+    files: tuple[FileNote, ...] = ()
 
     @classmethod
     def of(cls, records: Iterable[EventRecord]) -> "Transcript":
@@ -176,7 +178,7 @@ class Transcript:
         """Take one more event into account."""
         match record.event:
             case RunStarted() as event:
-                self.request = event.request
+                self.request, self.files = event.request, event.files
             case RunFinished() as event:
                 self.end = event
             case event:

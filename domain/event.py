@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from domain.given_file import FileNote
 from domain.learned import WeightsLearned
 from domain.model import JsonObject, Model
 from domain.origin import AskedCall, ValueOrigin
@@ -51,7 +52,7 @@ class EarlierStep(Model):
 
 class RunStarted(Model):
     """``earlier``: what was called earlier in the conversation, counted from 1: ``earlier.2.items[0].lat`` is a field of the second's
-    response, ``earlier.2:city`` an argument of its.
+    response, ``earlier.2:city`` an argument of its. ``files``: that its programs find, those that were given with the request first.
     """
 
     kind: Literal["run.started"] = "run.started"
@@ -59,6 +60,7 @@ class RunStarted(Model):
     planner: str
     policy: str
     earlier: tuple[EarlierStep, ...] = ()
+    files: tuple[FileNote, ...] = ()
 
 
 class SubtaskStarted(Model):

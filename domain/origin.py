@@ -6,8 +6,9 @@ from domain.model import JsonObject, Model
 from domain.slice import Slice
 from domain.tool import ToolId
 
-ValueKind = Literal["said", "document", "field", "written", "computed", "prose", "others"]
-"""``said``: by the user. ``document``: the tool's own default, allowed value or example. ``field``: a whole field of a response.
+ValueKind = Literal["said", "document", "file", "field", "written", "computed", "prose", "others"]
+"""``said``: by the user. ``document``: the tool's own default, allowed value or example. ``file``: out of a file that the user gave, which others may have written.
+``field``: a whole field of a response.
 ``written``: found nowhere, so a model or a rule wrote it. ``computed``: found nowhere, worked out by a program. ``prose``: words inside a longer text of a response. ``others``: fixed by the
 author of a template that is another user's. In the order of how far they are from the user's word."""
 

@@ -7,8 +7,10 @@ from pydantic import Field
 from domain.model import JsonObject, Model
 from domain.tool import ToolId
 
-Origin = Literal["request", "step", "field", "prose", "default", "example", "secret", "memory", "user", "computed"]
-"""``step``: taken from a result. ``field``, ``prose``: told with the request, but no word of its user's: a field of an earlier response, or words
+Origin = Literal[
+    "request", "step", "file", "field", "prose", "default", "example", "secret", "memory", "user", "computed"
+]
+"""``step``: taken from a result. ``file``: out of a file that was given with the request; the reference says where. ``field``, ``prose``: told with the request, but no word of its user's: a field of an earlier response, or words
 inside a text of one. ``computed``: worked out by a program, or written by its author; the reference is the expression.
 """
 StepStatus = Literal["ok", "failed", "missing", "skipped", "unknown"]

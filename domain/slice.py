@@ -5,8 +5,8 @@ from typing import Literal
 from domain.model import Model
 from domain.tool import ToolId
 
-SourceKind = Literal["call", "error", "input", "given", "said", "answer", "constant", "unknown"]
-"""``call``: what a tool answered; ``error``: what a failed call said. ``input``: a name that held a value before the program ran, ``given``:
+SourceKind = Literal["call", "error", "file", "input", "given", "said", "answer", "constant", "unknown"]
+"""``call``: what a tool answered; ``error``: what a failed call said. ``file``: a file that its user gave with the question. ``input``: a name that held a value before the program ran, ``given``:
 one to which its user gave it, as an input of a plan. ``said``: a constant that the user said, ``answer``: what they answered when they were
 asked, ``constant``: one that the program's author wrote. ``unknown``: a name of which nobody knows what it holds."""
 
@@ -37,7 +37,7 @@ class Slice(Model):
     def foreign(self) -> bool:
         """Whether anything but its author, its user and the date is in it."""
         return any(
-            one.kind in ("call", "error", "unknown") or (one.kind == "input" and one.name != "today")
+            one.kind in ("call", "error", "file", "unknown") or (one.kind == "input" and one.name != "today")
             for one in self.sources
         )
 

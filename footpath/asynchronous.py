@@ -23,6 +23,7 @@ from wiring.asking import Asked, ask, usual_policy
 from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container, told_settings
 from wiring.exporting import exported_program
+from wiring.given_files import given_files
 from wiring.own_programs import own_call, own_program, schema_of
 from wiring.settings import Settings, read_settings
 
@@ -107,19 +108,10 @@ class AsyncFootpath:
         learn: bool = True,
         replay: bool = False,
         after: Answer | None = None,
+        files: Paths = (),
     ) -> AsyncGenerator[EventRecord]:
         """The events of a run, as they happen; the last is ``run.finished``. :meth:`Answer.of` makes an answer of them. The rest as for :meth:`ask`."""
-        asked = Asked(
-            _said(request),
-            policy=policy or usual_policy(self._container),
-            planner=planner,
-            executor=await self._executor(replay=replay),
-            learn=learn,
-            approver=approver_of(changes),
-            asker=asker_of(reply),
-            earlier=after.earlier if after else (),
-            said=after.said if after else (),
-        )
+        asked = await self._asked(request, policy, planner, changes, reply, after, files, learn=learn, replay=replay)
         async with closing(ask(self._container, asked)) as events:
             async for event in events:
                 yield event
@@ -135,28 +127,48 @@ class AsyncFootpath:
         learn: bool = True,
         replay: bool = False,
         after: Answer | None = None,
+        files: Paths = (),
     ) -> Answer:
         """Serve a request: tools are chosen and called, an answer is made.
 
         ``changes``: calls that may change something are not made (deny), made (allow), or a function is asked about each. ``reply``: answers
         what the run asks; without it nobody can be asked. ``learn``: the store learns from it. ``replay``: answers come from recorded calls.
-        ``after``: the answer that it goes on from. ``planner``: as of ``ask.py``.
+        ``after``: the answer that it goes on from, whose files it finds as well. ``files``: CSV, JSON or text that it is about, for a program
+        that a model writes. ``planner``: as of ``ask.py``.
 
         Raises:
-            UsageError: no such policy or planner, or no request. UnavailableError: the store cannot be used. A run that fails raises nothing: its
-            answer's outcome says so.
+            UsageError: no such policy or planner, no request, or a file that cannot be used. UnavailableError: the store cannot be used. A run that
+            fails raises nothing: its answer's outcome says so.
         """
-        events = self.stream(
-            request,
-            policy=policy,
+        asked = await self._asked(request, policy, planner, changes, reply, after, files, learn=learn, replay=replay)
+        return Answer.of([event async for event in ask(self._container, asked)], after, asked.files.all)
+
+    async def _asked(
+        self,
+        request: str,
+        policy: Policy,
+        planner: str,
+        changes: Changes,
+        reply: Reply | None,
+        after: Answer | None,
+        files: Paths,
+        *,
+        learn: bool,
+        replay: bool,
+    ) -> Asked:
+        given = await given_files(_paths(files), self._container.settings, after.files if after else ())
+        return Asked(
+            _said(request),
+            policy=policy or usual_policy(self._container),
             planner=planner,
-            changes=changes,
-            reply=reply,
+            executor=await self._executor(replay=replay),
             learn=learn,
-            replay=replay,
-            after=after,
+            approver=approver_of(changes),
+            asker=asker_of(reply),
+            earlier=after.earlier if after else (),
+            said=after.said if after else (),
+            files=given,
         )
-        return Answer.of([event async for event in events], after)
 
     async def run_program(
         self,

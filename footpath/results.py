@@ -9,6 +9,7 @@ from agent.offer import offer
 from agent.programs.offer_text import render_offer
 from agent.transcript import Transcript
 from domain.event import EventRecord, Outcome
+from domain.given_file import GivenFile
 from domain.model import JsonObject
 from domain.tool import ToolDoc, ToolId
 
@@ -114,6 +115,7 @@ class Answer:
     details: JsonObject = field(repr=False)
     earlier: tuple[EarlierRun, ...] = field(default=(), repr=False)
     said: tuple[str, ...] = field(default=(), repr=False)
+    files: tuple[GivenFile, ...] = field(default=(), repr=False)
 
     @property
     def ok(self) -> bool:
@@ -121,8 +123,10 @@ class Answer:
         return self.outcome == "answered"
 
     @classmethod
-    def of(cls, records: Sequence[EventRecord], after: "Answer | None" = None) -> "Answer":
-        """Out of all events of a run. ``after``: the answer that it followed."""
+    def of(
+        cls, records: Sequence[EventRecord], after: "Answer | None" = None, files: Sequence[GivenFile] = ()
+    ) -> "Answer":
+        """Out of all events of a run. ``after``: the answer that it followed; ``files``: that it went over."""
         transcript = Transcript.of(records)
         if transcript.end is None:
             raise ValueError("a run's answer is known by its last event, run.finished")
@@ -144,4 +148,5 @@ class Answer:
             details=transcript.to_json(),
             earlier=(*before, earlier_run(records))[-MOST_RUNS:],
             said=(*said, transcript.request),
+            files=tuple(files),
         )

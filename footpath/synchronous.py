@@ -85,6 +85,7 @@ class Footpath:
         learn: bool = True,
         replay: bool = False,
         after: Answer | None = None,
+        files: Paths = (),
     ) -> Generator[EventRecord]:
         """As :meth:`AsyncFootpath.stream`. Closed early, the run is cancelled."""
         events = self._opened.stream(
@@ -96,6 +97,7 @@ class Footpath:
             learn=learn,
             replay=replay,
             after=after,
+            files=files,
         )
         return self._thread.iterate(events)
 
@@ -110,6 +112,7 @@ class Footpath:
         learn: bool = True,
         replay: bool = False,
         after: Answer | None = None,
+        files: Paths = (),
     ) -> Answer:
         """As :meth:`AsyncFootpath.ask`."""
         work = self._opened.ask(
@@ -121,6 +124,7 @@ class Footpath:
             learn=learn,
             replay=replay,
             after=after,
+            files=files,
         )
         return self._thread.run(work)
 

@@ -233,6 +233,8 @@ def _origin(binding: Binding) -> str:
             return f"from step {reference}"
         case "request":
             return f"from the request: “{reference}”"
+        case "file":
+            return f"from your file {reference}"
         case "field" | "prose":
             return f"from an earlier answer: {reference}"
         case "computed":

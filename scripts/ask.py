@@ -41,6 +41,9 @@ def main(
     calls: Annotated[
         list[Path] | None, typer.Option(help="Recorded calls to replay instead of the store's own.")
     ] = None,
+    file: Annotated[
+        list[Path] | None, typer.Option(help="A CSV, JSON or text file that the request is about; it takes a model.")
+    ] = None,
     all_candidates: Annotated[bool, typer.Option("--all", help="Show every candidate.")] = False,
     learn: Annotated[
         bool, typer.Option("--learn/--no-learn", help="Learn from this run; FOOTPATH_LEARN=false: from none.")
@@ -69,7 +72,8 @@ def main(
         show = None if json else _shown(all_candidates=all_candidates)
         changes: Changes = "yes" if yes else "dry run" if dry_run else "ask"
         learns = learn and not dry_run
-        asking = _ask(request, store, policy, planner, executor, tuple(calls or ()), show, changes, learn=learns)
+        given = tuple(calls or ()), tuple(file or ())
+        asking = _ask(request, store, policy, planner, executor, *given, show, changes, learn=learns)
         transcript, run = asyncio.run(asking)
     except (UsageError, UnavailableError, BrokenInputError) as error:
         print(error, file=sys.stderr)
@@ -102,6 +106,7 @@ async def _ask(
     planner: str,
     executor: str,
     calls: tuple[Path, ...],
+    paths: tuple[Path, ...],
     show: "Callable[[Event], None] | None",
     changes: "Changes",
     *,
@@ -115,13 +120,15 @@ async def _ask(
     from wiring.asking import ask as asked_of
     from wiring.container import open_container
     from wiring.executors import replay_of
+    from wiring.given_files import given_files
 
     async with AsyncExitStack() as stack:
         container = await stack.enter_async_context(open_container(store=store))
         caller = await stack.enter_async_context(replay_of(container, calls)) if calls else executor
         turn, transcript, run = asyncio.Lock(), Transcript(), ""
         approves = approver(changes, executor, turn)
-        asked = Asked(request, policy, planner, caller, learn=learn, approver=approves, asker=asker(turn))
+        files = await given_files(paths, container.settings)
+        asked = Asked(request, policy, planner, caller, learn=learn, approver=approves, asker=asker(turn), files=files)
         async for record in asked_of(container, asked):
             transcript.add(record)
             run = record.run

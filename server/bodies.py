@@ -4,6 +4,7 @@ What is looked at here is looked at on the loop that answers everybody, so the w
 """
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
@@ -20,6 +21,9 @@ from server.problems import Fault, answer
 
 MOST = 1_000_000
 """Bytes of a body."""
+MOST_OF_FILE = 1_500_000
+"""Of one that gives a file with a question: a MiB in base64."""
+_FILES = re.compile(r"/api/v1/conversations/[^/]+/files")
 MOST_VALUES = 10_000
 """Values and names of a body, those within others counted: each costs time wherever it is looked at."""
 MOST_LEVELS = 64
@@ -92,13 +96,14 @@ class Bodies:
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
         """All of it. Raises ``_RefusedError``; ``ConnectionError`` where the connection is gone."""
         told = Headers(scope=scope).get("content-length", "")
-        if told.isdecimal() and int(told) > MOST:
-            raise _too_large()
+        most = MOST_OF_FILE if _FILES.fullmatch(scope["path"]) else MOST
+        if told.isdecimal() and int(told) > most:
+            raise _too_large(most)
         limits, client = self._limits(), scope["client"][0] if scope.get("client") else ""
         share = _Share(self._held, client, limits.held)
         try:
             async with asyncio.timeout(limits.seconds):
-                return await _read(receive, share)
+                return await _read(receive, share, most)
         except TimeoutError:
             detail = f"the body did not come within {limits.seconds:g} seconds; send it faster, or less"
             raise _RefusedError(HTTPStatus.REQUEST_TIMEOUT, "too_slow", detail, _CLOSE) from None
@@ -118,8 +123,8 @@ class _RefusedError(Exception):
         self.answer = answer(status, code, detail, headers=headers)
 
 
-def _too_large() -> _RefusedError:
-    detail = f"the body has more than {MOST:,} bytes; send less"
+def _too_large(most: int) -> _RefusedError:
+    detail = f"the body has more than {most:,} bytes; send less"
     return _RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too_large", detail)
 
 
@@ -157,15 +162,15 @@ def _ambiguous(scope: Scope) -> bool:
     return "transfer-encoding" in headers and ("content-length" in headers or scope["http_version"] == "1.0")
 
 
-async def _read(receive: Receive, share: _Share) -> bytes:
+async def _read(receive: Receive, share: _Share, most: int) -> bytes:
     body = bytearray()
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise ConnectionError
         body += message.get("body", b"")
-        if len(body) > MOST:
-            raise _too_large()
+        if len(body) > most:
+            raise _too_large(most)
         if not message.get("more_body", False):
             return bytes(body)
         share.take(len(body))

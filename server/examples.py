@@ -84,6 +84,16 @@ _PAST_RUN: Example = {
     "conversation_title": "Holidays",
     "calls": 2,
 }
+_FILE: Example = {
+    "name": "trips.csv",
+    "variable": "trips",
+    "kind": "table",
+    "rows": 1,
+    "characters": 24,
+    "columns": [{"name": "country", "type": "text", "empty": 0}, {"name": "days", "type": "integer", "empty": 0}],
+    "note": "",
+    "id": "01980f6e-c5d4-7a07-9b02-3e7f9dab0c07",
+}
 _MESSAGE: Example = {
     "id": "01980f6e-9c01-7d04-b1c0-6f2e8a9d0c04",
     "speaker": "assistant",
@@ -365,12 +375,15 @@ EXAMPLES: dict[str, Example] = {
     "SolutionRunBody": {"conversation_id": _TALK, "values": {"country": "Rioverde"}},
     **SOURCES,
     **LIBRARY,
+    "FileBody": {"name": "trips.csv", "content": "Y291bnRyeSxkYXlzClJpb3ZlcmRlLDMK"},
+    "ShownFile": _FILE | {"bytes": 24, "created_at": AT, "sample": [{"country": "Rioverde", "days": 3}]},
     "ExportedFileBody": {
         "file": "who_are_the_coauthors_of_name.py",
         "text": '"""Who are the coauthors of {name}?"""\n',
     },
     "Export": {
         "conversation": _CONVERSATION,
+        "files": [{"file": _FILE | {"value": [{"country": "Rioverde", "days": 3}]}, "bytes": 24, "created_at": AT}],
         "messages": [_MESSAGE],
         "runs": [_SHOWN_RUN | {"events": [_EVENT]}],
     },

@@ -8,6 +8,7 @@ from agent.conversation import EarlierRun
 from agent.execution.approval import Approver
 from agent.execution.executor import Executor
 from agent.execution.provenance import Voices
+from agent.files.given import GivenFiles
 from agent.plans.fixed_values import fixed_values, said_values
 from agent.scheduler import closing
 from domain.event import EventRecord
@@ -23,7 +24,7 @@ from wiring.runs import budget_of, run_and_learn, run_deps
 class Asked:
     """What is asked, and how. ``executor``: a name, or one that the caller closes. ``approver``: asked before a call that may change something;
     without one, none is made. ``plan``: carried out rather than anything planned. ``earlier``: the runs before it in its conversation, the oldest
-    first; ``said``: what its user said in them. ``worded``: the request is one that somebody may ask again, so that it is remembered.
+    first; ``said``: what its user said in them. ``worded``: the request is one that somebody may ask again, so that it is remembered. ``files``: given with it, or with those before.
     """
 
     request: str
@@ -37,6 +38,7 @@ class Asked:
     earlier: Sequence[EarlierRun] = ()
     said: Sequence[str] = ()
     worded: bool = True
+    files: GivenFiles = field(default_factory=GivenFiles)
 
 
 async def ask(container: Container, asked: Asked) -> AsyncGenerator[EventRecord]:
@@ -47,7 +49,11 @@ async def ask(container: Container, asked: Asked) -> AsyncGenerator[EventRecord]
     """
     deps = await run_deps(container, asked.policy, asked.executor, asked.planner, approver=asked.approver)
     deps = replace(
-        deps, asker=asked.asker, plan=asked.plan, wrong_answers=await wrong_answers(container, asked.request)
+        deps,
+        asker=asked.asker,
+        plan=asked.plan,
+        wrong_answers=await wrong_answers(container, asked.request),
+        files=asked.files,
     )
     if not asked.worded:
         deps = replace(deps, memory=None)

@@ -34,7 +34,7 @@ async def went_by(
     try:
         docs = await container.graph.get_tools(called)
         plan, words = await asyncio.to_thread(_generalised, request, records, docs, given)  # long answers are read anew
-    except NotLinearError:
+    except (NotLinearError, UsageError):  # the latter: it goes over a file, which only its run has
         return None
     except UnavailableError as error:  # its answer was given all the same
         _log.warning("this run cannot be exported later: %s", error)
@@ -45,7 +45,9 @@ async def went_by(
 def _generalised(
     request: str, records: Sequence[EventRecord], docs: Mapping[ToolId, ToolDoc], given: ProgramPlan | None
 ) -> tuple[ProgramPlan, str]:
-    return generalised(carried_out(request, records, docs, given), request, docs)
+    made = carried_out(request, records, docs, given)
+    made.refuse_files("what is exported")
+    return generalised(made, request, docs)
 
 
 async def exported_program(container: Container, begins: str) -> ExportedProgram:

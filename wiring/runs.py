@@ -112,7 +112,7 @@ def run_and_learn(
         return records
     # A plan that was given has inputs, which its run is one choice of.
     library = deps.solutions if deps.plan is None else None
-    alone = not earlier
+    alone = not earlier and not deps.files.all
     learner = Learner(deps.store, deps.memory, deps.policy, ended, deps.weights, library, alone=alone)
     return taught(records, learner, past)
 

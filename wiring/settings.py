@@ -87,6 +87,13 @@ class Settings(ServerSettings, BaseSettings):
     today: date | None = Field(
         default=None, description="The day that programs are told it is; by default that on which a run begins."
     )
+    file_bytes: int = Field(
+        default=1_048_576, ge=1, le=1_048_576, description="Bytes that a file given with a question may have."
+    )
+    file_rows: int = Field(
+        default=20_000, ge=1, le=100_000, description="Rows of a table, or items of a list, that such a file may have."
+    )
+    files: int = Field(default=5, ge=1, le=20, description="Files that a question may have.")
     phrase: bool = Field(
         default=False, description="What a program answers is said anew by the language model, in one small call more."
     )

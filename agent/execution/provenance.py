@@ -15,8 +15,10 @@ from agent.execution.coercion import coerce
 from agent.execution.response_values import PIECE, Heard
 from agent.execution.user_values import Said, plain, plain_value, stands
 from agent.execution.wording import quoted, title_of
+from agent.files.origins import FileOrigins
 from agent.request_reader import PlainReader, RequestReader
 from agent.text import clean
+from domain.given_file import GivenFile
 from domain.model import JsonObject
 from domain.origin import Crossing, ValueKind, ValueOrigin
 from domain.plan import StepResult
@@ -25,7 +27,7 @@ from domain.tool import Parameter, ToolDoc, ToolId
 
 Fixed = tuple[ToolId, str, JsonValue]
 """A value that somebody fixed for a parameter of a tool."""
-ORDER: tuple[ValueKind, ...] = ("said", "document", "field", "written", "computed", "prose", "others")
+ORDER: tuple[ValueKind, ...] = ("said", "document", "file", "field", "written", "computed", "prose", "others")
 """Further and further from the user's word."""
 _LEAST = 2
 """Characters below which a value says too little to have gone from one host to another."""
@@ -71,6 +73,11 @@ class Provenance:
         self._others_said = [plain(text) for text in voices.others_said]
         self._others_fixed = _by_place(voices.others_fixed)
         self._heard: list[Heard] = []
+        self._files = FileOrigins()
+
+    def give(self, files: Sequence[GivenFile]) -> None:
+        """Take in the files that the user gave with the request: what stands there, others may have written."""
+        self._files = FileOrigins(files)
 
     def hear(self, tool: ToolDoc, result: StepResult, reference: str = "") -> None:
         """Take in what a tool answered."""
@@ -179,11 +186,14 @@ class Provenance:
         for heard in reversed(self._heard):
             if (place := heard.field(value)) is not None:
                 return _heard(name, "field", heard, place)
+        if (place := self._files.place(value)) is not None:
+            return _of_file(name, place)
         pieces = self._pieces(value)
         for heard in reversed(self._heard):
             if self._has_a_piece(heard, value, pieces):
                 return _heard(name, "prose", heard, "")
-        return None
+        held = self._files.has_a_word(pieces)
+        return None if held is None else _of_file(name, f"words of {held}")
 
     def _pieces(self, value: JsonValue) -> list[str]:
         """The words of a longer text that the user did not say."""
@@ -320,6 +330,10 @@ def _place(heard: Heard, origin: ValueOrigin) -> str | None:
 
 def _told(name: str, kind: ValueKind) -> ValueOrigin:
     return ValueOrigin(parameter=name, kind=kind, words=_WORDS[kind])
+
+
+def _of_file(name: str, place: str) -> ValueOrigin:
+    return ValueOrigin(parameter=name, kind="file", words=f"from your file {place}", place=place[:400])
 
 
 def _heard(name: str, kind: ValueKind, heard: Heard, place: str) -> ValueOrigin:

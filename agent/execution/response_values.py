@@ -53,34 +53,15 @@ class _Read:
         return None
 
 
-class Heard:
-    """What one tool answered. ``reference``: how a run's events name it, as ``earlier.2``; empty for those of the run itself.
+class Spoken:
+    """What somebody other than the user said: a response, or a file. It is read when a value is first looked for in it."""
 
-    It is read when a value is first looked for in it.
-    """
-
-    def __init__(self, tool: ToolDoc, result: StepResult, reference: str = "") -> None:
-        self.tool = tool
-        self.reference = reference
-        self._response = result.response
+    def __init__(self, text: str) -> None:
+        self._text = text
 
     def field(self, value: JsonValue) -> str | None:
         """Where a whole field is a value; None where none is."""
-        return self._read.fields.get(_key(value))
-
-    def thing(self, value: JsonValue, parameter: str, *, called: bool = False) -> str:
-        """What the item is called that holds a value as what tells it apart; empty where none does, or several that are called otherwise.
-
-        ``called``: only where a parameter of this name is called after that field.
-        """
-        places = self._read.things.get(_key(value), ()) if plain_value(value) else ()
-        if not places:
-            return ""
-        whole = read_value(self._response)
-        told = {place: thing for place in places if (thing := thing_at(whole, place))}
-        own = [thing for place, thing in told.items() if is_of(place, parameter)]
-        names = set(own if called else own or told.values())
-        return names.pop() if len(names) == 1 else ""
+        return self._read.fields.get(key_of_value(value))
 
     def prose(self, value: JsonValue) -> str | None:
         """Where a value stands inside a longer text, or in the name of a field; None where it does not."""
@@ -102,9 +83,9 @@ class Heard:
 
     @cached_property
     def _read(self) -> _Read:
-        whole = read_value(self._response)
+        whole = read_value(self._text)
         if whole is None:  # no JSON: one text, of which even the whole is no field
-            return _Read({}, [], [(plain(self._response), "")]).lined_up()
+            return _Read({}, [], [(plain(self._text), "")]).lined_up()
         fields: dict[str, str] = {}
         telling: defaultdict[str, list[str]] = defaultdict(list)
         texts: dict[str, str] = {}
@@ -113,15 +94,38 @@ class Heard:
             if name:
                 names.setdefault(plain(name), place)
             else:
-                fields.setdefault(_key(leaf), place)
-                if tells_apart(place) and len(telling[_key(leaf)]) < _PLACES:
-                    telling[_key(leaf)].append(place)
+                fields.setdefault(key_of_value(leaf), place)
+                if tells_apart(place) and len(telling[key_of_value(leaf)]) < _PLACES:
+                    telling[key_of_value(leaf)].append(place)
                 if isinstance(leaf, str):
                     texts.setdefault(plain(leaf), place)
         return _Read(fields, list(texts.items()), list(names.items()), telling).lined_up()
 
 
-def _key(value: JsonValue) -> str:
+class Heard(Spoken):
+    """What one tool answered. ``reference``: how a run's events name it, as ``earlier.2``; empty for those of the run itself."""
+
+    def __init__(self, tool: ToolDoc, result: StepResult, reference: str = "") -> None:
+        super().__init__(result.response)
+        self.tool = tool
+        self.reference = reference
+
+    def thing(self, value: JsonValue, parameter: str, *, called: bool = False) -> str:
+        """What the item is called that holds a value as what tells it apart; empty where none does, or several that are called otherwise.
+
+        ``called``: only where a parameter of this name is called after that field.
+        """
+        places = self._read.things.get(key_of_value(value), ()) if plain_value(value) else ()
+        if not places:
+            return ""
+        whole = read_value(self._text)
+        told = {place: thing for place in places if (thing := thing_at(whole, place))}
+        own = [thing for place, thing in told.items() if is_of(place, parameter)]
+        names = set(own if called else own or told.values())
+        return names.pop() if len(names) == 1 else ""
+
+
+def key_of_value(value: JsonValue) -> str:
     """Equal for a number and the same number as text."""
     text = plain_value(value)
     try:

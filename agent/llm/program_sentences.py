@@ -28,7 +28,7 @@ class SentenceAuthor:
     async def write(self, question: ProgramQuestion) -> WrittenProgram:
         """The text of the sentence that the model gives; none where it gives none that compiles, twice."""
         standing = text_names.made(one.text for one in question.attempts if one.stands)
-        given = {*([EARLIER] if question.earlier else []), *standing}
+        given = {*([EARLIER] if question.earlier else []), *question.file_names, *standing}
         made = Compiled("")
 
         def complaint(sentence: Sentence) -> str:

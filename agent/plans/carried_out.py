@@ -9,8 +9,9 @@ from agent.plans.lifting import Liftable, liftable, lifted
 from agent.plans.request_template import Words, spoken
 from agent.plans.standing import standing_of
 from agent.programs.text_names import used
+from agent.text import clean
 from agent.transcript import Transcript
-from domain.errors import NotLinearError
+from domain.errors import NotLinearError, UsageError
 from domain.event import EventRecord
 from domain.plan_document import PlanDocument
 from domain.program import ProgramPlan
@@ -20,7 +21,7 @@ from domain.tool import ToolDoc, ToolId
 @dataclass(frozen=True, slots=True)
 class Drawn:
     """What a run has done. ``carried_out``: as a program; ``liftable``: what of its text may be another value next time. ``document``: its steps, where
-    steps can say it, else ``why_no_steps``; ``offered``: values in them.
+    steps can say it, else ``why_no_steps``; ``offered``: values in them. ``files``: what its text goes over of what was given with its run, as its user calls it.
     """
 
     carried_out: ProgramPlan
@@ -28,11 +29,20 @@ class Drawn:
     document: PlanDocument | None = None
     offered: Sequence[Offered] = ()
     why_no_steps: str = ""
+    files: tuple[str, ...] = ()
 
     @property
     def plan(self) -> ProgramPlan:
         """The program with inputs for all that may be another value next time."""
         return lifted(self.carried_out, self.liftable)
+
+    def refuse_files(self, what: str) -> None:
+        """``UsageError`` where it goes over a file, which only its own run has; ``what`` was to be made of it."""
+        if self.files:
+            named = ", ".join(clean(one, 80) for one in self.files)
+            raise UsageError(
+                f"this run goes over a file that was given with it ({named}), and {what} has none: run it again instead, which has the same file"
+            )
 
 
 def generalised(made: Drawn, request: str, docs: Mapping[ToolId, ToolDoc]) -> tuple[ProgramPlan, str]:
@@ -57,13 +67,16 @@ def carried_out(
         document, offered = drawn(records, docs)
     except NotLinearError as error:
         why = str(error)
-    stands = standing_of(Transcript.of(records)) if given is None else None
+    transcript = Transcript.of(records)
+    stands = standing_of(transcript) if given is None else None
     if (plan := given or (ProgramPlan(program=stands) if stands is not None else None)) is not None:
         if _builds_on_earlier(plan):
             plan = None
         else:
             found = liftable(plan, request, docs)
-            return Drawn(plan, found, document, offered, why)
+            names = used(plan.program.text) - plan.inputs.keys() - plan.program.tools.keys()
+            files = tuple(one.name for one in transcript.files if one.variable in names)
+            return Drawn(plan, found, document, offered, why, files)
     if document is None:
         raise NotLinearError(why)
     return Drawn(compiled(document, docs), (), document, offered)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pydantic.types import JsonValue
 
 from agent.execution.validation import value_schema
+from agent.files.given import GivenFiles
 from agent.plans.input_schemas import fault_of_schema
 from agent.plans.parameters import parameter_of, read_values
 from agent.plans.plan_text import unseen_signs
@@ -28,6 +29,7 @@ from domain.program import Program, ProgramPlan
 from domain.tool import ToolDoc, ToolId
 from graph.shapes import shape_of_schema
 
+_NO_FILES = GivenFiles()
 LONGEST_PLAN = 5 * LONGEST
 """Characters of a text: a plan may hold values that no author of a program writes."""
 MOST_INPUTS = 50
@@ -69,9 +71,10 @@ async def checked(
     given: Sequence[ToolId] = (),
     *,
     values: Mapping[str, JsonValue] | None = None,
+    files: GivenFiles = _NO_FILES,
 ) -> CheckedPlan:
     """Check a text. ``tools``: the functions that it may call; ``given``: the steps whose results are ``earlier``; ``values``: of its inputs,
-    as far as they are known.
+    as far as they are known; ``files``: that its run was given.
     """
     there = {name: docs[tool] for name, tool in tools.items() if tool in docs}
     told = dict(values or {})
@@ -88,7 +91,7 @@ async def checked(
             readable.complaint.replace(f"Line {readable.line} ", "This ", 1), line, readable.column
         )
         return CheckedPlan(plan, (complaint, *unseen, *_of_inputs(inputs, told, frozenset(inputs), tools)))
-    checking = _Checking(there, inputs, tools)
+    checking = _Checking(there, inputs, tools, files)
     text, tree, whence = put_right(*readable, checking.known, answers=False)
     faults = [*checking.faults(tree, len(given)), *_gone(tree, tools, there)]
     lines = {line for (line, _), _ in faults}
@@ -111,7 +114,11 @@ class _Checking:
     """What a text may use, and what is wrong with it as a plan's."""
 
     def __init__(
-        self, functions: Mapping[str, ToolDoc], inputs: Mapping[str, JsonObject], tools: Mapping[str, ToolId]
+        self,
+        functions: Mapping[str, ToolDoc],
+        inputs: Mapping[str, JsonObject],
+        tools: Mapping[str, ToolId],
+        files: GivenFiles,
     ) -> None:
         declared: list[str] = []
         names: list[str] = []
@@ -121,12 +128,15 @@ class _Checking:
                 kind = annotation(shape_of_schema(value_schema(parameter_of(name, schema))), writer)
                 declared += [*writer.lines, f"{name}: {kind}"]
                 names.append(name)
+        types, definitions = files.declared()
+        given = {name: kind for name, kind in types.items() if name not in {*names, *tools}}
         self.known = Known(
             signatures_of(functions),
             functions,
-            {},
+            given,
             "\n" + "\n".join((*HOST.values(), *declared)),
             frozenset((*HOST, *names, *tools)),
+            definitions,
         )
 
     def faults(self, tree: ast.Module, given: int) -> Iterator[Fault]:

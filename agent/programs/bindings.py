@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic.types import JsonValue
 
+from agent.files.origins import FileOrigins
 from agent.plans.arguments import FIXED
 from agent.text import clean
 from domain.model import JsonObject
@@ -18,6 +19,7 @@ ANSWERED = "answered when asked"
 Answered = tuple[int, ToolId, StepResult]
 """A call that has ended: its step, its tool, its result."""
 
+_NO_FILES = FileOrigins()
 _LEAVES = 20_000
 """Single values of one answer that are looked at."""
 _EXPRESSION = 160
@@ -32,8 +34,11 @@ def bindings(
     answers: "Answers",
     *,
     plan: bool,
+    files: FileOrigins = _NO_FILES,
 ) -> Iterator[Binding]:
-    """Of the arguments that the text has values for. ``answered``: the calls before it, in order; ``answers``: what those hold; ``plan``: the text is a person's plan."""
+    """Of the arguments that the text has values for. ``answered``: the calls before it, in order; ``answers``: what those hold; ``plan``: the text is a person's plan.
+    ``files``: those that its user gave.
+    """
     for one in slices:
         value = arguments.get(one.parameter)
         if value is None:
@@ -42,6 +47,8 @@ def bindings(
             yield Binding(parameter=one.parameter, origin="user", reference=FIXED)
         elif (place := answers.place(value, one, answered)) is not None:
             yield Binding(parameter=one.parameter, origin="step", reference=place)
+        elif (given := _files_of(one)) and (place := files.place(value, given, _named(one)[-1])) is not None:
+            yield Binding(parameter=one.parameter, origin="file", reference=place)
         elif not one.foreign and any(source.kind == "answer" for source in one.sources):
             yield Binding(parameter=one.parameter, origin="user", reference=ANSWERED)
         elif not one.foreign and (words := words_of(value, request)):
@@ -58,6 +65,16 @@ def words_of(value: JsonValue, request: str) -> str:
     return found[0] if found else ""
 
 
+def _named(one: Slice) -> list[str]:
+    """The fields that its expression names, behind an empty one."""
+    return ["", *(name for found in _KEY.finditer(one.expression) for name in found.groups() if name)]
+
+
+def _files_of(one: Slice) -> frozenset[str]:
+    """The variables of the files that went into it."""
+    return frozenset(source.name for source in one.sources if source.kind == "file")
+
+
 def _plain(one: Slice) -> bool:
     """Whether it is a value of the plan as it stands: a constant, or one of its inputs."""
     return all(source.kind in ("constant", "said", "given") for source in one.sources)
@@ -71,7 +88,7 @@ class Answers:
 
     def place(self, value: JsonValue, one: Slice, answered: Sequence[Answered]) -> str | None:
         """The field that holds a value, of the latest answer that went into it and has one; of several the one that the expression names."""
-        named = [name for found in _KEY.finditer(one.expression) for name in found.groups() if name]
+        named = _named(one)[1:]
         for step, tool, result in reversed(answered):
             if tool in one.tools and result.status == "ok":
                 places = self._of(result.response).places(value)

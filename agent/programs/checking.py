@@ -34,7 +34,7 @@ class Checked:
 @dataclass(frozen=True, slots=True)
 class Known:
     """What a text may use. ``tools`` and ``docs`` by function; ``given``: names that hold values already, each with its type; ``declared``: more
-    declarations for the type check, of ``others``: names that are neither.
+    declarations for the type check, of ``others``: names that are neither. ``types``: definitions that all of these need.
     """
 
     tools: Mapping[str, Signature]
@@ -42,6 +42,7 @@ class Known:
     given: Mapping[str, str]
     declared: str = ""
     others: Collection[str] = ()
+    types: str = ""
 
     @property
     def there(self) -> set[str]:
@@ -54,13 +55,18 @@ Fault = tuple[Place, str]
 
 
 async def check(
-    text: str, offer: OfferText, docs: Mapping[str, ToolDoc], sandbox: Sandbox, given: Mapping[str, str]
+    text: str,
+    offer: OfferText,
+    docs: Mapping[str, ToolDoc],
+    sandbox: Sandbox,
+    given: Mapping[str, str],
+    declared: str = "",
 ) -> Checked:
-    """Check a text over an offer. ``docs``: by function. ``given``: names that hold values already, each with its type."""
+    """Check a text over an offer. ``docs``: by function. ``given``: names that hold values already, each with its type; ``declared``: what these types need."""
     readable = read(text)
     if isinstance(readable, Unreadable):
         return Checked(text, (readable.complaint,))
-    known = Known({one.name: one for one in offer.signatures}, docs, given)
+    known = Known({one.name: one for one in offer.signatures}, docs, given, types=declared)
     text, tree, _ = put_right(*readable, known)
     found = [*faults_of_tree(tree, known), *calling.ends_in_value(tree)]
     lines = {line for (line, _), _ in found}
@@ -72,22 +78,24 @@ async def faults_of_types(text: str, tree: ast.Module, known: Known, sandbox: Sa
     """What the type check finds that is surely wrong."""
     made = dict.fromkeys(call.func.id for call in calls(tree) if isinstance(call.func, ast.Name))
     called = [known.tools[name] for name in made if name in known.tools]
-    declared = stubs(called, known.given, bound_names(tree)) + known.declared
+    declared = stubs(called, known.given, bound_names(tree), known.types) + known.declared
     lines = text.split("\n")
     return [
         ((line, len(lines[line - 1][: column - 1].encode()) if line <= len(lines) else 0), said)
-        for line, column, said in type_complaints(await sandbox.type_errors(text, declared), known.tools, known.docs)
+        for line, column, said in type_complaints(
+            await sandbox.type_errors(text, declared), known.tools, known.docs, known.types
+        )
     ]
 
 
-def stubs(functions: Iterable[Signature], given: Mapping[str, str], own: Collection[str] = ()) -> str:
-    """Everything that a program may use, declared: these functions, what every program has, and names that hold values already.
+def stubs(functions: Iterable[Signature], given: Mapping[str, str], own: Collection[str] = (), types: str = "") -> str:
+    """Everything that a program may use, declared: these functions, what every program has, and names that hold values already, of these ``types``.
 
     ``own``: the names that the program itself gives a meaning to, be they a helper's.
     """
     names = "".join(f"{name}: {kind}\n" for name, kind in given.items())
     helpers = [text for name, text in DECLARATIONS.items() if name not in {*own, *given}]
-    return "\n".join((PREAMBLE, _CALLABLE, _DECLARED, *helpers, names, *(one.stub for one in functions)))
+    return "\n".join((PREAMBLE, _CALLABLE, _DECLARED, *helpers, types + names, *(one.stub for one in functions)))
 
 
 def put_right(

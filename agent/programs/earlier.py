@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pydantic.types import JsonValue
 
 from agent.conversation import CUT, Earlier
+from agent.files.given import GivenFiles
 from agent.policy.protocol import Results
 from agent.programs.known import NOTHING, Known
 from agent.programs.looks import shown
@@ -59,7 +60,7 @@ class Asked:
     """What a program is written for. ``earlier``: what it goes on from. ``wider``: what a program lacks is looked for once more.
 
     ``given``: a text that is run once instead of one that is written, ``of_strangers`` where it may hold other words than its user's.
-    ``known``: how such requests were served. ``thrice``: three texts may come to nothing in all, those that a check refuses among them.
+    ``files``: that its user gave. ``known``: how such requests were served. ``thrice``: three texts may come to nothing in all, those that a check refuses among them.
     """
 
     request: str
@@ -70,11 +71,21 @@ class Asked:
     thrice: bool = False
     given: str = ""
     of_strangers: bool = False
+    files: GivenFiles = field(default_factory=GivenFiles)
 
     @property
     def tainted(self) -> bool:
         """Whether its author is shown what is no word of its user."""
-        return self.of_strangers or self.earlier.foreign or self.known.tainted
+        return self.of_strangers or self.earlier.foreign or bool(self.files.all) or self.known.tainted
+
+    def found(self, names: frozenset[str]) -> dict[str, JsonValue]:
+        """What a text finds that reads these names: earlier results and files."""
+        return self.earlier.inputs(names) | self.files.inputs(names)
+
+    def types(self) -> tuple[dict[str, str], str]:
+        """Of what a text finds, with the definitions that these need."""
+        types, definitions = self.files.declared()
+        return types | ({EARLIER: "list[Any]"} if self.earlier.text else {}), definitions
 
     def question(
         self, functions: Functions, attempts: Sequence[Attempt], answers: Sequence[QuestionAnswered]
@@ -85,6 +96,8 @@ class Asked:
             offer=functions.text,
             today=self.today,
             earlier=self.earlier.text,
+            files=self.files.text,
+            file_names=tuple(self.files.names),
             goes_on=bool(self.earlier.values),
             attempts=tuple(attempts),
             unknown=functions.unknown,

@@ -10,6 +10,7 @@ from pydantic.types import JsonValue
 
 from agent.execution.identity import Key, identity_of, key_of, site_of
 from agent.execution.validation import checked, validate, without_nothing
+from agent.files.origins import FileOrigins
 from agent.policy.protocol import Arguments
 from agent.programs.bindings import Answers, bindings
 from agent.programs.leave import ProgramLeave, WaitingCall
@@ -82,7 +83,7 @@ class Call:
 
 
 class Identifying:
-    """Of one run of one text. ``opened``: finds what the text leaves open; ``plan``: the text is a person's plan, whose values are theirs."""
+    """Of one run of one text. ``opened``: finds what the text leaves open; ``plan``: the text is a person's plan, whose values are theirs; ``files``: that its user gave."""
 
     def __init__(
         self,
@@ -95,6 +96,7 @@ class Identifying:
         opened: OpenValues | None = None,
         *,
         plan: bool = False,
+        files: FileOrigins,
     ) -> None:
         self._subtask = subtask
         self._number = number
@@ -104,6 +106,7 @@ class Identifying:
         self._leave = leave
         self._opened = opened
         self._plan = plan
+        self._files = files
         self._answers = Answers()
         self._came_by: Counter[tuple[int, int, str]] = Counter()
         self._completed = set[Key]()
@@ -181,4 +184,5 @@ class Identifying:
         answered = (*given, *((one.step, one.result.tool, one.result) for one in before))
         slices = self._leave.slices(self.waiting(call))
         request = opened.request if opened else ""
-        return tuple(bindings(call.arguments, slices, answered, request, self._answers, plan=self._plan))
+        found = bindings(call.arguments, slices, answered, request, self._answers, plan=self._plan, files=self._files)
+        return tuple(found)

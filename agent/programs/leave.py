@@ -33,13 +33,14 @@ class WaitingCall:
 @dataclass(frozen=True, slots=True)
 class SubtaskLeave:
     """Of a subtask's programs. ``said``: what the user said. ``inputs``: names that hold values already, each with the tool that it came from; ``own``:
-    names of a plan's inputs, to which the user gave their values.
+    names of a plan's inputs, to which the user gave their values. ``files``: names that hold files of the user's, each with what the user calls it.
     """
 
     announcements: Announcements
     said: Sequence[str] = ()
     inputs: Mapping[str, ToolId] = field(default_factory=dict[str, ToolId])
     own: Collection[str] = ()
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def of(
         self, program: Program, cells: Sequence[str], tools: Mapping[str, ToolId], numbers: Sequence[int] = ()
@@ -91,5 +92,7 @@ class ProgramLeave:
     @cached_property
     def _sliced(self) -> SlicedProgram:
         inputs = {"today": ToolId("")} | dict(self.subtask.inputs)
-        setting = Setting(self.tools, self.program.arguments, self.subtask.said, inputs, self.subtask.own)
+        setting = Setting(
+            self.tools, self.program.arguments, self.subtask.said, inputs, self.subtask.own, self.subtask.files
+        )
         return SlicedProgram([*self.cells, self.program.text], setting)

@@ -65,9 +65,9 @@ def _free(ways: list[str], used: Collection[str]) -> str:
     return f"{base}_{number}"
 
 
-def tool_names(tools: Iterable[ToolDoc]) -> list[tuple[str, ToolDoc]]:
-    """Tools with their names as functions: that of the API; where another has it, or Python, with the tool set's."""
-    return named(tools, _of_tool, TAKEN)
+def tool_names(tools: Iterable[ToolDoc], taken: Collection[str] = ()) -> list[tuple[str, ToolDoc]]:
+    """Tools with their names as functions: that of the API; where another has it, or Python, or something that is ``taken``, with the tool set's."""
+    return named(tools, _of_tool, TAKEN | frozenset(taken))
 
 
 def is_name_of(name: str, tool: ToolDoc) -> bool:

@@ -1,6 +1,6 @@
 """An offer as a model is shown it: signatures under a budget of tokens."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, takewhile
 
@@ -29,15 +29,18 @@ class OfferText:
 
 
 def render_offer(
-    docs: Sequence[ToolDoc], budget: int | None = None, shapes: Mapping[ToolId, Shape] | None = None
+    docs: Sequence[ToolDoc],
+    budget: int | None = None,
+    shapes: Mapping[ToolId, Shape] | None = None,
+    taken: Collection[str] = (),
 ) -> OfferText:
     """The signatures of tools, best first, within ``budget`` tokens (None: whatever they take).
 
     As many as fit are shown whole, from the first; the rest by name and parameters; where even that is too much, the last are left out,
     rather than that what is best is told without its structure: half of the budget is for that.
-    ``shapes``: what is known of responses besides what documents say.
+    ``shapes``: what is known of responses besides what documents say. ``taken``: names that are something else's.
     """
-    made = signatures(docs, shapes)
+    made = signatures(docs, shapes, taken)
     characters = None if budget is None else max(4 * budget - 1, 0)
     shown, whole = _fitting(made, characters)
     text = "\n".join(one.text if number < whole else one.short for number, one in enumerate(shown))

@@ -2,7 +2,7 @@
 
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -49,9 +49,9 @@ class Functions:
         )
 
 
-def functions(tools: Sequence[ToolDoc], tokens: int) -> Functions:
-    """Tools as functions, best first, those that ``tokens`` have a place for."""
-    text, known = render_offer(tools, tokens), {tool.id: tool for tool in tools}
+def functions(tools: Sequence[ToolDoc], tokens: int, taken: Collection[str] = ()) -> Functions:
+    """Tools as functions, best first, those that ``tokens`` have a place for. ``taken``: names that are something else's."""
+    text, known = render_offer(tools, tokens, taken=taken), {tool.id: tool for tool in tools}
     return Functions(text, {one.name: known[one.tool] for one in text.signatures})
 
 

@@ -43,7 +43,7 @@ class ProgramQuestion:
     """What the author of a program sees. ``offer``: the functions it may call. ``today``: the date, as ``2026-11-23``.
 
     ``earlier``: what is shown of the results of earlier requests, which the program finds as ``earlier``; empty where there are none. ``goes_on``: whether it finds any there. ``attempts``: the oldest first.
-    ``unknown``: functions whose response has no known structure, so that a look is called for. ``answers``: what the user was asked and said.
+    ``files``: what is shown of files that the user gave, which it finds by ``file_names``. ``unknown``: functions whose response has no known structure, so that a look is called for. ``answers``: what the user was asked and said.
     ``known``: how such requests were served.
     ``docs``: the documents of the offered functions, by their names. ``of_path``: these are the steps of a path that was found for the request.
     """
@@ -59,6 +59,8 @@ class ProgramQuestion:
     known: Known = NOTHING
     docs: Mapping[str, ToolDoc] = field(default_factory=dict[str, ToolDoc])
     of_path: bool = False
+    files: str = ""
+    file_names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

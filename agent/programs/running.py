@@ -13,6 +13,7 @@ from agent.budget import Meter
 from agent.execution.call_cache import ReusingExecutor
 from agent.execution.execute import OUT_OF_TIME, made
 from agent.execution.identity import identity_of
+from agent.files.origins import FileOrigins
 from agent.policy.protocol import Arguments
 from agent.programs.answers import answer_of, final
 from agent.programs.identified import Call, Called, Identifying
@@ -67,7 +68,7 @@ class Calling:
     ``turn``: waited for before the first change, so that subtasks change things in their order. ``leave``: who gives leave for them is told.
     ``asking``: what the run asks its user.
     ``opened``: finds what a plan's text leaves open; ``plan``: the text is a person's plan, whose values are theirs. ``author``: there is one who
-    reads what a user answers in words of their own.
+    reads what a user answers in words of their own. ``files``: that the user gave, for where values come from.
     """
 
     subtask: int
@@ -81,6 +82,7 @@ class Calling:
     opened: OpenValues | None = None
     plan: bool = False
     author: bool = False
+    files: FileOrigins = field(default_factory=FileOrigins)
 
 
 @dataclass(slots=True)
@@ -146,7 +148,15 @@ class ProgramRunner:
         self._order = {key: at for at, key in enumerate(self._recorded.ended)}
         self._leave = leave
         self._sites = Identifying(
-            calling.subtask, number, program, calling.docs, self._recorded, leave, calling.opened, plan=calling.plan
+            calling.subtask,
+            number,
+            program,
+            calling.docs,
+            self._recorded,
+            leave,
+            calling.opened,
+            plan=calling.plan,
+            files=calling.files,
         )
         self._air = _Air()
         self._had_turn = False

@@ -13,7 +13,7 @@ from agent.programs import text_names
 from agent.programs.approving import Approving
 from agent.programs.carrying import said_by_calls, shortened
 from agent.programs.checking import check
-from agent.programs.earlier import EARLIER, Asked
+from agent.programs.earlier import Asked
 from agent.programs.looks import shown
 from agent.programs.offered import considered, functions, offered_tools
 from agent.programs.protocol import (
@@ -103,7 +103,7 @@ class Serving:
 
     async def events(self, tools: Sequence[ToolDoc]) -> AsyncIterator[Event]:
         """Programs over these tools, until there is nothing more to write; what they came to is with the progress."""
-        self._functions = functions(tools, self._deps.offer_tokens)
+        self._functions = functions(tools, self._deps.offer_tokens, self._asked.files.names)
         try:
             async with closing(self._to_an_end()) as events:
                 async for event in events:
@@ -215,9 +215,11 @@ class Serving:
                             yield ProgramRefused(text="", complaints=(why,))
                         return
                     cells = text_names.made(one.text for one in self._attempts if one.stands)
-                    given = dict.fromkeys(cells, "Any") | ({EARLIER: "list[Any]"} if self._asked.earlier.text else {})
+                    types, declared = self._asked.types()
+                    given = types | dict.fromkeys(cells, "Any")
                     with self._progress.spends("check"):
-                        checked = await check(text, self._functions.text, self._functions.docs, self._sandbox, given)
+                        offer, docs = self._functions.text, self._functions.docs
+                        checked = await check(text, offer, docs, self._sandbox, given, declared)
                     text, complaints = checked.text, checked.complaints
                 case _:  # none was written before
                     return
@@ -264,7 +266,7 @@ class Serving:
         tools = {name: self._evidence.doc(tool) for name, tool in program.tools.items() if self._evidence.has(tool)}
         self._progress.writes |= {tool.id for tool in tools.values() if not tool.safe}
         made = text_names.made(cells)
-        inputs = self._asked.earlier.inputs(text_names.used(program.text) - made)
+        inputs = self._asked.found(text_names.used(program.text) - made - program.tools.keys())
         inputs |= values if goes_on else {"today": self._asked.today, **values}
         calling = replace(self._calling, docs=tools, plan=self._approving is not None, author=self._approving is None)
         if self._approving is not None:
@@ -333,7 +335,7 @@ class Serving:
             text,
             ran,
             self._results(self._before),
-            given=bool(self._asked.earlier.inputs(text_names.used(text))),
+            given=bool(self._asked.found(text_names.used(text))),
             unreached=unreached(text, self._functions.docs, [name for name, _ in calls]),
             review=self._evidence.reader.review(self._asked.request, [one for one in ran if one[1].status == "ok"]),
             request=self._asked.request,
@@ -358,7 +360,7 @@ class Serving:
         called = {result.tool for _, result in self._calls}
         before = list(self._functions.docs.values())
         tools = [*(one for one in before if one.id in called), *more, *(one for one in before if one.id not in called)]
-        self._functions = functions(tools, self._deps.offer_tokens)
+        self._functions = functions(tools, self._deps.offer_tokens, self._asked.files.names)
         if self._program is not None:
             new = [name for name, tool in self._functions.docs.items() if tool in more]
             told = f"It ended with {end.verdict!r}, lacking: {end.missing}\nThere are more functions now: {', '.join(new)}."

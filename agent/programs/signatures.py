@@ -5,7 +5,7 @@ cleaned line of comment.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -64,10 +64,12 @@ def signature(doc: ToolDoc, shape: Shape | None = None) -> Signature:
     return signatures([doc], {} if shape is None else {doc.id: shape})[0]
 
 
-def signatures(docs: Sequence[ToolDoc], shapes: Mapping[ToolId, Shape] | None = None) -> list[Signature]:
-    """The signatures of tools that are offered together, in order: each has a name of its own."""
+def signatures(
+    docs: Sequence[ToolDoc], shapes: Mapping[ToolId, Shape] | None = None, taken: Collection[str] = ()
+) -> list[Signature]:
+    """The signatures of tools that are offered together, in order: each has a name of its own, and none that is ``taken``."""
     known = shapes or {}
-    return [_signature(doc, name, known.get(doc.id) or response_shape(doc)) for name, doc in tool_names(docs)]
+    return [_signature(doc, name, known.get(doc.id) or response_shape(doc)) for name, doc in tool_names(docs, taken)]
 
 
 def signatures_of(functions: Mapping[str, ToolDoc]) -> dict[str, Signature]:

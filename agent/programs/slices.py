@@ -36,7 +36,7 @@ class Setting:
     """What the names of a program stand for. ``tools``: its functions. ``arguments``: by function, its parameters' names to those of the tool.
 
     ``said``: what the user said. ``inputs``: names that hold values before it runs, each with the tool that it came from; empty: from none.
-    ``own``: those to which the user gave their values.
+    ``own``: those to which the user gave their values. ``files``: names that hold files which the user gave, each with what the user calls it.
     """
 
     tools: Mapping[str, ToolId]
@@ -44,6 +44,7 @@ class Setting:
     said: Sequence[str] = ()
     inputs: Mapping[str, ToolId] = field(default_factory=lambda: {"today": ToolId("")})
     own: Collection[str] = ()
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 class SlicedProgram:
@@ -138,6 +139,8 @@ class SlicedProgram:
         items = [one for one in inputs if one.startswith(f"{name}[")]
         if name in self._setting.own:
             yield Source(kind="given", name=name)
+        elif name in self._setting.files:
+            yield Source(kind="file", name=name)
         elif items:
             yield from (Source(kind="input", name=one, tool=inputs[one]) for one in items)
         elif name in inputs:
@@ -179,6 +182,8 @@ def _source_words(source: Source) -> str:
             return f"what an error of {name} said{line}"
         case "input":
             return "today's date" if name == "today" else f"{name}, found earlier"
+        case "file":
+            return f"your file {name}"
         case "given":
             return f"your value of {name}"
         case "said":

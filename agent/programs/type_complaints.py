@@ -8,37 +8,38 @@ from domain.tool import ToolDoc
 
 _LINE = re.compile(r"(\d+):(\d+): \w+\[([a-z-]+)\] (.*)")
 _ARGUMENT = re.compile(r"Argument to function `(\w+)` is incorrect: Expected `(.+)`, found `(.+)`")
-_KEY = re.compile(r'Unknown key "(.*?)" for TypedDict `(_(\w+)_(in|out)_\d+)`(.*)')
+_KEY = re.compile(r'Unknown key "(.*?)" for TypedDict `(_(\w+)_(in|out|file)_\d+)`(.*)')
 _FIELD = re.compile(r"[{,]'([^']{1,60})':")
 _SHOWN = 12
 _FORGOTTEN = "CoroutineType["
 _SURE = frozenset({"unresolved-attribute", "not-subscriptable", "not-iterable", "unsupported-operator", "invalid-key"})
 _OPEN = re.compile(r"\b(None|Any|Unknown|Never|object)\b")
-_CONTAINER = re.compile(r"^(list|dict|tuple|set|CoroutineType|_\w+_(in|out)_\d+)\b")
+_CONTAINER = re.compile(r"^(list|dict|tuple|set|CoroutineType|_\w+_(in|out|file)_\d+)\b")
 _ANSWER = re.compile(r"`_(\w+?)_out_\d+`")
+_ROW = re.compile(r"`_(\w+?)_file_\d+`")
 _LITERAL = re.compile(r"^Literal\[.*\]( \| None)?$")
 
 
 def type_complaints(
-    diagnostics: Sequence[str], tools: Mapping[str, Signature], docs: Mapping[str, ToolDoc]
+    diagnostics: Sequence[str], tools: Mapping[str, Signature], docs: Mapping[str, ToolDoc], types: str = ""
 ) -> Iterator[tuple[int, int, str]]:
-    """Line and column (from 1, in characters) and sentence of each that counts."""
+    """Line and column (from 1, in characters) and sentence of each that counts. ``types``: definitions of what stands in files."""
     for diagnostic in diagnostics:
         if found := _LINE.fullmatch(diagnostic):
             rule, message = found[3], found[4]
-            if said := _complaint(rule, message, tools, docs):
+            if said := _complaint(rule, message, tools, docs, types):
                 yield int(found[1]), int(found[2]), said
 
 
-def _complaint(rule: str, message: str, tools: Mapping[str, Signature], docs: Mapping[str, ToolDoc]) -> str:
+def _complaint(rule: str, message: str, tools: Mapping[str, Signature], docs: Mapping[str, ToolDoc], types: str) -> str:
     if _FORGOTTEN in message:
         return "A call is used before it is awaited: write `await` before it."
     if rule == "invalid-argument-type":
         return _argument(message, tools)
     if rule == "invalid-key":
-        return _key(message, tools, docs)
+        return _key(message, tools, docs, types)
     if rule in _SURE and not _OPEN.search(message) and " | " not in message and "_in_" not in message:
-        return _ANSWER.sub(r"what `\1` answers", message) + "."
+        return _ROW.sub(r"a row of `\1`, which is a dict,", _ANSWER.sub(r"what `\1` answers", message)) + "."
     return ""
 
 
@@ -55,12 +56,14 @@ def _argument(message: str, tools: Collection[str]) -> str:
     return ""  # scalars are turned into each other where nothing is lost, and refused by the call else
 
 
-def _key(message: str, tools: Mapping[str, Signature], docs: Mapping[str, ToolDoc]) -> str:
-    """A field that no document mentions: surely wrong where the document is a schema, or has one that is written alike."""
+def _key(message: str, tools: Mapping[str, Signature], docs: Mapping[str, ToolDoc], types: str) -> str:
+    """A field that no document mentions: surely wrong where the document is a schema, or has one that is written alike. A column that a file has not."""
     found = _KEY.fullmatch(message)
     if not found:
         return ""
     key, kind, function, side, rest = found.groups()
+    if side == "file":
+        return f'There is no column "{key}" in the file `{function}`{_fields(kind, types)}'
     alike = re.search(r'did you mean "(.*?)"', rest)
     doc = docs.get(function)
     if not alike and side == "out" and not (doc and doc.response_schema and not doc.learnt_response):

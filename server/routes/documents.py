@@ -25,6 +25,7 @@ from server.routes.runs import ShownRun, begun
 from server.routes.texts import RowId, ShortText
 from server.routes.tools import tools_of
 from server.routes.written_programs import written_plan
+from server.runs.given_files import files_of
 from server.runs.given_plans import settings_with
 from server.runs.journal import records_of
 from server.services import Services
@@ -130,8 +131,9 @@ async def rerun(run_id: RowId, body: RerunBody, caller: CurrentCaller, services:
 
 async def _changed(run: Run, body: RerunBody, services: Services) -> ProgramPlan | None:
     """What is to be carried out; None for what the run is asked for with as it is."""
+    files = await files_of(run, services.storage)
     if body.program is not None:
-        return await _tainted_as(run, await written_plan(body.program, services), services)
+        return await _tainted_as(run, await written_plan(body.program, services, files), services)
     if body.values is not None:
         made = await drawn_from(run, services)
         plan, wrong = await asyncio.to_thread(with_values, made.plan, {**_values(made.plan), **body.values})

@@ -42,6 +42,7 @@ async def export_run(
     """Its program, or its calls as one; what the request said are inputs, with its values as defaults."""
     run = await own(run_id, user.id, services)
     made = await drawn_from(run, services)
+    made.refuse_files("what is exported")
     docs = await tools(made.carried_out.program.tools.values(), services) or {}
     plan, words = await asyncio.to_thread(generalised, made, run.request, docs)
     return await _file(await _exported(plan, words, services), form)

@@ -13,6 +13,7 @@ from server.routes.router import operations
 from server.routes.runs import ShownRun, shown
 from server.routes.texts import RowId
 from server.storage.conversations import Conversation, Message
+from server.storage.files import KeptFile
 from server.storage.runs import ListedRun
 from server.storage.shielded import shielded
 from server.storage.storage import Storage
@@ -28,9 +29,10 @@ class ExportedRun(ShownRun):
 
 
 class Export(BaseModel):
-    """All of a conversation: what was said, and every run with its events, the oldest first."""
+    """All of a conversation: what was said, the files that were given with it, and every run with its events, the oldest first."""
 
     conversation: Conversation
+    files: list[KeptFile]
     messages: list[Message]
     runs: list[ExportedRun]
 
@@ -50,7 +52,10 @@ async def export_conversation(
 
 async def _document(conversation: Conversation, user_id: str, storage: Storage) -> AsyncGenerator[str]:
     """In pieces, the fields in the order of :class:`Export`."""
-    yield f'{{"conversation":{conversation.model_dump_json()},"messages":['
+    yield f'{{"conversation":{conversation.model_dump_json()},"files":['
+    async for piece in _separated(_files(conversation.id, user_id, storage)):
+        yield piece
+    yield '],"messages":['
     async for piece in _separated(_messages(conversation.id, user_id, storage)):
         yield piece
     yield '],"runs":['
@@ -69,6 +74,13 @@ async def _separated(items: AsyncGenerator[str]) -> AsyncGenerator[str]:
     async for item in items:
         yield item if first else f",{item}"
         first = False
+
+
+async def _files(conversation_id: str, user_id: str, storage: Storage) -> AsyncGenerator[str]:
+    """One at a time: each may hold a megabyte."""
+    for one in await shielded(storage.files.ids(conversation_id, user_id)):
+        for file in await shielded(storage.files.of(conversation_id, user_id, [one])):
+            yield file.model_dump_json()
 
 
 async def _messages(conversation_id: str, user_id: str, storage: Storage) -> AsyncGenerator[str]:

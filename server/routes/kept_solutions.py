@@ -71,6 +71,7 @@ async def made(source: SolutionBody, user: User, services: Services) -> Solution
 
 async def _all_that_may_differ(run: Run, services: Services) -> dict[str, Place]:
     drawn = await drawn_from(run, services)
+    drawn.refuse_files("a solution")
     if drawn.plan.inputs:
         return {name: Place(input=name) for name in input_names_shown(drawn.plan)}
     return {one.name: Place(step=one.step, parameter=one.parameter) for one in drawn.offered}

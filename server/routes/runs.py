@@ -18,6 +18,7 @@ from server.dependencies import Caller, CurrentCaller, CurrentServices, CurrentU
 from server.problems import problems
 from server.routes.choices import check_choices
 from server.routes.drawn_documents import check_document
+from server.routes.files import check_files
 from server.routes.given_documents import GivenDocument
 from server.routes.given_programs import GivenWholeProgram
 from server.routes.router import operations
@@ -26,6 +27,7 @@ from server.routes.texts import Plain, RowId
 from server.routes.tools import tools_of
 from server.routes.written_programs import written_plan
 from server.runs.event_stream import stream_events
+from server.runs.given_files import FILES
 from server.runs.given_plans import settings_with
 from server.runs.journal import records_of
 from server.services import Services
@@ -56,6 +58,9 @@ class RunBody(BaseModel):
     stop_at_plan: bool = Field(default=False, description="Wait with each plan until it is approved, edited or not.")
     document: GivenDocument | None = Field(default=None, description="The steps to carry out; nothing is planned then.")
     program: GivenWholeProgram | None = Field(default=None, description="The same, as a program with its inputs.")
+    files: list[RowId] = Field(
+        default_factory=list[RowId], max_length=20, description="Ids of files of the conversation that it is about."
+    )
 
 
 class ShownRun(ListedRun):
@@ -88,7 +93,10 @@ async def start_run(
     plan = await _given(body, services)
     settings: JsonObject = {"stop_at_plan": True} if body.stop_at_plan else {}
     settings = settings if plan is None else settings_with(plan)
+    if body.files:
+        settings = {**settings, FILES: [*dict.fromkeys(body.files)]}
     choices = RunChoices(planner=planner, policy=body.policy, model=body.model, settings=settings)
+    await check_files(body.files, choices, conversation_id, caller.user.id, services)
     return await begun(caller, conversation_id, body.request, choices, services)
 
 

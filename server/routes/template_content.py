@@ -57,6 +57,7 @@ async def content(
             return _content(plan, _known_names(request, plan))
         case Run() as run:
             made = await drawn_from(run, services)
+            made.refuse_files("a template")
             by_steps = any(one.step for one in places.values()) or not (made.plan.inputs or made.document is None)
             if by_steps and made.document is not None:
                 plan, words = await _of_steps(made.document, places, services, made.document, made.offered)

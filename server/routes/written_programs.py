@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from agent.files.given import GivenFiles
 from agent.plans.checked_plan import checked
 from agent.programs.names import is_name_of, tool_names
 from agent.text import clean
@@ -13,16 +14,18 @@ from server.routes.tools import tools
 from server.runs.checked_plans import PlanAsProgram
 from server.services import Services
 
+_NO_FILES = GivenFiles()
 
-async def written_plan(sent: WholeSentProgram, services: Services) -> ProgramPlan:
+
+async def written_plan(sent: WholeSentProgram, services: Services, files: GivenFiles = _NO_FILES) -> ProgramPlan:
     """The plan that a text is. ``UsageError`` with all that is wrong with it, by line; ``UnavailableError`` where this server has no tools.
 
-    A function has its tool's own name: whoever reads the text takes it for that tool.
+    A function has its tool's own name: whoever reads the text takes it for that tool. ``files``: that its run has.
     """
     sandbox = (await services.agents.container()).sandbox()
     docs = await tools(sent.tools.values(), services) or {}
     _refuse_other_names(sent.tools, docs)
-    found = await checked(sent.text, sent.inputs, sent.tools, docs, sandbox, values=sent.values)
+    found = await checked(sent.text, sent.inputs, sent.tools, docs, sandbox, values=sent.values, files=files)
     PlanAsProgram(found.plan, found.plan, found.complaints).refuse()
     return found.plan
 

@@ -10,6 +10,7 @@ from typing import Protocol
 from agent.budget import Budget
 from agent.execution.executor import Executor
 from agent.execution.secrets import Secrets
+from agent.files.given import GivenFiles
 from agent.learning.verdict import answers_of, same_words
 from agent.offer.tool_facts import Evidence
 from agent.policy.protocol import Policy
@@ -23,6 +24,7 @@ from server.quotas import Quotas
 from server.runs.approvals import UserApprover
 from server.runs.asking import UserAsker
 from server.runs.conversation_context import runs_before, voices_of
+from server.runs.given_files import files_of
 from server.runs.given_plans import given_plan
 from server.runs.journal import records_of
 from server.runs.ledger import LedgerExecutor
@@ -172,6 +174,7 @@ class Agents:
             stopped = partial(self._storage.held.stopped, run.id)
             caller = StopCheckExecutor(UnknownOutcomeExecutor(ledger, questions), stopped, control.stop)
             deps = await run_deps(container, run.policy, caller, run.planner, owner=run.user_id, model=run.model)
+            deps = replace(deps, files=await self.files_of(run))
             spent = await self._spending(run, deps.policy)
             voices = await voices_of(run, self._storage)
             by_another = bool(voices.others_said)
@@ -217,6 +220,10 @@ class Agents:
         """What no run of this user may take: tools that are not for the user, and those that an administrator has banned."""
         hidden = await self.visibility.hidden_from(user_id, (await self.whole()).graph.get_tools)
         return hidden | await shielded(self._storage.tool_marks.banned())
+
+    async def files_of(self, run: Run) -> GivenFiles:
+        """What a run goes over beside responses. Raises as :func:`files_of`."""
+        return await files_of(run, self._storage)
 
     async def _wrong_answers(self, run: Run) -> frozenset[str]:
         """Those to the same request that its user has marked as wrong."""

@@ -66,6 +66,7 @@ async def check(agents: Agents, written: ProgramPlan, plan: OpenPlan, functions:
         sandbox,
         plan.given,
         values=written.values,
+        files=await agents.files_of(plan.run),
     )
 
 

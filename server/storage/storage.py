@@ -18,6 +18,7 @@ from server.storage.database import Database
 from server.storage.effects import Effects
 from server.storage.encryption import Keys
 from server.storage.events import RunEvents
+from server.storage.files import Files
 from server.storage.host_transfers import HostTransfers
 from server.storage.inputs import Inputs
 from server.storage.invitations import Invitations
@@ -84,6 +85,7 @@ class Storage:
         self.allowed_tools = AllowedTools(database, clock)
         self.host_transfers = HostTransfers(database, clock)
         self.conversations = Conversations(database, clock)
+        self.files = Files(database, clock)
         self.runs = Runs(database, clock)
         self.run_history = RunHistory(database)
         self.days = DailyUsage(database, clock)

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from agent.files.reading import FileLimits, read_file
 from domain.program import Program, ProgramPlan
 from domain.solution import Solution
 from domain.tool import ToolDoc, ToolId, tool_id
@@ -84,6 +85,13 @@ async def an_invitation(world: World) -> Mapping[str, str]:
 async def a_conversation(world: World) -> Mapping[str, str]:
     made = await world.services.storage.conversations.add(world.people["user"].id, "a title")
     return {"conversation_id": made.id}
+
+
+async def a_file(world: World) -> Mapping[str, str]:
+    user, about = world.people["user"].id, await a_conversation(world)
+    read = read_file("a.csv", b"a,b\n1,2\n", FileLimits())
+    kept = await world.services.storage.files.add(about["conversation_id"], user, 8, lambda _: read)
+    return {**about, "file_id": kept.file.id}
 
 
 async def an_ended_run(world: World) -> Mapping[str, str]:
@@ -270,6 +278,11 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("DELETE", "/api/v1/conversations/{conversation_id}"): own(204, a_conversation),
     ("GET", "/api/v1/conversations/{conversation_id}/messages"): own(200, a_conversation),
     ("GET", "/api/v1/conversations/{conversation_id}/export"): own(200, a_conversation),
+    ("POST", "/api/v1/conversations/{conversation_id}/files"): own(
+        201, a_conversation, {"name": "a.csv", "content": "YSxiCjEsMgo="}
+    ),
+    ("GET", "/api/v1/conversations/{conversation_id}/files"): own(200, a_conversation),
+    ("DELETE", "/api/v1/conversations/{conversation_id}/files/{file_id}"): own(204, a_file),
     ("GET", "/api/v1/conversations/{conversation_id}/runs"): own(200, a_conversation),
     ("POST", "/api/v1/conversations/{conversation_id}/runs"): own(202, a_conversation, {"request": "a request"}),
     ("GET", "/api/v1/choices"): for_oneself(200),

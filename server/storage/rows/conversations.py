@@ -1,11 +1,12 @@
-"""Conversations and what was said in them."""
+"""Conversations, what was said in them, and the files that were given with it."""
 
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import ForeignKey, Index
+from sqlalchemy import ForeignKey, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from server.storage.columns import Row
+from server.storage.columns import Json, Row
 
 
 class ConversationRow(Row):
@@ -34,4 +35,18 @@ class MessageRow(Row):
     text: Mapped[str]
     text_key: Mapped[str]
     run_id: Mapped[str | None] = mapped_column(ForeignKey("runs.id", ondelete="SET NULL"), index=True)
+    created_at: Mapped[datetime]
+
+
+class FileRow(Row):
+    """``variable``: as programs call it, each of its own in a conversation. ``file``: what programs find of it, with its columns; ``bytes``: as it was sent."""
+
+    __tablename__ = "conversation_files"
+    __table_args__ = (UniqueConstraint("conversation_id", "variable"),)
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    conversation_id: Mapped[str] = mapped_column(ForeignKey("conversations.id", ondelete="CASCADE"))
+    variable: Mapped[str]
+    bytes: Mapped[int]
+    file: Mapped[dict[str, Any]] = mapped_column(Json)
     created_at: Mapped[datetime]

@@ -1,0 +1,162 @@
+"""A file's bytes as what programs find: a table, a value of JSON or a text. Its content says which, whatever it is called."""
+
+import json
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from charset_normalizer import from_bytes
+from pydantic.types import JsonValue
+
+from agent.files.tables import is_table, read_table
+from agent.programs.names import TAKEN, identifier, named
+from agent.text import clean
+from domain.errors import UsageError
+from domain.given_file import FileKind, GivenFile
+
+_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_CODECS = ["cp1252", "cp1251", "gb18030", "big5", "shift_jis", "euc_kr"]
+"""What a text that is no UTF-8 may be written in."""
+_BINARY = (
+    (b"%PDF", "a PDF: copy its text into a file"),
+    (b"PK\x03\x04", "a ZIP or a workbook: save a workbook's sheet as CSV"),
+    (b"\xd0\xcf\x11\xe0", "a document or workbook of Office: save it as CSV or as text"),
+    (b"\x89PNG", "a picture"),
+    (b"\xff\xd8\xff", "a picture"),
+    (b"GIF8", "a picture"),
+    (b"\x1f\x8b", "compressed: unpack it"),
+)
+_NAME = 120
+_DEEPEST = 40
+
+
+@dataclass(frozen=True, slots=True)
+class FileLimits:
+    """Of one file, and how many files a question may have."""
+
+    bytes: int = 1_048_576
+    rows: int = 20_000
+    files: int = 5
+
+
+def read_file(name: str, data: bytes, limits: FileLimits, taken: Collection[str] = ()) -> GivenFile:
+    """A file as programs find it. ``taken``: names that its variable may not have.
+
+    ``UsageError``: it is too large, no text, or a table that is broken; the message says where, and what to do.
+    """
+    shown = clean(PurePath(name.replace("\\", "/")).name, _NAME) or "file"
+    if len(data) > limits.bytes:
+        raise UsageError(f"{shown} has {len(data):,} bytes; a file may have {limits.bytes:,}: give a part of it")
+    text, note = _text(shown, data)
+    if not text.strip():
+        raise UsageError(f"{shown} is empty: there is nothing in it to ask about")
+    suffix = PurePath(shown).suffix.lower()
+    variable = free_name(_variable(shown), taken)
+    found = _json(shown, text, certain=suffix in (".json", ".jsonl", ".ndjson"))
+    kind: FileKind = "text"
+    value: JsonValue = text
+    if found is not None:
+        kind, value = "json", found[0]
+    elif is_table(text, certain=suffix in (".csv", ".tsv")):
+        table = read_table(shown, text, limits.rows)
+        return GivenFile(
+            name=shown,
+            variable=variable,
+            kind="table",
+            rows=len(table.rows),
+            characters=len(text),
+            columns=table.columns,
+            note=note,
+            value=[*table.rows],
+        )
+    rows = len(value) if isinstance(value, list) else 0
+    if rows > limits.rows:
+        raise UsageError(f"{shown} has {rows:,} items; a file may have {limits.rows:,}: give a part of it")
+    return GivenFile(name=shown, variable=variable, kind=kind, rows=rows, characters=len(text), note=note, value=value)
+
+
+def free_name(variable: str, taken: Collection[str]) -> str:
+    """A variable that nothing else has, as like this one as can be."""
+    [(name, _)] = named([variable], lambda one: (one,), {*TAKEN, *taken})
+    return name
+
+
+def _variable(name: str) -> str:
+    made = identifier(PurePath(name).stem.lower(), "file")
+    return made if made[0].isalpha() else f"file_{made}"
+
+
+def _text(name: str, data: bytes) -> tuple[str, str]:
+    """The text, and a note where its encoding had to be guessed."""
+    said = next((said for mark, said in _BINARY if data.startswith(mark)), "")
+    if said:
+        raise UsageError(f"{name} is {said}. Files with a question are CSV, JSON or plain text")
+    codec = next((codec for mark, codec in _MARKS if data.startswith(mark)), "utf-8")
+    note = ""
+    try:
+        text = data.decode(codec)
+    except UnicodeDecodeError:
+        guessed = None if b"\0" in data else from_bytes(data, cp_isolation=_CODECS).best()
+        if guessed is None:
+            raise UsageError(f"{name} is no text that can be read: save it as UTF-8") from None
+        text, note = str(guessed), f"no UTF-8: read as {guessed.encoding}"
+    if "\0" in text:
+        raise UsageError(
+            f"{name} is no text: it holds NUL characters. Files with a question are CSV, JSON or plain text"
+        )
+    return text.replace("\r\n", "\n").replace("\r", "\n"), note
+
+
+def _json(name: str, text: str, *, certain: bool) -> tuple[JsonValue] | None:
+    """The value that a text is, or the list of those on its lines; None where it is no JSON. ``certain``: it says that it is, so what is wrong is told."""
+    stripped = text.strip()
+    if not certain and not stripped.startswith(("{", "[")):
+        return None
+    try:
+        return (_bounded(name, json.loads(stripped)),)
+    except RecursionError:
+        raise _too_deep(name) from None
+    except ValueError as error:
+        first, *more = stripped.split("\n")
+        if more and _is_json(first):
+            return (_lines(name, text),)
+        if certain and isinstance(error, json.JSONDecodeError):
+            where = f"line {error.lineno}, column {error.colno}"
+            raise UsageError(f"{name} is no JSON that can be read: {error.msg} in {where}") from None
+        return None
+
+
+def _lines(name: str, text: str) -> JsonValue:
+    found: list[JsonValue] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                found.append(_bounded(name, json.loads(line)))
+            except (ValueError, RecursionError):
+                raise UsageError(f"{name} has no JSON that can be read in line {number}") from None
+    return found
+
+
+def _is_json(line: str) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _bounded(name: str, value: JsonValue) -> JsonValue:
+    level: list[JsonValue] = [value]
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for one in level
+            for inner in (one if isinstance(one, list) else one.values() if isinstance(one, dict) else ())
+        ]
+        if not level:
+            return value
+    raise _too_deep(name)
+
+
+def _too_deep(name: str) -> UsageError:
+    return UsageError(f"{name} is nested more than {_DEEPEST} levels deep: give a flatter part of it")

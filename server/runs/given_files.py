@@ -1,0 +1,42 @@
+"""The files that a run goes over: those that it was asked with, and those of the questions before it in its conversation."""
+
+from collections.abc import Sequence
+
+from agent.files.given import GivenFiles
+from domain.given_file import GivenFile
+from server.runs.conversation_context import ALONE
+from server.storage.runs import Run
+from server.storage.storage import Storage
+
+FILES = "files"
+"""Of a run's settings: the ids of the files that it was asked with."""
+_BEFORE = 10
+"""Earlier questions of a conversation whose files are still there for a new one."""
+_MOST_BEFORE = 5
+
+
+async def files_of(run: Run, storage: Storage) -> GivenFiles:
+    """However often a run is taken up, the same, as long as nothing of it is removed; while it is under way nothing can be.
+
+    ``NotFoundError``: a file that it was asked with is not there any more.
+    """
+    new = await storage.files.chosen(run.conversation_id, run.user_id, _ids(run))
+    return GivenFiles(tuple(new), tuple(await _before(run, new, storage)))
+
+
+async def _before(run: Run, new: Sequence[GivenFile], storage: Storage) -> Sequence[GivenFile]:
+    """Of the latest questions before it, the latest first; those that were removed meanwhile are left out."""
+    if run.settings.get(ALONE):
+        return []
+    own = {one.id for one in new}
+    earlier = await storage.runs.before(run, _BEFORE)
+    ids = list(dict.fromkeys(one for before in earlier for one in _ids(before) if one not in own))[:_MOST_BEFORE]
+    found = (
+        {one.file.id: one.file for one in await storage.files.of(run.conversation_id, run.user_id, ids)} if ids else {}
+    )
+    return [found[one] for one in ids if one in found]
+
+
+def _ids(run: Run) -> list[str]:
+    kept = run.settings.get(FILES)
+    return [str(one) for one in kept] if isinstance(kept, list) else []
