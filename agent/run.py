@@ -37,7 +37,7 @@ from agent.subtask import SubtaskRun
 from agent.text import clean
 from agent.wrong_answers import said_again
 from domain.errors import FootpathError, PassingError
-from domain.event import AnswerDelta, Event, EventRecord, Outcome, RunFinished, RunStarted
+from domain.event import AnswerDelta, EarlierStep, Event, EventRecord, Outcome, RunFinished, RunStarted
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
 from graph.store import GraphStore
@@ -139,11 +139,7 @@ class _Run:
 
     async def _events(self) -> AsyncIterator[Told]:
         told, deps = self._shared.earlier.told(), self._deps
-        files = tuple(one.told for one in deps.files.all)
-        yield (
-            0,
-            RunStarted(request=self._request, planner=deps.planner, policy=deps.policy.name, earlier=told, files=files),
-        )
+        yield 0, self._begun(told)
         if deps.files.new and not deps.reads_files:
             yield 0, self._said(f"{NEEDS_MODEL}{_WITH_A_MODEL}.\n")
             yield 0, self._finished("gave_up")
@@ -172,6 +168,17 @@ class _Run:
                 yield event
         async for event in self._bring_together():
             yield 0, event
+
+    def _begun(self, earlier: tuple[EarlierStep, ...]) -> RunStarted:
+        deps = self._deps
+        return RunStarted(
+            request=self._request,
+            planner=deps.planner,
+            policy=deps.policy.name,
+            earlier=earlier,
+            files=tuple(one.told for one in deps.files.new),
+            files_before=tuple(one.told for one in deps.files.before),
+        )
 
     def _whole(self) -> Subtask | None:
         """The request as it is, where a plan is given, or one program serves it and finds all that was found earlier; None where it is split, or was."""

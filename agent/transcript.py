@@ -178,7 +178,7 @@ class Transcript:
         """Take one more event into account."""
         match record.event:
             case RunStarted() as event:
-                self.request, self.files = event.request, event.files
+                self.request, self.files = event.request, (*event.files, *event.files_before)
             case RunFinished() as event:
                 self.end = event
             case event:

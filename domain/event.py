@@ -52,7 +52,7 @@ class EarlierStep(Model):
 
 class RunStarted(Model):
     """``earlier``: what was called earlier in the conversation, counted from 1: ``earlier.2.items[0].lat`` is a field of the second's
-    response, ``earlier.2:city`` an argument of its. ``files``: that its programs find, those that were given with the request first.
+    response, ``earlier.2:city`` an argument of its. ``files``: that were given with the request; ``files_before``: with earlier ones, which its programs find as well.
     """
 
     kind: Literal["run.started"] = "run.started"
@@ -61,6 +61,7 @@ class RunStarted(Model):
     policy: str
     earlier: tuple[EarlierStep, ...] = ()
     files: tuple[FileNote, ...] = ()
+    files_before: tuple[FileNote, ...] = ()
 
 
 class SubtaskStarted(Model):

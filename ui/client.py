@@ -108,9 +108,9 @@ class Client:
         """What a run may choose."""
         return read(Choices, self.send("GET", "/choices"))
 
-    def ask(self, conversation: str, request: str, chosen: Chosen) -> Run:
-        """Start a run; it goes on whether one follows it or not."""
-        body = {"request": request, **chosen.model_dump()}
+    def ask(self, conversation: str, request: str, chosen: Chosen, files: Sequence[str] = ()) -> Run:
+        """Start a run; it goes on whether one follows it or not. ``files``: ids of those of the conversation that it is about."""
+        body = {"request": request, **chosen.model_dump()} | ({"files": [*files]} if files else {})
         return read(Run, self.send("POST", f"/conversations/{conversation}/runs", json=body))
 
     def run(self, run: str) -> Run:

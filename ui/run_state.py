@@ -29,6 +29,7 @@ from domain.event import (
     StepChosen,
     SubtaskStarted,
 )
+from domain.given_file import FileNote
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.recalled import MemoryRecalled
@@ -110,7 +111,7 @@ class _Asking(BaseModel):
 @dataclass
 class RunState:
     """All that is shown of a run. ``seq``: of the last event in it; ``questions``: all that were asked, while it goes on; ``asked``: the same, to
-    its end and after; ``dialogue``: what the request left open, with what was answered; ``skipped``: events of a kind not known here.
+    its end and after; ``dialogue``: what the request left open, with what was answered; ``files``: given with the request; ``skipped``: events of a kind not known here.
     """
 
     seq: int = 0
@@ -126,6 +127,7 @@ class RunState:
     notes: list[str] = field(default_factory=list[str])
     taken: SolutionTaken | None = None
     request: str = ""
+    files: tuple[FileNote, ...] = ()
     planner: str = ""
     answer: str = ""
     finished: RunFinished | None = None
@@ -157,7 +159,7 @@ class RunState:
     def _take(self, event: Event, subtask: int, at: datetime) -> None:
         match event:
             case RunStarted():
-                self.request, self.planner = event.request, event.planner
+                self.request, self.planner, self.files = event.request, event.planner, event.files
             case SubtaskStarted():
                 self.subtasks[event.subtask] = event
             case CallStarted():

@@ -58,6 +58,14 @@ class GivenFiles:
         return types, "".join(f"{line}\n" for line in lines)
 
     @property
+    def seen_whole(self) -> bool:
+        """Whether its author is shown all of one of them, so that an answer may rest on it unread."""
+        return any(
+            one.characters <= _TEXT if one.kind == "text" else isinstance(one.value, list) and len(one.value) <= _ROWS
+            for one in self.all
+        )
+
+    @property
     def text(self) -> str:
         """What their author is shown: of each its variable, type and size, and how it begins. Never the whole."""
         told = ["\n".join(_shown(one)) for one in self.all]

@@ -82,6 +82,10 @@ class Asked:
         """What a text finds that reads these names: earlier results and files."""
         return self.earlier.inputs(names) | self.files.inputs(names)
 
+    def stands_on(self, names: frozenset[str]) -> bool:
+        """Whether an answer of a text that reads these names may rest on what was given, without a call."""
+        return bool(self.found(names)) or self.files.seen_whole
+
     def types(self) -> tuple[dict[str, str], str]:
         """Of what a text finds, with the definitions that these need."""
         types, definitions = self.files.declared()

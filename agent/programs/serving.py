@@ -335,7 +335,7 @@ class Serving:
             text,
             ran,
             self._results(self._before),
-            given=bool(self._asked.found(text_names.used(text))),
+            given=self._asked.stands_on(text_names.used(text)),
             unreached=unreached(text, self._functions.docs, [name for name, _ in calls]),
             review=self._evidence.reader.review(self._asked.request, [one for one in ran if one[1].status == "ok"]),
             request=self._asked.request,

@@ -13,7 +13,15 @@ BERTH = "Please book a berth of the port for the ship Aurora from 2026-12-01 for
 LAMPS = "Which things are in the house of lamps?"
 LONGEST = "How long is the longest berth of the port that the pilots know?"
 LIES = "At which berth of the harbour master does the ship Argonaut lie?"
+INHABITANTS = "How many inhabitants do the cities of my list have?"
 _PROGRAMS = {
+    INHABITANTS: [
+        """found = []
+for row in towns:
+    place = (await search_places(city=row["city"]))["results"][0]
+    found.append(f"{place['city']}: {place['population']}")
+{"answered": "yes", "answer": "\\n".join(found)}"""
+    ],
     LAMPS: [
         """found = await list_things()
 {"answered": "yes", "answer": f"There is {found['things'][0]}."}"""

@@ -13,7 +13,6 @@ from agent.files.given import GivenFiles
 from agent.files.reading import FileLimits, read_file
 from domain.event import CallStarted, PathEnded, ProgramRefused, ProgramStarted, RunStarted, SolutionTaken
 from domain.given_file import GivenFile
-from domain.model import JsonObject
 from offline.policy import OfflinePolicy
 from tests.flows.program_world import World, code, end, the, world
 from tests.flows.small_world import FOUND, ScriptedExecutor, ok
@@ -87,10 +86,10 @@ class _Denies(DenyChanges):
         self.asked: list[IntendedCall] = []
 
     @asynccontextmanager
-    async def approval(self, call: IntendedCall) -> AsyncGenerator[JsonObject | None]:
+    async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
         self.asked.append(call)
-        async with super().approval(call) as corrected:
-            yield corrected
+        async with super().approval(call):
+            yield
 
 
 async def test_a_change_with_a_value_of_a_file_asks_and_says_where_it_stands(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from ui.run_view import draw
 from ui.screens.around_run import around
 from ui.screens.asking import asking
 from ui.screens.did_you_mean import did_you_mean
+from ui.screens.files import asked_with, beside, line, took, waiting
 from ui.screens.finished_run import after
 from ui.screens.plan import plan
 from ui.screens.questions import question, told
@@ -46,10 +47,21 @@ def chat(client: Client) -> None:
     for run in runs:
         with st.chat_message("user"):
             st.text(run.request)
+            beside(client, conversation, run.id, _story(client, run).files)
         with st.chat_message("assistant"):
             meant = _run(client, run, last=run is runs[-1])
             request = meant or request
-    if request := st.chat_input(say("Ask something")) or request:
+    text, uploads = line(client, conversation)
+    if text or uploads:
+        st.session_state.update(refused_files=[], unsent="")
+    if uploads:
+        conversation = conversation or client.begin().id
+        st.query_params["conversation"] = conversation
+        whole = took(client, conversation, uploads)
+        if not (whole and text):
+            st.session_state.unsent = "" if whole else text
+            st.rerun()
+    if request := text or request:
         _ask(client, conversation, request)
 
 
@@ -68,13 +80,14 @@ def _ask(client: Client, conversation: str, request: str) -> None:
         return
     try:
         conversation = conversation or client.begin(request[:80]).id
-        client.ask(conversation, request, chosen)
+        run = client.ask(conversation, request, chosen, [one.id for one in waiting(conversation)])
     except ServerError as error:
         if error.logged_out:
             raise
         st.error(unmarked(str(error)))
         st.code(request, language=None, wrap_lines=True)
         return
+    asked_with(conversation, run.id)
     st.query_params["conversation"] = conversation
     st.rerun()
 
@@ -133,10 +146,7 @@ def _runs(client: Client, conversation: str) -> list[Run]:
 
 def _run(client: Client, run: Run, *, last: bool) -> str:
     """The request that is to be asked instead; empty: none."""
-    following = follower(client, run.id)
-    if run.finished_at:
-        following.wait(_PAST)
-    story = following.look()
+    following, story = follower(client, run.id), _story(client, run)
     if waits := _open_plan(client, run, story):
         draw(story, around(client, run.id, story, client.asked(run.id)))
         plan(client, run.id, waits, story)
@@ -159,6 +169,14 @@ def _run(client: Client, run: Run, *, last: bool) -> str:
     else:
         st.fragment(lambda: _live(client, run, following), run_every=_TICK, key=run.id)()
     return ""
+
+
+def _story(client: Client, run: Run) -> RunState:
+    """As far as it is known here; of one that has ended, all of it."""
+    following = follower(client, run.id)
+    if run.finished_at:
+        following.wait(_PAST)
+    return following.look()
 
 
 def _live(client: Client, run: Run, following: Following) -> None:
