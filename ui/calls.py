@@ -42,6 +42,7 @@ STATUSES = {
 ORIGINS = {
     "request": message("the request"),
     "step": message("a step"),
+    "file": message("your file"),
     "field": message("a field"),
     "prose": message("a text"),
     "default": message("the default"),

@@ -19,7 +19,9 @@ from domain.errors import FootpathError, NotAllowedError
 from domain.model import JsonObject
 from domain.tool import ToolDoc, ToolId
 
-TAINTED = "Whoever made this call may have seen what tools answered, or a file says, so each of its changes is asked about."
+TAINTED = (
+    "Whoever made this call may have seen what tools answered, or a file says, so each of its changes is asked about."
+)
 """What a user is told of a change whose program foreign text may have had a hand in."""
 
 
