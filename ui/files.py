@@ -3,7 +3,7 @@
 from base64 import b64encode
 from collections.abc import Sequence
 
-from pydantic import BaseModel, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from domain.given_file import Column, FileNote
 from ui.client import Client, read, read_all
@@ -14,6 +14,8 @@ GIVE = "/conversations/{conversation_id}/files"
 
 class File(FileNote):
     """``bytes``: as it was sent; ``sample``: how it begins."""
+
+    model_config = ConfigDict(extra="ignore")
 
     bytes: int = 0
     sample: JsonValue = None

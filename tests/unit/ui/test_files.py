@@ -7,7 +7,16 @@ from tests.unit.ui.served import HOSTILE, Served
 from ui.client import ServerError
 from ui.files import File, Preview, give, preview
 
-GIVEN = {"id": "f", "name": "a.csv", "variable": "a", "kind": "table", "rows": 2, "sample": [{"n": 1, "m": None}]}
+GIVEN = {
+    "id": "f",
+    "name": "a.csv",
+    "variable": "a",
+    "kind": "table",
+    "rows": 2,
+    "bytes": 9,
+    "created_at": "2026-03-01T12:00:00Z",
+    "sample": [{"n": 1, "m": None}],
+}
 
 
 def file(sample: JsonValue) -> File:
