@@ -29,7 +29,7 @@ _CSS = """<style>
 [data-testid="stText"], [data-testid="stText"] * { white-space: pre-wrap; overflow-wrap: anywhere; }
 [data-testid="stText"] { unicode-bidi: plaintext; text-align: start; }
 [data-testid="stExpander"] summary p { overflow-wrap: anywhere; }
-.st-key-given-files { align-items: center; max-height: 30vh; overflow-y: auto; }
+.st-key-given-files { align-items: center; max-height: 30vh; overflow-y: auto; padding: 3px; }
 [class*="st-key-live-"] { max-height: 55vh; overflow-y: auto; }
 .fp-table { overflow: auto; max-height: 32rem; width: fit-content; max-width: 100%; border: 1px solid light-dark(#d5d9df, #3d4450); border-radius: .5rem; font-size: .92rem; }
 .fp-table table { border-collapse: collapse; margin: 0; } .fp-table th, .fp-table td { padding: .3rem .75rem; text-align: start; border-bottom: 1px solid light-dark(#e6e9ee, #2c323c); vertical-align: top; overflow-wrap: break-word; unicode-bidi: plaintext; min-width: 4.5rem; max-width: 26rem; }
