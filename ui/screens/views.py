@@ -8,6 +8,7 @@ from ui.language import message
 from ui.screens.account import account
 from ui.screens.accounts import all_accounts
 from ui.screens.audit import audit_log
+from ui.screens.explorer import explorer
 from ui.screens.history import history
 from ui.screens.library import library
 from ui.screens.solutions import choosing_solution
@@ -47,6 +48,7 @@ VIEWS = {
     "templates": View(message("Templates"), "bookmarks", choosing_template, "/templates", LIBRARY),
     "solutions": View(message("Solutions"), "lightbulb", choosing_solution, "/solutions", LIBRARY),
     "tools": View(message("Tools"), "construction", library, "/tools", LIBRARY),
+    "graph": View(message("Tool graph"), "graph_3", explorer, "/graph", LIBRARY),
     "sources": View(message("Sources"), "hub", lambda client, _: sources(client), "/sources", LIBRARY),
     "account": View(message("Account"), "account_circle", lambda client, _: account(client), group=ME),
     "keys": View(message("Keys"), "key", lambda client, _: account(client, "keys"), part_of="account"),

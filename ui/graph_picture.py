@@ -1,0 +1,84 @@
+"""A picture of tools and of what joins them that can be chosen from: drawn by a script of our own, which needs no network.
+
+Boxes are buttons with names that are read out; arrow keys go from one to the next. Edges are chosen by a click; by keyboard, in the list below the picture.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import streamlit as st
+from streamlit.components.v2 import component
+
+from ui.graph_layout import HEIGHT, WIDTH, Layout, Spot
+from ui.language import say
+
+_ASSETS = Path(__file__).with_name("assets")
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """``label``: what it is, in full; ``look``: classes of its style, one of which may be ``centre`` or ``chosen``."""
+
+    id: str
+    title: str
+    note: str
+    label: str
+    look: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """``text``: what stands on it; ``label``: what it is, in full."""
+
+    id: str
+    source: str
+    target: str
+    path: str
+    x: float
+    y: float
+    text: str
+    label: str
+    width: float
+    look: str = ""
+
+
+def picture(  # of all that is drawn
+    name: str,
+    label: str,
+    layout: Layout,
+    boxes: Sequence[Box],
+    lines: Sequence[Line],
+    start: str,
+    chosen: Callable[[str], None],
+) -> None:
+    """``name``: of the picture; with another one it is seen from its ``start`` again, a box. ``chosen`` is told the id of a box or a line."""
+    key = "graph-picture"
+
+    def told() -> None:
+        state = st.session_state.get(key)
+        one = None if state is None else state.get("chosen")
+        if isinstance(one, str):
+            chosen(one)
+
+    at = layout.spots.get(start, Spot(0, 0))
+    data = {
+        "name": name,
+        "label": label,
+        "width": layout.width,
+        "height": layout.height,
+        "box": [WIDTH, HEIGHT],
+        "start": [at.x + WIDTH / 2, at.y + HEIGHT / 2],
+        "nodes": [asdict(one) | {"x": layout.spots[one.id].x, "y": layout.spots[one.id].y} for one in boxes],
+        "edges": [asdict(one) for one in lines],
+        "words": {"view": say("View"), "smaller": say("Smaller"), "larger": say("Larger"), "fit": say("All of it")},
+    }
+    _registered()(key=key, data=data, on_chosen_change=told)
+
+
+@lru_cache(maxsize=1)
+def _registered() -> Callable[..., object]:
+    """Once for each process: Streamlit counts a second registration as a mistake."""
+    html, css, js = ((_ASSETS / f"graph_picture.{kind}").read_text() for kind in ("html", "css", "js"))
+    return component("footpath_graph", html=html, css=css, js=js, isolate_styles=False)
