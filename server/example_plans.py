@@ -37,6 +37,7 @@ TEMPLATE: Example = {
     "taken": None,
     "created_at": AT,
     "updated_at": LATER,
+    "use": {"runs": 4, "answered": 3, "last_used_at": LATER},
 }
 PROGRAM: Example = {
     "program": {

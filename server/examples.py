@@ -366,7 +366,8 @@ EXAMPLES: dict[str, Example] = {
             }
         ],
     },
-    "TemplateChange": {"shared": True},
+    "TemplateChange": {"name": "Holidays of a country", "shared": True},
+    "TemplateUse": {"runs": 4, "answered": 3, "last_used_at": LATER},
     "TemplateRunBody": {"conversation_id": _TALK, "parameters": {"country": "Rioverde"}},
     "VerdictBody": {"verdict": "wrong", "note": "It counted the regional ones, too."},
     "ShownSolution": SOLUTION,

@@ -53,6 +53,14 @@ class Done(BaseModel):
         return {"type": "string" if isinstance(value, str) else "any"}
 
 
+class TemplateUse(BaseModel):
+    """How a template has done for its user."""
+
+    runs: int = 0
+    answered: int = 0
+    last_used_at: datetime | None = None
+
+
 class Template(BaseModel):
     """A template in the list. ``version``: the latest; ``own``: whether it is the user's; ``taken``: of another's, the one the user runs."""
 
@@ -64,6 +72,7 @@ class Template(BaseModel):
     version: int = 1
     taken: int | None = None
     updated_at: datetime | None = None
+    use: TemplateUse = Field(default_factory=TemplateUse)
 
 
 class Content(BaseModel):
@@ -172,6 +181,12 @@ def run_template(client: Client, template: str, conversation: str, values: JsonO
     """At the version that was looked at, with these values. Raises ServerError (400): some do not fit; it says which."""
     body = {"conversation_id": conversation, "parameters": values, "version": version}
     return read(Run, client.send("POST", f"/templates/{template}/runs", json=body))
+
+
+def change_template(client: Client, template: str, *, name: str | None = None, shared: bool | None = None) -> None:
+    """Give it another name, or let all users see and run it. Raises ServerError: the name is taken, or this user may not share."""
+    given = {"name": name, "shared": shared}
+    client.send("PATCH", f"/templates/{template}", json={key: one for key, one in given.items() if one is not None})
 
 
 def remove_template(client: Client, template: str) -> None:

@@ -31,7 +31,7 @@ from server.runs.conversation_context import by_another
 from server.runs.given_plans import settings_with
 from server.services import Services
 from server.storage.runs import RunChoices
-from server.storage.templates import Template, TemplateContent, TemplateVersion
+from server.storage.templates import Template, TemplateContent, TemplateUse, TemplateVersion
 from server.storage.users import MAY_SHARE, User
 
 router = operations("/templates", tag="templates", responses=problems(401))
@@ -70,6 +70,7 @@ class TemplateBody(VersionBody):
 
 
 class TemplateChange(BaseModel):
+    name: Name | None = None
     description: LongText | None = None
     shared: bool | None = Field(default=None, description="Whether all users may see and run it; for authors.")
 
@@ -94,6 +95,7 @@ class ShownTemplate(BaseModel):
     taken: int | None = None
     created_at: datetime
     updated_at: datetime
+    use: TemplateUse = Field(description="Of the caller's runs.")
 
 
 class ShownVersion(BaseModel):
@@ -128,7 +130,8 @@ async def templates(user: CurrentUser, services: CurrentServices) -> list[ShownT
     found = await services.storage.templates.all(user.id, admin=_admin(user))
     taken = await services.storage.takes.all(user.id)
     seen_ones = await listed(found, taken, user, services)
-    return [ShownTemplate(**_shown(one, user.id, taken.get(one.id))) for one in seen_ones]
+    uses = await services.storage.templates.uses(user.id)
+    return [ShownTemplate(**_shown(one, user.id, taken.get(one.id), uses.get(one.id))) for one in seen_ones]
 
 
 @router.get("/{template_id}", summary="A template at the version taken, its latest or another", responses=problems(404))
@@ -169,7 +172,7 @@ async def add_version(
     return await _version(added, services)
 
 
-@router.patch("/{template_id}", summary="Describe a template, or share it", responses=problems(403, 404))
+@router.patch("/{template_id}", summary="Name or describe a template, or share it", responses=problems(403, 404, 409))
 async def change_template(
     template_id: RowId, body: TemplateChange, user: CurrentUser, services: CurrentServices
 ) -> ShownTemplate:
@@ -177,9 +180,10 @@ async def change_template(
     if body.shared and user.role not in MAY_SHARE:
         raise ForbiddenError("templates are shared by authors; an administrator can make you one")
     changed = await services.storage.templates.change(
-        template_id, user.id, description=body.description, shared=body.shared, admin=_admin(user)
+        template_id, user.id, name=body.name, description=body.description, shared=body.shared, admin=_admin(user)
     )
-    return ShownTemplate(**_shown(changed, user.id, await services.storage.takes.get(user.id, template_id)))
+    use = (await services.storage.templates.uses(user.id)).get(template_id)
+    return ShownTemplate(**_shown(changed, user.id, await services.storage.takes.get(user.id, template_id), use))
 
 
 @router.delete(
@@ -240,15 +244,17 @@ async def _content(body: VersionBody, user_id: str, services: Services) -> Templ
 async def _whole(template_id: str, user: User, services: Services, version: int = 0) -> WholeTemplate:
     taken = await services.storage.takes.get(user.id, template_id)
     about, found = await seen(template_id, user, services, version or taken or 0)
-    return WholeTemplate(**_shown(about, user.id, taken), content=await _version(found, services))
+    use = (await services.storage.templates.uses(user.id)).get(template_id)
+    return WholeTemplate(**_shown(about, user.id, taken, use), content=await _version(found, services))
 
 
 def _admin(user: User) -> bool:
     return user.role == "admin"
 
 
-def _shown(one: Template, user_id: str, taken: int | None = None) -> dict[str, Any]:
-    return one.model_dump(include=set(ShownTemplate.model_fields)) | {"own": one.user_id == user_id, "taken": taken}
+def _shown(one: Template, user_id: str, taken: int | None = None, use: TemplateUse | None = None) -> dict[str, Any]:
+    own = {"own": one.user_id == user_id, "taken": taken, "use": use or TemplateUse()}
+    return one.model_dump(include=set(ShownTemplate.model_fields)) | own
 
 
 async def _version(one: TemplateVersion, services: Services) -> ShownVersion:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, delete, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, delete, func, or_, select, tuple_, update
 
 from domain.errors import ConflictError, NotFoundError
 from domain.model import JsonObject, Model
@@ -11,6 +11,7 @@ from server.storage.clock import Clock
 from server.storage.database import Database
 from server.storage.row_ids import new_id
 from server.storage.rows.accounts import UserRow
+from server.storage.rows.runs import RunRow
 from server.storage.rows.workflows import TemplateRow, TemplateVersionRow
 from server.storage.users import MAY_SHARE
 
@@ -26,6 +27,14 @@ class Template(Model):
     version: int
     created_at: datetime
     updated_at: datetime
+
+
+class TemplateUse(Model):
+    """How a template has done for one user: of ``runs`` so many ``answered``."""
+
+    runs: int = 0
+    answered: int = 0
+    last_used_at: datetime | None = None
 
 
 class TemplateContent(Model):
@@ -120,6 +129,19 @@ class Templates:
             rows = await session.scalars(select(TemplateRow).where(seen).order_by(TemplateRow.name, TemplateRow.id))
             return [_template(row) for row in rows]
 
+    async def uses(self, user_id: str) -> dict[str, TemplateUse]:
+        """By template how the runs that this user made of it went."""
+        answered = func.count().filter(RunRow.outcome == "answered")
+        counted = select(RunRow.template_id, func.count(), answered, func.max(RunRow.created_at))
+        mine = counted.where(RunRow.user_id == user_id, RunRow.template_id.is_not(None)).group_by(RunRow.template_id)
+        async with self._database.reading() as session:
+            rows = await session.execute(mine)
+            return {
+                template: TemplateUse(runs=runs, answered=good, last_used_at=last)
+                for template, runs, good, last in rows
+                if template is not None
+            }
+
     async def of_others(self, template_ids: Collection[str], user_id: str) -> set[str]:
         """Those of these that belong to other users."""
         others = TemplateRow.id.in_(template_ids) & (TemplateRow.user_id != user_id)
@@ -131,16 +153,22 @@ class Templates:
         template_id: str,
         user_id: str,
         *,
+        name: str | None = None,
         description: str | None = None,
         shared: bool | None = None,
         admin: bool = False,
     ) -> Template:
-        """An administrator may end the sharing of another's, and no more. ``NotFoundError``: this user has no such template."""
-        given = {"description": description, "shared": shared}
+        """An administrator may end the sharing of another's, and no more. ``NotFoundError``: this user has no such template; ``ConflictError``: they
+        have another one of this name.
+        """
+        given = {"name": name, "description": description, "shared": shared}
         values = {name: value for name, value in given.items() if value is not None} | {"updated_at": self._clock()}
-        ends = admin and shared is False and description is None
+        ends = admin and shared is False and description is None and name is None
         owned = (TemplateRow.id == template_id) & _may_end(user_id, admin=ends)
+        namesake = (TemplateRow.user_id == user_id) & (TemplateRow.name == name) & (TemplateRow.id != template_id)
         async with self._database.writing() as session:
+            if name is not None and await session.scalar(select(TemplateRow.id).where(namesake)):
+                raise ConflictError(f"you have another template called {name}; choose another name")
             row = await session.scalar(update(TemplateRow).where(owned).values(values).returning(TemplateRow))
             if row is None:
                 raise _none()

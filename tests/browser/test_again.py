@@ -1,5 +1,6 @@
 """Runs once more, in a real browser: the same, with other values, and as a template."""
 
+import re
 from collections.abc import Generator
 
 import pytest
@@ -50,8 +51,9 @@ def test_a_run_is_kept_as_a_template_and_run_with_another_value(page: Page) -> N
     presses(page, "Save as template")
     fills(page, "Name of the template", "Inhabitants of a city")
     presses(page, "Save")
-    expect(page.get_by_text("Saved; it is under Templates.")).to_be_visible()
-    goes(page, "Templates")
+    expect(page.get_by_text("Saved; it is under Templates and solutions.")).to_be_visible()
+    goes(page, "Templates and solutions")
+    presses(page, "Inhabitants of a city")
     expect(page.get_by_role("textbox", name="city", exact=True)).to_have_value("Meghalpet")
     fills(page, "city", "Montequilla")
     presses(page, "Run")
@@ -59,9 +61,12 @@ def test_a_run_is_kept_as_a_template_and_run_with_another_value(page: Page) -> N
     expect(page.get_by_text("How many inhabitants does Montequilla have?")).to_be_visible()
     expect(page.get_by_text(MONTEQUILLA)).to_be_visible()
     expect(page.get_by_text("from a template, version 1")).to_be_visible()
-    goes(page, "Templates")
+    goes(page, "Templates and solutions")
+    expect(page.get_by_text(re.compile("^template · yours · served 1 of 1 times · last used"))).to_be_visible()
+    presses(page, "Inhabitants of a city")
     pops(page, "Delete this template", "Delete it")
-    expect(page.get_by_text("Nothing was kept yet.")).to_be_visible()
+    expect(page.get_by_role("heading", name="Templates and solutions")).to_be_visible()
+    expect(page.get_by_role("button", name="Inhabitants of a city", exact=True)).to_have_count(0)
 
 
 def test_a_template_that_changes_something_asks_for_its_values_and_for_leave(page: Page, up: Up) -> None:
@@ -71,9 +76,11 @@ def test_a_template_that_changes_something_asks_for_its_values_and_for_leave(pag
     presses(page, "Allow once")
     ended(page, "Answered")
     presses(page, "Save as template")
+    fills(page, "Name of the template", "A task")
     presses(page, "Save")
-    expect(page.get_by_text("Saved; it is under Templates.")).to_be_visible()
-    goes(page, "Templates")
+    expect(page.get_by_text("Saved; it is under Templates and solutions.")).to_be_visible()
+    goes(page, "Templates and solutions")
+    presses(page, "A task")
     presses(page, "Run")
     expect(page.get_by_text("Still needed: ")).to_be_visible()
     fills(page, "title (required)", "Prune the vines")

@@ -131,7 +131,7 @@ def _template(client: Client, run: Run, made: Done) -> None:
     chosen = {called: one for called, one in zip(names, made.choices, strict=True) if called}
     if told(lambda: save(client, run.id, name, chosen)):
         st.session_state.pop(_key(run), None)
-        st.toast(say("Saved; it is under Templates."))
+        st.toast(say("Saved; it is under Templates and solutions."))
         st.rerun()
 
 

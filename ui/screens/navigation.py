@@ -25,9 +25,7 @@ def navigation(client: Client, conversation: str) -> None:
         _listed(offered, "", seen)
         for group in GROUPS:
             names = {name for name, one in offered.items() if one.group == group}
-            if len(names) == 1:
-                _listed(offered, group, seen)
-            elif names:
+            if names:
                 unfolded = group == LIBRARY or seen in names
                 with st.expander(say(group), unfolded, type="compact", key=f"group-{group}"), st.container(gap=None):
                     _listed(offered, group, seen)

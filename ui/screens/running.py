@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from domain.model import JsonObject
+from ui import places
 from ui.client import Client
 from ui.language import listing, say
 from ui.problems import ServerError
@@ -48,6 +49,5 @@ def run_in(client: Client, conversation: str, title: str, run: Callable[[str], o
             raise
         st.error(unmarked(str(error)))
         return
-    st.query_params["conversation"] = begun
-    st.query_params.pop("view", None)
-    st.rerun()
+    st.query_params.clear()
+    places.go(conversation=begun)

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from ui import places
 from ui.client import Client
 from ui.language import listing, message, say, say_count
-from ui.problems import ServerError
 from ui.screens.running import run_in, values_form
 from ui.screens.telling import told
 from ui.solutions import (
@@ -17,7 +17,6 @@ from ui.solutions import (
     promote_solution,
     run_solution,
     solution,
-    solutions,
 )
 from ui.texts import unmarked, visible
 from ui.walk_graph import tool_name
@@ -31,32 +30,10 @@ _FROM = {
 _TITLE = 100
 
 
-def choosing_solution(client: Client, conversation: str) -> None:
-    """``conversation``: where one is run; empty: in a new one."""
-    st.title(say("Solutions"))
-    st.caption(
-        say(
-            "Programs that answered, with inputs for what may differ. A request like theirs takes one, with its own values."
-        )
-    )
-    request = st.text_input(say("Which would serve a request?"), max_chars=4000, key="solutions-near")
-    listed = solutions(client, request.strip())
-    if not listed:
-        st.caption(
-            say("None is near that request.")
-            if request
-            else say("Nothing was kept yet: runs that answer by a program are.")
-        )
-        return
-    by_id = {one.id: one for one in listed}
-    chosen = st.selectbox(say("Solution"), list(by_id), format_func=lambda one: _title(by_id[one]), key="solution")
-    try:
-        found = solution(client, chosen)
-    except ServerError as error:
-        if error.logged_out:
-            raise
-        st.error(unmarked(str(error)))
-        return
+def solution_page(client: Client, conversation: str, chosen: str) -> None:
+    """``conversation``: where it is run; empty: in a new one."""
+    found = solution(client, chosen)
+    st.title(unmarked(_name(found)))
     _about(found)
     if (values := values_form(found.id, found.parameters)) is not None:
         run_in(client, conversation, _name(found), lambda talk: run_solution(client, found, talk, values))
@@ -65,12 +42,6 @@ def choosing_solution(client: Client, conversation: str) -> None:
 
 def _name(one: Solution) -> str:
     return next(iter(one.patterns), say("A solution"))[:_TITLE]
-
-
-def _title(one: Solution) -> str:
-    near = f"{one.likeness:.2f}: " if one.likeness is not None else ""
-    marks = [mark for mark, holds in ((say("shared"), not one.own), (say("suspended"), bool(one.suspended))) if holds]
-    return near + _name(one) + (f" ({listing(marks)})" if marks else "")
 
 
 def _about(found: WholeSolution) -> None:
@@ -128,10 +99,12 @@ def _change(client: Client, found: WholeSolution) -> None:
                 )
             )
             if st.button(say("Forget it"), key=f"forget-{found.id}"):
-                _done(lambda: forget_solution(client, found.id), say("Forgotten."))
+                _done(lambda: forget_solution(client, found.id), say("Forgotten."), gone=True)
 
 
-def _done(what: Callable[[], object], said: str) -> None:
+def _done(what: Callable[[], object], said: str, *, gone: bool = False) -> None:
     if told(what):
         st.toast(said)
+        if gone:
+            places.go("kept")
         st.rerun()

@@ -5,25 +5,21 @@ import json
 import streamlit as st
 
 from domain.plan_document import PlanDocument, PlannedStep
+from ui import places
 from ui.client import Client
 from ui.language import listing, say
-from ui.reruns import Template, WholeTemplate, differences, remove_template, run_template, take, template, templates
+from ui.reruns import WholeTemplate, differences, remove_template, run_template, take, template
+from ui.screens.kept_changes import changing_template
 from ui.screens.questions import told
 from ui.screens.running import run_in, values_form
 from ui.texts import unmarked, visible
 from ui.walk_graph import tool_name
 
 
-def choosing_template(client: Client, conversation: str) -> None:
+def template_page(client: Client, conversation: str, chosen: str) -> None:
     """``conversation``: where it is run; empty: in a new one, of the template's name."""
-    st.title(say("Templates"))
-    listed = templates(client)
-    if not listed:
-        st.caption(say("Nothing was kept yet. Below a run that was answered is *Save as template*."))
-        return
-    by_id = {one.id: one for one in listed}
-    chosen = st.selectbox(say("Template"), list(by_id), format_func=lambda one: _title(by_id[one]), key="template")
     found = template(client, chosen)
+    st.title(unmarked(found.name))
     _about(found)
     if found.newer:
         _offer(client, found, found.newer)
@@ -31,11 +27,8 @@ def choosing_template(client: Client, conversation: str) -> None:
         _changed(client, found)
     _form(client, found, conversation)
     if found.own:
+        changing_template(client, found)
         _remove(client, found)
-
-
-def _title(one: Template) -> str:
-    return one.name if one.own else say("{name} (shared)", name=one.name)
 
 
 def _about(found: WholeTemplate) -> None:
@@ -115,4 +108,4 @@ def _remove(client: Client, found: WholeTemplate) -> None:
     with st.popover(say("Delete this template")):
         st.caption(say("With all its versions. Its runs stay."))
         if st.button(say("Delete it"), key=f"remove-{found.id}") and told(lambda: remove_template(client, found.id)):
-            st.rerun()
+            places.go("kept")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from ui.client import Client
 from ui.language import message
@@ -10,14 +11,13 @@ from ui.screens.accounts import all_accounts
 from ui.screens.audit import audit_log
 from ui.screens.explorer import explorer
 from ui.screens.history import history
+from ui.screens.kept import kept
 from ui.screens.library import library
-from ui.screens.solutions import choosing_solution
 from ui.screens.sources import sources
-from ui.screens.templates import choosing_template
 from ui.screens.usage import all_usage
 
-LIBRARY, ME, ADMINISTRATION = message("Library"), message("Me"), message("Administration")
-GROUPS = (LIBRARY, ME, ADMINISTRATION)
+LIBRARY, ADMINISTRATION = message("Library"), message("Administration")
+GROUPS = (LIBRARY, ADMINISTRATION)
 """Under which views are listed, in their order; those of no group stand beside the conversation."""
 
 
@@ -45,12 +45,13 @@ class View:
 
 VIEWS = {
     "history": View(message("History of its runs"), "history", history, talk=True),
-    "templates": View(message("Templates"), "bookmarks", choosing_template, "/templates", LIBRARY),
-    "solutions": View(message("Solutions"), "lightbulb", choosing_solution, "/solutions", LIBRARY),
+    "account": View(message("Account"), "account_circle", lambda client, _: account(client)),
+    "kept": View(message("Templates and solutions"), "bookmarks", kept, "/templates", LIBRARY),
+    "templates": View(message("Templates"), "bookmarks", partial(kept, kind="template"), part_of="kept"),
+    "solutions": View(message("Solutions"), "lightbulb", partial(kept, kind="solution"), part_of="kept"),
     "tools": View(message("Tools"), "construction", library, "/tools", LIBRARY),
     "graph": View(message("Tool graph"), "graph_3", explorer, "/graph", LIBRARY),
     "sources": View(message("Sources"), "hub", lambda client, _: sources(client), "/sources", LIBRARY),
-    "account": View(message("Account"), "account_circle", lambda client, _: account(client), group=ME),
     "keys": View(message("Keys"), "key", lambda client, _: account(client, "keys"), part_of="account"),
     "leave": View(message("Permissions"), "rule", lambda client, _: account(client, "permissions"), part_of="account"),
     "accounts": View(

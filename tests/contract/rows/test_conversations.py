@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from domain.errors import ConflictError, NotFoundError
+from server.storage.runs import RunChoices
 from server.storage.storage import Storage
 from server.storage.templates import TemplateContent
 from tests.contract.rows.conftest import ManualClock
@@ -175,3 +176,24 @@ async def test_what_is_shared_counts_while_its_owner_may_share_and_administrator
     assert await templates.remove(made.id, boss.id, admin=True)
     mine = await templates.add(boss.id, "mine", CONTENT)
     assert not (await templates.change(mine.id, boss.id, shared=False, admin=True)).shared
+
+
+async def test_a_template_tells_how_ones_own_runs_of_it_went_and_has_a_name_of_its_own(storage: Storage) -> None:
+    ada, eve = await user(storage), await user(storage, "eve")
+    rent, rain = (
+        await storage.templates.add(ada.id, "rent", CONTENT),
+        await storage.templates.add(ada.id, "rain", CONTENT),
+    )
+    choices = RunChoices(planner="dfs", policy="offline", template_id=rent.id, template_version=1)
+    for one in (ada, eve):
+        talk = await storage.conversations.add(one.id)
+        made = await storage.runs.add(one.id, talk.id, "a request", choices)
+        await storage.runs.cancel(made.id, one.id)
+    (used,) = (await storage.templates.uses(ada.id)).items()
+    assert (used[0], used[1].runs, used[1].answered) == (rent.id, 1, 0)
+    assert used[1].last_used_at is not None
+    with pytest.raises(ConflictError):
+        await storage.templates.change(rain.id, ada.id, name="rent")
+    assert (await storage.templates.change(rain.id, ada.id, name="weather")).name == "weather"
+    with pytest.raises(NotFoundError):
+        await storage.templates.change(rain.id, eve.id, name="mine", admin=True)
