@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections.abc import Iterable, Sequence
 
 from ui.answer_parts import Table
 
@@ -10,10 +11,15 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 def as_csv(table: Table) -> str:
     """A line for each row, as RFC 4180 has it. A stranger's text that a spreadsheet would take for a formula begins with an apostrophe."""
+    return csv_text(table.heads or ("name", "value"), table.rows)
+
+
+def csv_text(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """The same of any rows."""
     written = io.StringIO()
-    rows = csv.writer(written)
-    rows.writerow([_plain(one) for one in table.heads or ("name", "value")])
-    rows.writerows([_plain(one) for one in row] for row in table.rows)
+    lines = csv.writer(written)
+    lines.writerow([_plain(one) for one in heads])
+    lines.writerows([_plain(one) for one in row] for row in rows)
     return written.getvalue()
 
 

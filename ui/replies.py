@@ -84,6 +84,7 @@ class Run(BaseModel):
 
     id: str
     request: str
+    conversation_id: str = ""
     planner: str = ""
     rerun_of: str | None = None
     template_id: str | None = None

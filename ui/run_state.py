@@ -105,7 +105,31 @@ class Question(BaseModel):
 
 
 class _Asking(BaseModel):
+    at: datetime | None = None
     event: Question
+
+
+@dataclass(frozen=True)
+class ReadEvent:
+    """An event as it was read. ``event`` None: it is of a kind that is not known here, or is no event."""
+
+    seq: int
+    kind: str
+    event: Event | Question | None = None
+    subtask: int = 0
+    at: datetime | None = None
+
+
+def read_event(told: Told) -> ReadEvent:
+    """What an event tells; a question in the form in which the page asks it."""
+    try:
+        if told.kind == "input.needed":
+            asked = _Asking.model_validate_json(told.text)
+            return ReadEvent(told.seq, told.kind, asked.event, at=asked.at)
+        record = EventRecord.model_validate_json(told.text)
+    except ValidationError:
+        return ReadEvent(told.seq, told.kind)
+    return ReadEvent(told.seq, told.kind, record.event, record.subtask, record.at)
 
 
 @dataclass
@@ -141,20 +165,23 @@ class RunState:
 
     def add(self, told: Told) -> None:
         """Take in an event. One that cannot be read, or was taken in before, changes nothing else."""
-        if told.seq <= self.seq:
-            return
-        self.seq = told.seq
-        if told.kind == "input.needed":
-            self._ask(told.text)
-            return
-        try:
-            record = EventRecord.model_validate_json(told.text)
-        except ValidationError:
-            self.skipped += 1
-            if told.kind == LAST:
-                self.finished = _STRANGE_END
-            return
-        self._take(record.event, record.subtask, record.at)
+        if told.seq > self.seq:
+            self.take(read_event(told))
+
+    def take(self, read: ReadEvent) -> None:
+        """The same of one that was read."""
+        self.seq = read.seq
+        match read.event:
+            case None:
+                self.skipped += 1
+                if read.kind == LAST:
+                    self.finished = _STRANGE_END
+            case Question():
+                self.questions[read.event.input] = read.event
+                self.asked.append(read.event)
+            case _:
+                assert read.at is not None  # noqa: S101  # what could be read has a time
+                self._take(read.event, read.subtask, read.at)
 
     def _take(self, event: Event, subtask: int, at: datetime) -> None:
         match event:
@@ -262,15 +289,6 @@ class RunState:
         never_made = Call(subtask, event.step, told.tool, told.arguments, told.provenance, site=event.site)
         self._call(never_made, at)
         self._ended(never_made, told, at)
-
-    def _ask(self, text: str) -> None:
-        try:
-            asked = _Asking.model_validate_json(text).event
-        except ValidationError:
-            self.skipped += 1
-            return
-        self.questions[asked.input] = asked
-        self.asked.append(asked)
 
 
 def given_values(story: RunState) -> list[str]:

@@ -74,7 +74,7 @@ def _whole(story: RunState, around: Around) -> None:
     """The program and the walk side by side where there is room, below each other on a narrow screen."""
     calls = CallsView(around.key, _waits(story, around.open), around.calls())
     texts, single = story.programs.texts, [call for call in story.calls if not call.site]
-    if any(one.text for one in texts):
+    if story.nodes and any(one.text for one in texts):
         left, right = st.columns([3, 2])
     else:
         right, left = st.container(), st.container()

@@ -40,7 +40,7 @@ _CSS = """<style>
 .fp-code { max-height: 30rem; overflow: auto; border: 1px solid light-dark(#d5d9df, #3d4450); border-radius: .5rem; background: light-dark(#f8f9fb, #161a21); font-size: .82rem; }
 .fp-code ol { list-style: none; margin: 0; padding: .4rem 0; }
 .fp-code li { display: grid; grid-template-columns: 2.4rem 1.3rem minmax(0, 1fr) auto; gap: 0 .4rem; padding: .05rem .6rem; margin: 0; align-items: baseline; }
-.fp-code code { background: none; color: light-dark(#1c2530, light-dark(#e6e9ee, #2c323c)); padding: 0 0 0 2ch; text-indent: -2ch; display: block; font-size: .8rem; white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: isolate; }
+.fp-code code { background: none; color: light-dark(#1c2530, #e6e9ee); padding: 0 0 0 2ch; text-indent: -2ch; display: block; font-size: .8rem; white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: isolate; }
 .fp-number { color: light-dark(#5b6470, #9aa3af); font-size: .8rem; text-align: right; user-select: none; }
 .fp-note { color: light-dark(#4a525d, #b4bcc7); font-size: .75rem; white-space: nowrap; }
 .fp-said { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
@@ -58,6 +58,11 @@ _CSS = """<style>
 .fp-gate thead th { color: light-dark(#4a525d, #b4bcc7); font-weight: 600; } .fp-gate td.fp-state { text-align: left; }
 .fp-gate .fp-passed { color: light-dark(#1f7a4d, #6fcf9c); } .fp-gate .fp-warned { color: light-dark(#8a5200, #f0b860); background: light-dark(#fdeccf, #43310f); font-weight: 700; }
 .fp-gate .fp-failed { color: light-dark(#a3261b, #f4988f); background: light-dark(#fbe0dd, #4a1d1a); font-weight: 700; } .fp-gate .fp-skipped { color: light-dark(#5b6470, #9aa3af); }
+.st-key-past-runs > div { border-bottom: 1px solid light-dark(#e6e9ee, #2c323c); padding: .35rem 0; }
+.st-key-past-runs .stButton button { justify-content: flex-start; text-align: left; padding: 0; min-height: 1.6rem; border: 0; font-weight: 600; unicode-bidi: plaintext; }
+.st-key-past-runs .stButton button > div { justify-content: flex-start; } .st-key-past-runs .stButton button p { overflow-wrap: anywhere; text-align: start; }
+.st-key-compared-figures .fp-table thead + tbody td:first-child { min-width: 5rem; } .st-key-compared-figures .fp-table th, .st-key-compared-figures .fp-table td { min-width: 0; }
+.fp-differences li { grid-template-columns: 1.3rem minmax(0, 1fr) !important; } .fp-differences .fp-gone { background: light-dark(#fbe0dd, #4a1d1a); } .fp-differences .fp-new { background: light-dark(#d6f0e0, #163a26); } .fp-differences .fp-skipped { color: light-dark(#5b6470, #9aa3af); }
 [class*="st-key-icon-"] button p { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding-top: 4rem; }

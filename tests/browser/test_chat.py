@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.everything import Up, children_of, without_a_store
-from tests.browser.visits import asks, chooses, ended, goes, logs_in, presses, registers, sidebar, story, visit
+from tests.browser.visits import asks, chooses, ended, logs_in, presses, registers, sidebar, story, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 QUESTION = "Which public holidays does Caldera have in 2026?"
@@ -132,18 +132,3 @@ def test_a_narrow_screen_can_do_all_of_it(browser_program: BrowserContext, up: U
         whole, seen = graph.evaluate("chart => [chart.scrollWidth, chart.clientWidth]")
         assert whole > seen  # it is scrolled, not shrunk until nobody can read it
         assert graph.evaluate(_SHRUNK) == 1
-
-
-def test_the_history_of_a_conversation_is_looked_at(page: Page) -> None:
-    registers(page, "iris")
-    asks(page, QUESTION)
-    ended(page, "Answered")
-    asks(page, "How many inhabitants does Meghalpet have?")
-    ended(page, "Answered", times=2)
-    goes(page, "History of its runs")
-    expect(page.get_by_text(re.compile("^2 runs, "))).to_be_visible()
-    chooses(page, "Look at", f"1. {QUESTION}")
-    expect(page.get_by_text(ANSWERED)).to_be_visible()
-    expect(page.get_by_text(re.compile("^✓ Program( [0-9])?: answered"))).to_be_visible()
-    goes(page, "Conversation")
-    ended(page, "Answered", times=2)

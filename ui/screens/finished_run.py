@@ -7,6 +7,7 @@ import streamlit as st
 
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument
+from ui import places
 from ui.client import Client
 from ui.language import listing, say
 from ui.plan_edits import filled
@@ -163,8 +164,11 @@ def _opens(label: str, icon: str, panel: Panel, run: Run) -> None:
 
 
 def _anew(what: Callable[[], object], run: Run) -> None:
+    """The new run is seen in its conversation, wherever the old one is looked at."""
     if told(what):
         st.session_state.pop(_key(run), None)
+        if run.conversation_id and places.view():
+            places.go(conversation=run.conversation_id)
         st.rerun()
 
 

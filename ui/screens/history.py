@@ -1,100 +1,122 @@
-"""All runs of a conversation, side by side; and one of them in full."""
+"""All runs of a user, found by what was asked and what became of them; one of them in full, or two beside each other."""
 
 import streamlit as st
 
-from ui.answer_parts import Table
-from ui.answer_view import table_html
+from ui import places
 from ui.client import Client
-from ui.following import follower
-from ui.language import listing, message, say, say_count
-from ui.replies import PLANNERS, Run
-from ui.run_state import RunState
-from ui.run_summary import OUTCOMES
-from ui.run_view import draw
-from ui.screens.around_run import around
-from ui.texts import unmarked
-from ui.walk_graph import tool_name
+from ui.language import listing, moment, say, say_count
+from ui.past_runs import ENDS, ROUTE, PastRun, Wanted, past_runs
+from ui.run_summary import OUTCOMES, seconds_told
+from ui.screens.comparison import comparison
+from ui.screens.history_files import files
+from ui.screens.history_filter import clear, wanted_runs
+from ui.screens.history_places import go_history
+from ui.screens.past_run import past_run
+from ui.texts import labelled, unmarked
 
-_PAST = 5.0
-_SHOWN = 160
-"""Characters of a question in the table."""
+_PAGE = 50
+_LOADED = "history-loaded"
+_REQUEST = 160
+_TITLE = 60
+_VERDICTS = {"right": "👍", "wrong": "👎"}
 
 
 def history(client: Client, conversation: str) -> None:
-    """A table of what each run took, then the walk, plan and calls of the one that is chosen."""
-    st.title(say("History"))
-    runs = client.runs(conversation) if conversation else []
-    if not runs:
-        st.caption(say("Nothing was asked here yet."))
+    """What the address says: the list, a run (``run``), or two (``with``). ``of``: ``all`` conversations, or the open one."""
+    first, second = places.place("run"), places.place("with")
+    if first and second:
+        comparison(client, first, second)
+    elif first and places.place("pick"):
+        _picking(client, first)
+    elif first:
+        past_run(client, first)
+    else:
+        st.title(say("History"))
+        _list(client, "" if places.place("of") == "all" else conversation)
+
+
+def _picking(client: Client, first: str) -> None:
+    """Which run another one is to be compared with."""
+    st.title(say("Compare with which run?"))
+    if st.button(say("Back to the run"), icon=":material/arrow_back:", type="tertiary", key="pick-back"):
+        go_history(first)
+    _list(client, "", beside=first)
+
+
+def _list(client: Client, conversation: str, beside: str = "") -> None:
+    """``conversation``: which one the address is about; ``beside``: the run for which another one is looked for."""
+    if not client.can(ROUTE):
+        st.info(say("This server does not tell what was asked before; it is of an earlier version than this page."))
         return
-    st.html(table_html(_table(runs), say("The runs of this conversation")))
-    st.caption(_total(runs))
-    chosen = st.selectbox(
-        say("Look at"),
-        range(len(runs)),
-        index=len(runs) - 1,
-        format_func=[_name(*one) for one in enumerate(runs)].__getitem__,
-    )
-    run = runs[chosen]
-    following = follower(client, run.id)
-    following.wait(_PAST)
-    story = following.look()
-    st.text(run.request)
-    _plan(story)
-    st.fragment(lambda: draw(story, around(client, run.id, story), unfolded=True), key=f"history-{run.id}")()
+    wanted = wanted_runs(client, conversation)
+    most: int = _loaded(wanted)
+    runs, more = past_runs(client, wanted, most)
+    if not runs:
+        _nothing(wanted)
+        return
+    _told(runs, more=more)
+    with st.container(key="past-runs", gap=None):
+        for run in runs:
+            if run.id != beside:
+                _row(run, beside)
+    with st.container(horizontal=True, gap="small"):
+        if more and st.button(say("Load more"), icon=":material/expand_more:", key="history-more"):
+            st.session_state[_LOADED] = wanted, most + _PAGE
+            st.rerun()
+        if not beside:
+            files(client, wanted)
 
 
-_HEADS = (
-    message("Question"),
-    message("End"),
-    message("Asked (UTC)"),
-    message("Seconds"),
-    message("Tokens"),
-    message("Considered"),
-    message("Decisions"),
-    message("Planner"),
-)
+def _loaded(wanted: Wanted) -> int:
+    """How many are shown; what is looked for anew begins at the newest."""
+    of, most = st.session_state.get(_LOADED, (None, 0))
+    return most if of == wanted else _PAGE
 
 
-def _table(runs: list[Run]) -> Table:
-    """A row each; what a narrow screen shows first is what was asked and how it ended."""
-    return Table(tuple(_row(run) for run in runs), tuple(say(one) for one in _HEADS))
+def _nothing(wanted: Wanted) -> None:
+    if wanted == Wanted():
+        st.info(say("Nothing was asked yet. What you ask is kept here, with how it was answered."))
+        if st.button(say("Ask something"), icon=":material/chat:", key="history-ask"):
+            places.go()
+        return
+    st.info(say("No run is like that."))
+    st.button(say("Look for all runs"), key="history-clear", on_click=clear)
 
 
-def _row(run: Run) -> tuple[str, ...]:
-    usage = run.usage
-    used = (
-        (f"{usage.total_seconds:.1f}", str(usage.tokens), str(usage.considered), str(usage.decisions))
-        if usage
-        else ("",) * 4
-    )
-    asked = f"{run.created_at:%Y-%m-%d %H:%M}" if run.created_at else ""
-    end = say(OUTCOMES.get(run.outcome, run.outcome) if run.outcome else run.status.capitalize())
-    return run.request[:_SHOWN], end, asked, *used, say(PLANNERS.get(run.planner, run.planner))
-
-
-def _total(runs: list[Run]) -> str:
+def _told(runs: list[PastRun], *, more: bool) -> None:
     used = [run.usage for run in runs if run.usage]
     seconds, tokens = sum(one.total_seconds for one in used), sum(one.tokens for one in used)
-    return listing(
-        [
-            say_count("1 run", "{count:,} runs", len(runs)),
-            say("{seconds:.1f} s", seconds=seconds),
-            say_count("1 token", "{count:,} tokens", tokens),
-        ]
-    )
+    count = say_count("1 run", "{count:,} runs", len(runs))
+    if more:
+        count = say("The newest {count:,} runs", count=len(runs))
+    parts = [count, seconds_told(seconds)] + ([say_count("1 token", "{count:,} tokens", tokens)] if tokens else [])
+    st.caption(listing(parts))
 
 
-def _name(number: int, run: Run) -> str:
-    return f"{number + 1}. {run.request[:80]}"
+def _row(run: PastRun, beside: str) -> None:
+    """What was asked leads to the run; below it is what became of it."""
+    request = " ".join(run.request.split())
+    short = request if len(request) <= _REQUEST else request[: _REQUEST - 1] + "…"
+    with st.container(key=f"past-{run.id}", gap=None):
+        if st.button(labelled(short) if short else "…", key=f"look-{run.id}", type="tertiary", width="stretch"):
+            go_history(beside or run.id, run.id if beside else "")
+        st.caption(unmarked(" · ".join(part for part in _parts(run) if part)))
 
 
-def _plan(story: RunState) -> None:
-    """What the walk settled on, subtask by subtask."""
-    for subtask, path in sorted(story.plans.items()):
-        steps = " → ".join(unmarked(tool_name(tool)) for tool in path)
-        st.caption(
-            say("Plan {subtask}: {steps}", subtask=subtask, steps=steps)
-            if len(story.plans) > 1
-            else say("Plan: {steps}", steps=steps)
-        )
+def _parts(run: PastRun) -> list[str]:
+    usage = run.usage if run.outcome else None
+    title, request = " ".join(run.conversation_title.split()), " ".join(run.request.split())
+    return [
+        end_told(run),
+        moment(run.created_at) if run.created_at else "",
+        seconds_told(usage.total_seconds) if usage else "",
+        say_count("1 call", "{count:,} calls", run.calls) if run.calls is not None else "",
+        say_count("1 token", "{count:,} tokens", usage.tokens) if usage and usage.tokens else "",
+        _VERDICTS.get(run.verdict or "", ""),
+        "" if request.startswith(title[:_TITLE]) else title if len(title) <= _TITLE else title[: _TITLE - 1] + "…",
+    ]
+
+
+def end_told(run: PastRun) -> str:
+    """How it ended, or how it stands."""
+    return say(OUTCOMES.get(run.outcome, run.outcome)) if run.outcome else say(ENDS.get(run.status, run.status))

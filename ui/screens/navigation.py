@@ -36,7 +36,7 @@ def navigation(client: Client, conversation: str) -> None:
 def _listed(offered: dict[str, View], group: str, seen: str) -> None:
     for name, one in offered.items():
         if one.group == group and _view(name, one.label, one.icon, opened=name == seen):
-            places.go(name)
+            places.go(name, **one.places)
 
 
 def _view(name: str, label: str, icon: str, *, opened: bool) -> bool:

@@ -7,7 +7,7 @@ from ui.language import message, say
 from ui.replies import PLANNERS, Choice, Choices, Chosen
 from ui.texts import unmarked
 
-_POLICIES = {"offline": message("Rules"), "llm": message("A language model")}
+POLICIES = {"offline": message("Rules"), "llm": message("A language model")}
 
 
 def choosing(client: Client) -> None:
@@ -16,7 +16,7 @@ def choosing(client: Client) -> None:
         st.session_state.choices = client.choices()
     choices: Choices = st.session_state.choices
     policy = (
-        _one(say("Decided by"), choices.policies, _POLICIES, "choose-Decided by")
+        _one(say("Decided by"), choices.policies, POLICIES, "choose-Decided by")
         if len(choices.policies) > 1
         else "offline"
     )

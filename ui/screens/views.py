@@ -1,7 +1,7 @@
 """What there is to see beside the conversation, and who sees it."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 
 from ui.client import Client
@@ -24,7 +24,8 @@ GROUPS = (LIBRARY, ADMINISTRATION)
 @dataclass(frozen=True)
 class View:
     """``needs``: the operation that the server must have for it. ``group``: one of ``GROUPS``. ``admins``: it is for administrators; ``talk``: it is
-    of an open conversation. ``part_of``: the view that it is a part of and is reached by, while its own address leads there.
+    of an open conversation. ``part_of``: the view that it is a part of and is reached by, while its own address leads there. ``places``: what else
+    stands in the address of who chooses it.
     """
 
     label: str
@@ -35,6 +36,7 @@ class View:
     admins: bool = False
     talk: bool = False
     part_of: str = ""
+    places: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def offered(self, client: Client, conversation: str) -> bool:
         """Whether this user can do something there."""
@@ -44,7 +46,7 @@ class View:
 
 
 VIEWS = {
-    "history": View(message("History of its runs"), "history", history, talk=True),
+    "history": View(message("History"), "history", history, "/runs", places={"of": "all"}),
     "account": View(message("Account"), "account_circle", lambda client, _: account(client)),
     "kept": View(message("Templates and solutions"), "bookmarks", kept, "/templates", LIBRARY),
     "templates": View(message("Templates"), "bookmarks", partial(kept, kind="template"), part_of="kept"),
