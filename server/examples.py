@@ -126,6 +126,14 @@ _SESSION: Example = {
     "program": False,
     "expires_at": UNTIL,
 }
+_SHARED: Example = {
+    "id": "01980f6e-c5d4-7f06-8a01-2d6e8c9f0c07",
+    "run_id": RUN,
+    "request": _ASKED,
+    "with_calls": False,
+    "created_at": AT,
+    "expires_at": UNTIL,
+}
 _TOOL: Example = {
     "id": "places/search/country_code",
     "api": "country_code",
@@ -141,6 +149,21 @@ EXAMPLES: dict[str, Example] = {
     "LoginBody": {"name": "ada", "password": _PASSWORD},
     "RefreshBody": {"refresh_token": "fpr_9sQvX…"},
     "PasswordBody": {"old": _PASSWORD, "new": "incorrect donkey generator"},
+    "ShareBody": {"days": 7, "with_calls": False},
+    "SharedAnswer": _SHARED,
+    "NewSharedAnswer": _SHARED | {"secret": "fps_7hQxR…"},
+    "SharedCall": {"tool": "places/search/country_code", "status": "ok", "arguments": None, "response": None},
+    "ReadAnswer": {
+        "owner": "ada",
+        "request": _ASKED,
+        "outcome": "answered",
+        "finished_at": LATER,
+        "expires_at": UNTIL,
+        "answer": _ANSWER,
+        "programs": ["days = await list_holidays(country=country)\ndays"],
+        "calls": [{"tool": "places/search/country_code", "status": "ok", "arguments": None, "response": None}],
+        "withheld": 0,
+    },
     "PreferencesBody": {"language": "zh"},
     "ConfirmBody": {"password": _PASSWORD},
     "ToolKeyBody": {"value": "the key", "hosts": ["api.example.com"]},

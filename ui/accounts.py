@@ -37,7 +37,7 @@ class PasswordLink(BaseModel):
 
 
 def link(page: str, name: str, secret: str) -> str:
-    """The page's address with a secret that it takes up: ``invitation`` or ``reset``."""
+    """The page's address with a secret that it takes up: ``invitation``, ``reset`` or ``answer``."""
     parts = urlsplit(page)
     return urlunsplit((parts.scheme, parts.netloc, parts.path or "/", urlencode({name: secret}), ""))
 

@@ -2,10 +2,13 @@
 
 import streamlit as st
 
+_LED = {"tool": "tools", "answer": "shared"}
+"""Views to which a link leads that names one thing and no view."""
+
 
 def view() -> str:
-    """Which view is seen; empty: the conversation. A link to a tool alone leads to the tools."""
-    return st.query_params.get("view", "tools" if "tool" in st.query_params else "")
+    """Which view is seen; empty: the conversation."""
+    return st.query_params.get("view") or next((view for name, view in _LED.items() if name in st.query_params), "")
 
 
 def place(name: str) -> str:

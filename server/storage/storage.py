@@ -37,6 +37,7 @@ from server.storage.row_counts import RowCounts
 from server.storage.run_history import RunHistory
 from server.storage.run_leases import HeldRuns
 from server.storage.runs import Runs
+from server.storage.shared_answers import SharedAnswers
 from server.storage.sources.checks import SourceChecks
 from server.storage.sources.offered import OfferedTools
 from server.storage.sources.sources import Sources
@@ -88,6 +89,7 @@ class Storage:
         self.files = Files(database, clock)
         self.runs = Runs(database, clock)
         self.run_history = RunHistory(database)
+        self.shared_answers = SharedAnswers(database, clock)
         self.days = DailyUsage(database, clock)
         self.user_limits = UserLimits(database)
         self.usage_report = UsageReport(database, clock)

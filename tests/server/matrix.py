@@ -103,6 +103,12 @@ async def an_ended_run(world: World) -> Mapping[str, str]:
     return {"run_id": run.id}
 
 
+async def a_shared_answer(world: World) -> Mapping[str, str]:
+    run, user = (await an_ended_run(world))["run_id"], world.people["user"].id
+    made, secret = await world.services.storage.shared_answers.add(user, run, 7, with_calls=False)
+    return {"shared_id": made.id, "secret": secret}
+
+
 async def a_template(world: World) -> Mapping[str, str]:
     return await _template_of("user", world)
 
@@ -291,6 +297,11 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("GET", "/api/v1/runs/{run_id}"): own(200, an_ended_run),
     ("GET", "/api/v1/runs/{run_id}/events"): own(200, an_ended_run),
     ("GET", "/api/v1/runs/{run_id}/calls"): own(200, an_ended_run),
+    ("POST", "/api/v1/runs/{run_id}/shared"): own(201, an_ended_run, {"days": 1}),
+    ("GET", "/api/v1/me/shared"): for_oneself(200),
+    ("DELETE", "/api/v1/me/shared/{shared_id}"): own(204, a_shared_answer),
+    # Whoever has the link and is logged in.
+    ("GET", "/api/v1/shared/{secret}"): Access(401, 200, 200, 200, 200, None, a_shared_answer),
     ("GET", "/api/v1/runs/{run_id}/inputs"): own(200, a_question),
     ("POST", "/api/v1/runs/{run_id}/inputs/{input_id}"): own(200, a_question, {"decision": "allow"}),
     # Such a run waits with a call, not with a plan; tests/flows/test_server_plans.py is about those that do.

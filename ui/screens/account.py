@@ -11,6 +11,7 @@ from ui.own_account import Share, Today, change_password, prefer, remove_account
 from ui.screens.keys import own_keys
 from ui.screens.leave import permissions
 from ui.screens.own_sessions import own_sessions
+from ui.screens.sharing import own_shared
 from ui.screens.telling import told
 from ui.texts import unmarked
 from ui.themes import THEMES, kept_by_browser, theme
@@ -32,6 +33,8 @@ def account(client: Client, part: str = "") -> None:
         parts["sessions"] = (message("Sessions"), own_sessions)
     parts["keys"] = (message("Keys"), own_keys)
     parts["permissions"] = (message("Permissions"), permissions)
+    if client.can("/me/shared"):
+        parts["shared"] = (message("Shared answers"), own_shared)
     wanted = part or places.place("part")
     chosen = wanted if wanted in parts else "you"
     with st.container(horizontal=True, gap="small", key="account-parts"):

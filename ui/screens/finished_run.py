@@ -15,6 +15,7 @@ from ui.problems import ServerError
 from ui.replies import Run
 from ui.reruns import Done, Offered, done, rerun, rerun_text, rerun_with, save
 from ui.run_state import RunState
+from ui.screens import sharing
 from ui.screens.copies import copies
 from ui.screens.fields import field
 from ui.screens.questions import told
@@ -39,6 +40,8 @@ def after(client: Client, run: Run, story: RunState) -> None:
             if client.can("/templates"):
                 _opens(say("Save as template"), "bookmark_add", "template", run)
             copies(client, run, story)
+            if client.can(sharing.PATH):
+                sharing.sharing(client, run)
     verdict_told(run)
     panel = st.session_state.get(_key(run))
     if panel:

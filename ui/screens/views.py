@@ -13,6 +13,7 @@ from ui.screens.explorer import explorer
 from ui.screens.history import history
 from ui.screens.kept import kept
 from ui.screens.library import library
+from ui.screens.shared import shared
 from ui.screens.sources import sources
 from ui.screens.usage import all_usage
 
@@ -54,6 +55,7 @@ VIEWS = {
     "tools": View(message("Tools"), "construction", library, "/tools", LIBRARY),
     "graph": View(message("Tool graph"), "graph_3", explorer, "/graph", LIBRARY),
     "sources": View(message("Sources"), "hub", lambda client, _: sources(client), "/sources", LIBRARY),
+    "shared": View(message("A shared answer"), "share", shared, part_of="shared"),
     "keys": View(message("Keys"), "key", lambda client, _: account(client, "keys"), part_of="account"),
     "leave": View(message("Permissions"), "rule", lambda client, _: account(client, "permissions"), part_of="account"),
     "accounts": View(

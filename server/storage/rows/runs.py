@@ -85,6 +85,22 @@ class RunToolRow(Row):
     calls: Mapped[int]
 
 
+class SharedAnswerRow(Row):
+    """A link by which other users see what a run answered. ``secret_hash``: SHA-256 of what stands in the link; ``with_calls``: what its calls sent and
+    got is seen, too.
+    """
+
+    __tablename__ = "shared_answers"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), index=True)
+    user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
+    secret_hash: Mapped[str] = mapped_column(unique=True)
+    with_calls: Mapped[bool]
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+
+
 class InputRow(Row):
     """A question that a run waits with: a plan to approve, a call to allow, an unknown outcome to judge. Answered once."""
 
