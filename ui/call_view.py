@@ -127,7 +127,7 @@ class CallsView:
         if call.not_made:
             return _status(call)
         code = f" {result.http_status}" if result.http_status else ""
-        return f"{say(STATUSES[result.status])}{code}, {seconds_told(result.seconds)}"
+        return listing([f"{say(STATUSES[result.status])}{code}", seconds_told(result.seconds)])
 
     def _open(self, call: Call) -> str:
         """What is told of a call without a result."""

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Mapping
 from datetime import date, datetime
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
 from string import Formatter
 
@@ -67,6 +67,11 @@ def number(value: float) -> str:
 def listing(parts: list[str]) -> str:
     """One after the other."""
     return say(", ").join(parts)
+
+
+def sentences(parts: list[str]) -> str:
+    """One after the other, with what stands between sentences."""
+    return reduce(lambda one, other: say("{one} {other}", one=one, other=other), parts)
 
 
 def language() -> str:

@@ -8,7 +8,7 @@ from ui.call_graph import DrawnCall, DrawnFeed, call_dot, told_calls
 from ui.call_view import CallsView, folded
 from ui.calls import SIGNS
 from ui.code_view import code_html
-from ui.language import listing, message, say, say_count
+from ui.language import listing, message, say, say_count, sentences
 from ui.program_state import Written
 from ui.run_calls import CallPlace, ProgramCalls
 from ui.run_summary import seconds_told
@@ -60,7 +60,7 @@ def verdict(program: Written) -> str:
         )
     if end.missing:
         told.append(say("Missing: {missing}", missing=end.missing))
-    return " ".join(told)
+    return sentences(told)
 
 
 def _draw(program: Written, calls: CallsView, *, live: bool) -> None:

@@ -2,7 +2,7 @@
 
 from domain.event import RunFinished
 from domain.usage import Usage
-from ui.language import listing, message, say, say_count
+from ui.language import listing, message, say, say_count, sentences
 from ui.run_state import RunState
 from ui.taken_words import taken_told
 
@@ -97,7 +97,7 @@ def took(usage: Usage) -> str:
         tools = say_count("1 tool", "{count:,} tools", usage.considered)
         decisions = say_count("1 decision", "{count:,} decisions", usage.decisions)
         told.append(say("{tools} considered, {decisions}.", tools=tools, decisions=decisions))
-    return " ".join(told)
+    return sentences(told)
 
 
 def seconds_told(seconds: float) -> str:

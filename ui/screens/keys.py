@@ -4,7 +4,7 @@ import streamlit as st
 
 from ui import places
 from ui.client import Client
-from ui.language import listing, say
+from ui.language import listing, say, sentences
 from ui.screens.key_fields import keeping
 from ui.screens.telling import told
 from ui.source_words import names_told
@@ -47,4 +47,4 @@ def _wanted(one: NeededKey) -> str:
         else say("**{name}** is wanted by tools.", name=name)
     )
     where = say("It is kept with their source, which is yours.") if one.source_id else ""
-    return " ".join(part for part in (told, where, unmarked(say(one.lapsed))) if part)
+    return sentences([part for part in (told, where, unmarked(say(one.lapsed))) if part])

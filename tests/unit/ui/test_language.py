@@ -10,6 +10,10 @@ import pytest
 from babel.messages.pofile import read_po
 from streamlit.testing.v1 import AppTest
 
+from agent.execution.undo import NO_UNDO
+from agent.planners.by_name import ABOUT
+from domain.side_effect import READING_METHODS, side_effect
+from server.routes.choices import POLICIES
 from tests.unit.ui.page_words import PAGE, Said, bare, modules, placeholders, said
 from tests.unit.ui.test_login_links import opened, rule
 from ui import language
@@ -17,6 +21,7 @@ from ui.language import LANGUAGES, day, listing, moment, number, say, say_count
 from ui.people import value_told
 from ui.problems import ServerError
 from ui.run_summary import seconds_told
+from ui.server_words import SENTENCES
 
 OTHERS = [code for code in LANGUAGES if code != "en"]
 ENGLISH = {
@@ -108,6 +113,14 @@ def test_what_goes_past_them_is_seen(source: str) -> None:
 )
 def test_what_goes_through_them_is_let_be(source: str) -> None:
     assert not list(bare("x.py", ast.parse(source.replace('{say("', "{say('").replace('")}', "')}"))))
+
+
+def test_the_fixed_sentences_of_the_server_are_said_as_it_has_them() -> None:
+    of_server = {*ABOUT.values(), *filter(None, POLICIES.values()), NO_UNDO}
+    of_server |= {
+        side_effect(method, "ships").why for method in (*READING_METHODS, "POST", "PUT", "PATCH", "DELETE", "MCP")
+    }
+    assert of_server <= {*SENTENCES}
 
 
 def test_without_a_visit_it_is_english() -> None:
