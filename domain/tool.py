@@ -176,7 +176,7 @@ class ToolDoc(Model):
     store said, which goes before, and stays when the document is imported again, as ``feed_marks`` do: what was said of what fills its
     parameters. ``hints``: what the tool's own server says of it, which decides nothing. ``learnt_response``: what this store saw its answers look like, as JSON Schema, names and types only; known only where the
     document says nothing of them, or something else; it stays too. ``entity_marks``: what people said its inputs and fields are of, which goes
-    before what their names tell.
+    before what their names tell; of a tool that was imported it stays as well.
     """
 
     id: ToolId

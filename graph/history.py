@@ -61,12 +61,13 @@ def over_time(facts: ToolFacts, lessons: Sequence[Lesson], parameters: WeightPar
     known = _before(facts, told, parameters) if len(lessons) >= LESSONS else ToolFacts(facts.calls, facts.successes)
     found: dict[str, float] = {}
     for lesson in told:
-        known = _after(known, lesson, parameters)
+        known = after_lesson(known, lesson, parameters)
         found[lesson.run] = availability(known, parameters, seconds(lesson.at)) or 0.0
     return found
 
 
-def _after(facts: ToolFacts, lesson: Lesson, parameters: WeightParameters) -> ToolFacts:
+def after_lesson(facts: ToolFacts, lesson: Lesson, parameters: WeightParameters) -> ToolFacts:
+    """A tool's facts once a run has called it."""
     calls = Calls.of(lesson.outcomes)
     for outcome in lesson.outcomes:
         sign = 1.0 if outcome == "ok" else -1.0
@@ -80,7 +81,7 @@ def _before(facts: ToolFacts, told: Sequence[Lesson], parameters: WeightParamete
     for lesson in told:
         left *= left_of(known.heard, seconds(lesson.at), parameters.half_life)
         kept *= Calls.of(lesson.outcomes).kept
-        known = _after(known, lesson, parameters)
+        known = after_lesson(known, lesson, parameters)
     least = KEPT ** (20 * LESSONS)
     good = (facts.good - known.good) / max(kept, least)
     bad = (facts.bad - known.bad) / max(kept * left, least)

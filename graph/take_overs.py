@@ -183,6 +183,12 @@ def with_known(document: ToolDoc, old: ToolDoc | None, *, another: bool = False)
     said = (document.response_schema, document.example_response) == (old.response_schema, old.example_response)
     # What people say of a source's tool is said at the source, whose document holds it.
     marked = document.marked if source_id_of(document.source) is not None else old.marked
+    entities = document.entity_marks if source_id_of(document.source) is not None else old.entity_marks
     learnt = old.learnt_response if said else None
-    kept = {"marked": marked, "feed_marks": old.feed_marks, "learnt_response": learnt or document.learnt_response}
+    kept = {
+        "marked": marked,
+        "feed_marks": old.feed_marks,
+        "entity_marks": entities,
+        "learnt_response": learnt or document.learnt_response,
+    }
     return document.model_copy(update=kept)

@@ -24,7 +24,23 @@ READS = frozenset({"GET", "HEAD", "OPTIONS"})
 _OWN = frozenset({"me", "auth", "conversations", "runs", "plans"})
 """Tags of operations on one's own account and talks."""
 _TOLD = frozenset(
-    {"role", "disabled", "note", "kind", "target", "mark", "reason", "shared", "tools", "hosts", "name", "grant"}
+    {
+        "role",
+        "disabled",
+        "note",
+        "kind",
+        "target",
+        "mark",
+        "place",
+        "field",
+        "entity",
+        "reason",
+        "shared",
+        "tools",
+        "hosts",
+        "name",
+        "grant",
+    }
     | {"visible_to", "keys_of", "watch_minutes", "enabled", "default", "days", "purpose", "decision"}
 )
 _LONGEST = 200

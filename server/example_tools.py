@@ -92,6 +92,10 @@ _MARK: Example = {
     "mark": "ban",
     "reason": "It answers for the wrong year.",
     "sources": [],
+    "place": "",
+    "field": "",
+    "entity": "",
+    "id": "01980f6e-c5d4-7f07-8b02-3e7f9d0a0c08",
     "by": "boss",
     "at": AT,
 }

@@ -2,7 +2,8 @@
 
 from domain.tool import FINISH
 from ui.explorer import Coupling, GraphEdge, GraphFeed, GraphWalk, OtherWay
-from ui.language import message, say, say_count
+from ui.language import message, moment, say, say_count
+from ui.library import Said
 from ui.texts import clipped
 from ui.walk_graph import tool_name
 
@@ -10,6 +11,18 @@ _MARKS = {
     "pin": message("An administrator pinned it: it comes first, whatever it weighs."),
     "mute": message("An administrator muted it: a tenth of its weight counts."),
     "ban": message("An administrator banned it: no run goes this way."),
+}
+_SAID = {
+    "pin": message("pin"),
+    "mute": message("mute"),
+    "ban": message("ban"),
+    "reads": message("reads"),
+    "changes": message("changes"),
+    "set": message("set"),
+    "add": message("added"),
+    "forbid": message("forbidden"),
+    "forget": message("forgotten"),
+    "clear": message("taken back"),
 }
 _UNTESTED = 0.5
 
@@ -138,3 +151,29 @@ def example_told(one: Coupling) -> str:
         return ""
     kind = say("from an imported call") if one.example_of == "recorded" else say("from its document")
     return f"{clipped(one.example)} ({kind})"
+
+
+def said_told(one: Said) -> str:
+    """What an administrator said, of what, and why."""
+    word = say(_SAID.get(one.mark, one.mark))
+    return f"{moment(one.at)} {one.by}: {word} · {_spoken_of(one)} · {one.reason}"
+
+
+def _spoken_of(one: Said) -> str:
+    match one.kind:
+        case "entity" if one.entity:
+            return say("{place} is of: {entity}", place=one.place, entity=one.entity)
+        case "entity":
+            return say("what {place} is of", place=one.place)
+        case "feed":
+            return say(
+                "{field} of {tool} fills {parameter}", tool=named(one.target), field=one.field, parameter=one.place
+            )
+        case "edge":
+            return say("the way to {tool}", tool=named(one.target))
+        case "runs":
+            return say("what runs have said of it")
+        case "effect":
+            return say("what a call of it does")
+        case _:
+            return say("the tool itself")

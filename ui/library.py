@@ -10,7 +10,7 @@ from domain.model import JsonObject
 from domain.tool import ToolId
 from ui.client import Client, read, read_all
 
-Word = Literal["pin", "mute", "ban", "reads", "changes", "clear"]
+Word = Literal["pin", "mute", "ban", "reads", "changes", "set", "add", "forbid", "forget", "clear"]
 
 
 class LibraryTool(BaseModel):
@@ -197,14 +197,23 @@ class Try(BaseModel):
 
 
 class Said(BaseModel):
-    """What an administrator said, and why."""
+    """What an administrator said, and why. ``place``: of which parameter or field; ``field``: of the other tool's answer; ``entity``: what the place is of."""
 
+    tool: ToolId = ToolId("")
     kind: str
     target: ToolId = ToolId("")
     mark: str
+    place: str = ""
+    field: str = ""
+    entity: str = ""
     reason: str = ""
     by: str = ""
     at: datetime
+
+    @property
+    def about(self) -> tuple[str, str, str, str, str]:
+        """What it is said of: the newest of the same counts."""
+        return self.tool, self.kind, self.target, self.place, self.field
 
 
 class Marks(BaseModel):
@@ -261,9 +270,14 @@ def marks(client: Client, tool: str) -> Marks:
     return read(Marks, client.send("GET", _of(tool, "marks")))
 
 
-def mark(client: Client, tool: str, kind: str, word: str, reason: str, target: str = "") -> None:
-    """For administrators. Raises ServerError: it cannot be said of this."""
-    body = {"kind": kind, "mark": word, "reason": reason, "target": target}
+def marks_to(client: Client, tool: str, target: str) -> list[Said]:
+    """For administrators: of what joins the one to the other, the newest first."""
+    return read_all(Said, client.send("GET", _of(tool, "marks-to"), params={"target": target}))
+
+
+def mark(client: Client, tool: str, kind: str, word: str, reason: str, target: str = "", **more: str) -> None:
+    """For administrators. ``more``: place, field and entity, where it is said of these. Raises ServerError: it cannot be said of this."""
+    body = {"kind": kind, "mark": word, "reason": reason, "target": target, **more}
     client.send("PUT", _of(tool, "marks"), json=body)
 
 

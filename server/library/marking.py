@@ -1,47 +1,106 @@
-"""An administrator's word on a tool or on an edge: put into the graph, where runs heed it from the next one on, and kept with its reason."""
+"""An administrator's word on a tool, on an edge, on a parameter or field: put into the graph, where runs heed it from the next one on, and kept with its reason."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from domain.errors import ConflictError, UsageError
 from domain.source import source_id_of
-from domain.tool import ToolDoc, ToolId
+from domain.tool import FeedMark, ToolDoc, ToolId
 from graph.facts import Mark
 from graph.links import LinkedGraph
+from server.explorer.correcting import correct_entity, correct_entity_of_source, correct_feed, forget_runs, put_back
+from server.sources.registry import SourceRegistry
 from server.storage.tool_marks import MarkKind, MarkWord, NewToolMark, ToolMark, ToolMarks
+from server.storage.users import User
+from wiring.container import Container
 
 WORDS: Mapping[MarkKind, tuple[MarkWord, ...]] = {
     "edge": ("pin", "mute", "ban", "clear"),
     "tool": ("mute", "ban", "clear"),
     "effect": ("reads", "changes", "clear"),
+    "entity": ("set", "clear"),
+    "feed": ("add", "forbid", "clear"),
+    "runs": ("forget", "clear"),
 }
+_NAMES: Mapping[MarkKind, frozenset[str]] = {
+    "edge": frozenset({"target"}),
+    "entity": frozenset({"place"}),
+    "feed": frozenset({"target", "place", "field"}),
+}
+"""What has to be named beside the tool, and what nothing else may name."""
 _EDGE: Mapping[MarkWord, Mark] = {"pin": "pin", "mute": "mute", "ban": "ban"}
 
 
 @dataclass(frozen=True, slots=True)
-class Author:
-    """Who says it."""
+class Marking:
+    """What a mark is put into, and who says it. ``container``: of the server itself, which sees all tools."""
 
-    id: str
-    name: str
+    container: Container
+    marks: ToolMarks
+    sources: SourceRegistry
+    user: User
 
 
-async def mark(said: NewToolMark, doc: ToolDoc, graph: LinkedGraph, marks: ToolMarks, by: Author) -> None:
-    """Heed it and keep it. ``UsageError``: this cannot be said of it, or the edge's other end is no node. ``ConflictError``: it is said elsewhere."""
-    if said.mark not in WORDS[said.kind]:
-        raise UsageError(f"of {said.kind} one says {', '.join(WORDS[said.kind])}")
-    if (said.kind == "edge") != bool(said.target):
-        raise UsageError("name the target of an edge, and of nothing else")
-    if said.kind == "effect" and source_id_of(doc.source):
-        raise ConflictError("its source says what calling it does: correct that on the page of the source")
+async def mark(said: NewToolMark, doc: ToolDoc, at: Marking) -> None:
+    """Heed it and keep it.
+
+    ``UsageError``: this cannot be said of it, or the edge's other end is no node. ``ConflictError``: it is said elsewhere, or there is nothing to take back.
+    """
+    check(said)
+    graph, kept = at.container.graph, dict[str, Any]()
     match said.kind:
         case "edge":
             await graph.mark(doc.id, ToolId(said.target), _EDGE.get(said.mark))
         case "effect":
+            if source_id_of(doc.source):
+                raise ConflictError("its source says what calling it does: correct that on the page of the source")
             await graph.put_tools([doc.model_copy(update={"marked": "" if said.mark == "clear" else said.mark})])
         case "tool":
-            said = await _whole(said, graph, await marks.of(doc.id))
-    await marks.add(said, by.id, by.name)
+            said = await _whole(said, graph, await at.marks.of(doc.id))
+        case "entity":
+            await _entity(said, doc, at)
+        case "feed":
+            mark = FeedMark(
+                source=ToolId(said.target), field=said.field, parameter=said.place, fills=said.mark == "add"
+            )
+            await correct_feed(at.container, doc.id, mark, clear=said.mark == "clear")
+        case "runs":
+            kept = await _runs(said, at)
+    await at.marks.add(said, at.user.id, at.user.name, kept)
+
+
+def check(said: NewToolMark) -> None:
+    """``UsageError``: it is no word for this, or names too much or too little."""
+    if said.mark not in WORDS[said.kind]:
+        raise UsageError(f"of {said.kind} one says {', '.join(WORDS[said.kind])}")
+    wanted = _NAMES.get(said.kind, frozenset[str]())
+    named = {name for name in ("target", "place", "field") if getattr(said, name)}
+    if named != set(wanted):
+        raise UsageError(
+            f"of {said.kind} name {' and '.join(sorted(wanted)) or 'nothing beside the tool'}, and no more"
+        )
+    if bool(said.entity) != (said.kind == "entity" and said.mark == "set"):
+        raise UsageError("say what a place is of where that is set, and nowhere else")
+
+
+async def _entity(said: NewToolMark, doc: ToolDoc, at: Marking) -> None:
+    source = source_id_of(doc.source)
+    if source is None:
+        await correct_entity(at.container, doc.id, said.place, said.entity)
+    else:
+        await correct_entity_of_source(at.sources, source, doc, said.place, said.entity, at.user, said.reason)
+
+
+async def _runs(said: NewToolMark, at: Marking) -> dict[str, Any]:
+    """What is put aside; what was put aside last is put back."""
+    if said.mark == "forget":
+        return dict(await forget_runs(at.container, said.tool))
+    last = next((one for one in await at.marks.of(said.tool) if one.kind == "runs"), None)
+    if last is None or last.mark != "forget":
+        raise ConflictError("what runs said of it was not forgotten, so there is nothing to put back")
+    await put_back(at.container, said.tool, await at.marks.kept(last.id))
+    return {}
 
 
 async def _whole(said: NewToolMark, graph: LinkedGraph, before: Sequence[ToolMark]) -> NewToolMark:

@@ -3,17 +3,18 @@
 from datetime import datetime
 from typing import Annotated
 
+from fastapi import Query
 from pydantic import BaseModel, Field, StringConstraints
 
 from domain.tool import FINISH, ToolId
 from graph.facts import Mark
 from server.dependencies import CurrentAdmin, CurrentServices
-from server.library.marking import Author, mark
+from server.library.marking import Marking, mark
 from server.problems import problems
 from server.routes.library_access import open_tool
 from server.routes.me import ToolPath
 from server.routes.router import operations
-from server.routes.texts import Plain
+from server.routes.texts import Plain, ToolName
 from server.routes.tools import known_tool
 from server.services import Services
 from server.storage.tool_marks import MarkKind, MarkWord, NewToolMark, ToolMark
@@ -29,14 +30,22 @@ Reason = Annotated[
 ]
 
 
+Place = Annotated[str, StringConstraints(max_length=500, strip_whitespace=True), Plain]
+
+
 class MarkBody(BaseModel):
     """``kind``: ``edge``, out of this tool to the ``target`` (a tool, or Finish): pin, mute or ban. ``tool``: the tool wherever it would be taken: mute, which mutes
-    the edges into it, or ban: it is offered to no run. ``effect``: whether calling it ``reads`` or ``changes``. ``clear`` takes a mark back.
+    the edges into it, or ban: it is offered to no run. ``effect``: whether calling it ``reads`` or ``changes``. ``entity``: what the ``place``, one of its parameters or a field by its
+    path, is of: set. ``feed``: whether ``field`` of what ``target`` answers fills its parameter ``place``: add or forbid. ``runs``: forget what runs have said of it.
+    ``clear`` takes back what was said; of ``runs`` it puts back what was forgotten.
     """
 
     kind: MarkKind
-    target: Annotated[str, StringConstraints(max_length=500), Plain] = ""
+    target: Place = ""
     mark: MarkWord
+    place: Place = ""
+    field: Place = ""
+    entity: Annotated[str, StringConstraints(max_length=100, strip_whitespace=True), Plain] = ""
     reason: Reason
 
 
@@ -70,13 +79,26 @@ async def tool_marks(tool: ToolPath, _user: CurrentAdmin, services: CurrentServi
     "/{tool:path}/marks", summary="Pin, mute or ban an edge or a tool, with a reason", responses=problems(400, 409)
 )
 async def mark_tool(tool: ToolPath, body: MarkBody, user: CurrentAdmin, services: CurrentServices) -> ToolMarksShown:
-    """It counts from the next run on."""
+    """It counts from the next run on. Couplings are computed anew before this is answered; of a very large store some wait for the next build."""
     doc = await open_tool(tool, services)
     target = body.target if body.target in ("", FINISH) else await known_tool(body.target, services)
-    said = NewToolMark(tool=doc.id, kind=body.kind, target=target, mark=body.mark, reason=body.reason)
-    container = await services.agents.container()
-    await mark(said, doc, container.graph, services.storage.tool_marks, Author(user.id, user.name))
+    said = NewToolMark.model_validate(body.model_dump() | {"tool": doc.id, "target": target})
+    at = Marking(await services.agents.whole(), services.storage.tool_marks, services.sources, user)
+    await mark(said, doc, at)
     return await _shown(doc.id, services)
+
+
+@router.get("/{tool:path}/marks-to", summary="What administrators have said of what joins a tool to another, and why")
+async def marks_between(
+    tool: ToolPath,
+    _user: CurrentAdmin,
+    services: CurrentServices,
+    target: Annotated[ToolName, Query(description="The other tool's id, or Finish.")],
+) -> list[ToolMark]:
+    """Of the edge to the other, and of what this one feeds there; the newest first."""
+    doc = await open_tool(tool, services)
+    other = FINISH if target == FINISH else await known_tool(target, services)
+    return await services.storage.tool_marks.into(doc.id, other)
 
 
 async def _shown(tool: ToolId, services: Services) -> ToolMarksShown:

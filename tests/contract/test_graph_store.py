@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from graph.links import LinkedGraph
+from tests.contract.entity_marks import EntityMarkContract
 from tests.contract.feed_marks import FeedMarkContract
 from tests.contract.graph_answers import GraphAnswers
 from tests.contract.graph_around import GraphAround
@@ -31,6 +32,7 @@ class TestGraphStore(
     GraphEvidence,
     GraphAtOnce,
     LinkStoreContract,
+    EntityMarkContract,
     FeedMarkContract,
 ):
     @pytest.fixture(params=sorted(BACKENDS))

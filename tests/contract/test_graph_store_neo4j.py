@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from graph.backends.memory import MemoryGraph
 from graph.backends.neo4j import Neo4jGraph
 from graph.links import LinkedGraph
+from tests.contract.entity_marks import EntityMarkContract
 from tests.contract.feed_marks import FeedMarkContract
 from tests.contract.graph_answers import GraphAnswers
 from tests.contract.graph_around import GraphAround
@@ -34,6 +35,7 @@ class TestNeo4jGraph(
     GraphEvidence,
     GraphAtOnce,
     LinkStoreContract,
+    EntityMarkContract,
     FeedMarkContract,
 ):
     @pytest.fixture

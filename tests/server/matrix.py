@@ -377,6 +377,7 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("GET", "/api/v1/tools/{tool}/edge"): Access(401, 422, 422, 422, 422, None, a_tool),
     ("GET", "/api/v1/tools/{tool}/paths"): Access(401, 422, 422, 422, 422, None, a_tool),
     ("GET", "/api/v1/tools/{tool}/marks"): for_admins(200, a_tool),
+    ("GET", "/api/v1/tools/{tool}/marks-to"): Access(401, 403, 403, 403, 422, None, a_tool),
     ("PUT", "/api/v1/tools/{tool}/marks"): for_admins(200, a_tool, A_MARK),
 }
 OTHERS = "/api/v1/templates/{template_id}"
@@ -384,6 +385,7 @@ SOLUTION = "/api/v1/solutions/{solution_id}"
 END = {"shared": False}
 ALSO: list[tuple[str, str, Access]] = [
     ("GET", "/api/v1/tools/{tool}/edge?target={other}", Access(401, 200, 200, 200, 200, None, two_tools)),
+    ("GET", "/api/v1/tools/{tool}/marks-to?target={other}", for_admins(200, two_tools)),
     ("GET", "/api/v1/tools/{tool}/paths?target={other}", Access(401, 200, 200, 200, 200, None, two_tools)),
     ("GET", SOURCE, for_admins_alone(200)),
     ("GET", f"{SOURCE}/tools", for_admins_alone(200)),

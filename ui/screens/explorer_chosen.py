@@ -10,6 +10,7 @@ from ui.explorer_words import because, evidence, example_told, named, product, r
 from ui.language import say
 from ui.library import tool
 from ui.problems import ServerError
+from ui.screens.explorer_corrections import correcting_edge, correcting_tool
 from ui.screens.explorer_picking import picked
 from ui.screens.explorer_places import centre_on, look_at
 from ui.screens.tables import table
@@ -51,6 +52,8 @@ def chosen_tool(client: Client, named_tool: str, centre: str) -> None:
                 places.go("tools", tool=found.id)
             if found.id != centre and st.button(say("Ways there"), key="ways-there"):
                 look_at(to=found.id)
+        if client.account.user.role == "admin":
+            correcting_tool(client, found)
         if found.id == centre and (other := picked(client, say("Ways to another tool"), "to")):
             look_at(to=other)
 
@@ -76,6 +79,8 @@ def chosen_edge_in_full(client: Client, source: str, target: str) -> None:
             st.text(visible(line))
         _others(found)
         _couplings(found)
+        if client.account.user.role == "admin":
+            correcting_edge(client, found)
         with st.container(horizontal=True, gap="small"):
             for one in (source, target):
                 if one not in (places.place("tool"), FINISH) and st.button(

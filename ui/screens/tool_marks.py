@@ -4,6 +4,7 @@ import streamlit as st
 
 from domain.tool import FINISH, ToolId
 from ui.client import Client
+from ui.explorer_words import said_told
 from ui.language import message, moment, say
 from ui.library import Said, Tool, mark, marks, neighbours
 from ui.screens.telling import told
@@ -80,6 +81,8 @@ def _end(tool: ToolId) -> str:
 
 
 def _line(one: Said) -> str:
+    if one.kind in ("entity", "feed", "runs"):
+        return said_told(one)
     word = say(_SAID.get(one.mark, one.mark))
     of = f"{word} {_end(one.target)}" if one.kind == "edge" else f"{word} ({say(_KINDS.get(one.kind, one.kind))})"
     return f"{moment(one.at)} {one.by}: {of}: {one.reason}"

@@ -35,8 +35,8 @@ class ToolTryRow(Row):
 
 
 class ToolMarkRow(Row):
-    """What an administrator said, and why; the newest of a tool, kind and target counts. ``target``: where an edge leads, else empty. ``mark`` empty: it was
-    cleared. ``sources``: where the edges come from that were marked with the tool.
+    """What an administrator said, and why; the newest of a tool, kind, target, place and field counts. ``target``: where an edge leads, or which tool a feed comes from, else empty.
+    ``sources``: where the edges come from that were marked with the tool. ``place``, ``field``, ``entity``: of which parameter or field it is said, and what. ``kept``: what it put aside.
     """
 
     __tablename__ = "tool_marks"
@@ -49,6 +49,10 @@ class ToolMarkRow(Row):
     mark: Mapped[str]
     reason: Mapped[str]
     sources: Mapped[list[str]] = mapped_column(Json)
+    place: Mapped[str]
+    field: Mapped[str]
+    entity: Mapped[str]
+    kept: Mapped[dict[str, Any]] = mapped_column(Json)
     by_id: Mapped[str | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
     by: Mapped[str]
     at: Mapped[datetime]

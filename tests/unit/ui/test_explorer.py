@@ -163,3 +163,59 @@ def test_what_strangers_wrote_stays_text() -> None:
             re.search(r"(?<!\\)<img", one.value) or "**loud**" in one.value for one in (*test.markdown, *test.subheader)
         )
         assert not any("**loud**" in one.label for one in test.button)
+
+
+SAID = {"tool": HERE, "kind": "entity", "mark": "set", "place": "name", "entity": "ship", "reason": "It is one.", "by": "boss", "at": "2026-11-28T10:00:00Z"}  # fmt: skip
+
+
+def corrected(answers: dict[str, Any], **places: str) -> tuple[AppTest, Served]:
+    """The page as an administrator has it."""
+    known = {f"GET /tools/{HERE}/around": PICTURE, f"GET /tools/{HERE}/about": ABOUT, f"GET /tools/{HERE}/edge": EDGE}
+    served = Served({**known, f"PUT /tools/{HERE}/marks": {}, f"PUT /tools/{NEXT}/marks": {}, **answers}, "admin")
+    test = AppTest.from_function(page, default_timeout=30, kwargs={"client": served.client, "places": {"tool": HERE, **places}})  # fmt: skip
+    return test.run(), served
+
+
+def press(test: AppTest, label: str) -> None:
+    next(one for one in test.button if one.label == label).click().run()
+
+
+def test_an_entity_is_corrected_with_a_reason_and_taken_back() -> None:
+    places = {"places": [{"place": "name"}, {"place": "ships[].id", "field": True, "entity": "harbour"}]}
+    test, served = corrected({f"GET /tools/{HERE}/marks": {"history": [SAID]}, f"GET /tools/{HERE}/entities": places})
+    press(test, "Correct it")
+    assert "Say what it is of" in words(test)
+    test.selectbox(key=f"entity-place-{HERE}").set_value("ships[].id")
+    test.text_input(key="entity-said").set_value("ship")
+    press(test, "Correct it")
+    assert ("Say why, in a few words." in words(test), served.asked) == (True, [])
+    test.selectbox(key=f"entity-place-{HERE}").set_value("ships[].id")
+    test.text_input(key="entity-said").set_value("ship")
+    test.text_input(key="correct-tool-why").set_value("Its list is of ships.")
+    press(test, "Correct it")
+    sent = {"kind": "entity", "mark": "set", "reason": "Its list is of ships.", "target": "", "place": "ships[].id", "entity": "ship"}  # fmt: skip
+    assert served.asked == [(f"PUT /tools/{HERE}/marks", sent)]
+    assert "boss: set · name is of: ship · It is one." in words(test)
+    test.text_input(key="back-why-entity-0").set_value("It is none.")
+    press(test, "Take it back")
+    back = {"kind": "entity", "mark": "clear", "reason": "It is none.", "target": "", "place": "name"}
+    assert served.asked[-1] == (f"PUT /tools/{HERE}/marks", back)
+
+
+def test_a_feed_is_forbidden_at_the_tool_that_it_leads_into() -> None:
+    fed = EDGE | {"couplings": [{"field": "ships[].name", "parameter": "name", "score": 0.9, "because": "names"}]}
+    test, served = corrected({f"GET /tools/{HERE}/edge": fed, f"GET /tools/{HERE}/marks-to": []}, edge=f"{HERE},{NEXT}")
+    test.selectbox(key="correct-edge").set_value("forbid").run()
+    test.text_input(key="correct-edge-why").set_value("Another name.")
+    press(test, "Correct it")
+    sent = {"kind": "feed", "mark": "forbid", "reason": "Another name.", "target": HERE, "field": "ships[].name", "place": "name"}  # fmt: skip
+    assert served.asked == [(f"PUT /tools/{NEXT}/marks", sent)]
+    test.selectbox(key="correct-edge").set_value("ban").run()
+    test.text_input(key="correct-edge-why").set_value("It sinks.")
+    press(test, "Correct it")
+    assert served.asked[-1] == (f"PUT /tools/{HERE}/marks", {"kind": "edge", "mark": "ban", "reason": "It sinks.", "target": NEXT})  # fmt: skip
+
+
+def test_only_administrators_correct() -> None:
+    test, _ = shown(tool=HERE)
+    assert "Correct it" not in [one.label for one in test.expander]
