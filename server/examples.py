@@ -3,6 +3,7 @@
 from typing import Any
 
 from server.example_administration import ADMINISTRATION
+from server.example_embeddings import EMBEDDINGS
 from server.example_models import MODELS
 from server.example_plans import (
     AT,
@@ -237,6 +238,7 @@ EXAMPLES: dict[str, Example] = {
         "told": [],
     },
     **ADMINISTRATION,
+    **EMBEDDINGS,
     **MODELS,
     "Invitation": _INVITATION,
     "NewInvitation": _INVITATION | {"secret": "fpi_7hYcR…"},

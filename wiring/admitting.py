@@ -115,12 +115,15 @@ async def _admit(container: Container, docs: Sequence[ToolDoc]) -> Admitted:
 
 async def _index(container: Container, docs: Sequence[ToolDoc]) -> None:
     """With the encoder in use; with another one as well that was switched to meanwhile, elsewhere."""
-    await container.encoders.follow()
+    encoders = container.encoders
+    await encoders.follow()
     while True:
+        used = await encoders.current()
         embedder, index, lexical = await container.retrieval()
         await index_tools(_each(docs), embedder, index, lexical)
         await tell_of_words(index, lexical)
-        if not await container.encoders.follow():
+        await encoders.follow()
+        if (await encoders.current()).identity == used.identity:
             return
 
 

@@ -13,6 +13,7 @@ from wiring.unknown_settings import named_in, warn_of_unknown_settings
 
 if TYPE_CHECKING:
     from agent.llm.client.embeddings import OpenaiEmbeddings
+    from agent.llm.client.transport import Addresses
     from retriever.embedders.bundled import BundledEmbedder
 
 Close = Callable[[], Awaitable[None]]
@@ -28,7 +29,7 @@ def embedder_of(settings: Settings) -> tuple[Embedder, Close]:
         UsageError: an embedding service is wanted, and the settings lack a part of it.
     """
     if settings.embedder == "service":
-        return _service_embedder(settings)
+        return service_embedder(settings)
 
     async def nothing() -> None:
         """The bundled encoder holds no connection."""
@@ -68,8 +69,8 @@ def former_settings(file: Path) -> Settings:
     return read_settings(**{name: found.get(name, Settings.model_fields[name].default) for name in names})
 
 
-def embedding_service(settings: Settings) -> "OpenaiEmbeddings":
-    """The service itself, whatever the dimension of its vectors; who asks for it closes it.
+def embedding_service(settings: Settings, addresses: "Addresses | None" = None) -> "OpenaiEmbeddings":
+    """The service itself, whatever the dimension of its vectors; who asks for it closes it. ``addresses``: where it may be, None for anywhere.
 
     Raises:
         UsageError: the settings name none.
@@ -87,6 +88,7 @@ def embedding_service(settings: Settings) -> "OpenaiEmbeddings":
             dimension=settings.embedding_dimension if settings.embedding_shorten else None,
             response_limit=room_for(settings.embedding_batch, settings.embedding_dimension or _MOST_NUMBERS),
             use_environment=settings.model_use_environment,
+            addresses=addresses,
         )
     )
 
@@ -99,9 +101,10 @@ def embedder_with(service: "OpenaiEmbeddings", settings: Settings, dimension: in
     return ServiceEmbedder(service, dimension, prefixes, batch=settings.embedding_batch)
 
 
-def _service_embedder(settings: Settings) -> tuple[Embedder, Close]:
+def service_embedder(settings: Settings, addresses: "Addresses | None" = None) -> tuple[Embedder, Close]:
+    """The service of the settings as an encoder, and what closes it. ``addresses``: where it may be, None for anywhere. Raises ``UsageError``."""
     _need(settings, "embedding_url", "embedding_name", "embedding_dimension")
-    service = embedding_service(settings)
+    service = embedding_service(settings, addresses)
     return embedder_with(service, settings, settings.embedding_dimension or 0), service.close
 
 

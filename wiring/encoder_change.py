@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from agent.memory.long_term import LongTermMemory
-from domain.errors import ConflictError, UnavailableError
+from domain.errors import ConflictError, FootpathError, UnavailableError
 from domain.tool import ToolDoc, ToolId
 from retriever.backends.edge_folder import EdgeFolder
 from retriever.backends.qdrant import QdrantIndex
@@ -62,7 +62,7 @@ class EncoderChange:
             UsageError: there is no such encoder, or the re-ranker that the settings name does not go with it.
         """
         async with AsyncExitStack() as stack:
-            embedder, close = await open_encoder(choice, self._container.settings, self._encoders.key_of, threads)
+            embedder, close = await open_encoder(choice, self._container.settings, self._encoders.services, threads)
             stack.push_async_callback(close)
             state = await self._encoders.state()
             in_force = await self.in_force()
@@ -87,14 +87,22 @@ class EncoderChange:
         """The vectors in use, whoever made them: settings may name another encoder by now. None where there are none. ``known``: of several encoders', rather this one's."""
         current = await self._encoders.current()
         makers = await self._makers(current.place)
-        at_hand = {current.identity: current.encoder}
-        for choice in choices_here(self._container.settings):
-            at_hand.setdefault((await self._encoders.embedder_of(choice)).identity, choice)
         if not makers or (current.identity, current.dimension) in makers:
             return current if makers else None
+        at_hand = await self._at_hand()
         identity, dimension = min(makers, key=lambda one: (one[0] != known, one[0] not in at_hand, one))
         choice = at_hand.get(identity, SETTINGS)
         return EncoderVectors(encoder=choice, identity=identity, dimension=dimension, place=current.place)
+
+    async def _at_hand(self) -> dict[str, EncoderChoice]:
+        """The encoders here, by identity; one whose files are broken is none."""
+        found: dict[str, EncoderChoice] = {}
+        for choice in await asyncio.to_thread(choices_here, self._container.settings):
+            try:
+                found.setdefault((await self._encoders.embedder_of(choice)).identity, choice)
+            except FootpathError as error:
+                _log.warning("an encoder cannot be used: %s", error)
+        return found
 
     async def _makers(self, place: str) -> list[tuple[str, int]]:
         container = self._container

@@ -1,9 +1,8 @@
 """Encoders that may be chosen: the one that comes along, exported ones in a folder, services; and how each is opened."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 from pydantic import Field, SecretStr
 
@@ -42,18 +41,35 @@ class EncoderChoice(Model):
 SETTINGS = EncoderChoice(kind="settings")
 BUNDLED = EncoderChoice(kind="bundled")
 
-KeyOf = Callable[[EncoderService], Awaitable[str]]
-"""The key that a service is asked with; empty: none."""
+
+class EncoderServices(Protocol):
+    """Who asks services, and has their keys."""
+
+    async def version(self, service: EncoderService) -> str:
+        """Another one than before: it is to be opened anew, since its address or key is another."""
+        ...
+
+    async def open(self, service: EncoderService) -> tuple[Embedder, Close]:
+        """What asks it, and what closes that. Raises ``FootpathError``."""
+        ...
 
 
-def key_of_settings(settings: Settings) -> KeyOf:
-    """The key of the settings, for the address of the settings alone."""
+class ServicesBySettings:
+    """Without a server that keeps keys: the key of the settings goes to the address of the settings, and to no other."""
 
-    async def key_of(service: EncoderService) -> str:
-        own = service.url.rstrip("/") == settings.embedding_url.rstrip("/")
-        return settings.embedding_api_key.get_secret_value() if own else ""
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
 
-    return key_of
+    async def version(self, service: EncoderService) -> str:
+        """Settings stay as they are."""
+        del service
+        return ""
+
+    async def open(self, service: EncoderService) -> tuple[Embedder, Close]:
+        """As it was kept."""
+        own = service.url.rstrip("/") == self._settings.embedding_url.rstrip("/")
+        key = self._settings.embedding_api_key.get_secret_value() if own else ""
+        return embedder_of(asking(service, self._settings, key))
 
 
 def chosen_by(settings: Settings) -> EncoderChoice:
@@ -63,7 +79,7 @@ def chosen_by(settings: Settings) -> EncoderChoice:
 
 
 async def open_encoder(
-    choice: EncoderChoice, settings: Settings, key_of: KeyOf, threads: int | None = None
+    choice: EncoderChoice, settings: Settings, services: EncoderServices, threads: int | None = None
 ) -> tuple[Embedder, Close]:
     """The encoder, and what closes it; a service is not asked yet. ``threads``: of one that runs here, else as the settings say.
 
@@ -75,7 +91,7 @@ async def open_encoder(
     if choice.kind == "settings":
         return await asyncio.to_thread(embedder_of, settings)
     if choice.kind == "service" and choice.service is not None:
-        return embedder_of(_asking(choice.service, settings, await key_of(choice.service)))
+        return await services.open(choice.service)
 
     async def nothing() -> None:
         """What runs here holds no connection."""
@@ -105,6 +121,20 @@ def choices_here(settings: Settings) -> list[EncoderChoice]:
     return found if own == BUNDLED else [*found, own]
 
 
+def model_bytes(choice: EncoderChoice, settings: Settings) -> int | None:
+    """Of the model's file; None of a service."""
+    from retriever.embedders.bundled import FOLDER
+
+    match choice.kind:
+        case "bundled":
+            folder = FOLDER
+        case "folder":
+            folder = encoder_folder(settings, choice.name)
+        case _:
+            folder = settings.encoder_folder if settings.embedder == "bundled" else None
+    return None if folder is None else (folder / MODEL_FILE).stat().st_size
+
+
 def named_choice(name: str, settings: Settings) -> EncoderChoice:
     """What ``reindex.py --to`` names. ``UsageError`` where there is none of this name."""
     if name == "bundled":
@@ -115,7 +145,8 @@ def named_choice(name: str, settings: Settings) -> EncoderChoice:
     return EncoderChoice(kind="folder", name=name)
 
 
-def _asking(service: EncoderService, settings: Settings, key: str) -> Settings:
+def asking(service: EncoderService, settings: Settings, key: str) -> Settings:
+    """Settings that name this service."""
     return settings.model_copy(
         update={
             "embedder": "service",

@@ -43,7 +43,7 @@ async def measurable(container: Container, edges: Edges, *, precedents: bool) ->
     async def offers(request: str, limit: int) -> Sequence[OfferedTool]:
         return (await maker.offer(request, limit)).tools
 
-    return Measurable(offers, search.start_tools, tokens_of(container.graph), asked, kept)
+    return Measurable(offers, search.start_tools, _tokens(container.graph), asked, kept)
 
 
 class AskedAnew:
@@ -77,8 +77,7 @@ class AskedAnew:
         return await self._own.precedents(request, limit)
 
 
-def tokens_of(graph: GraphStore) -> Tokens:
-    """Counts how long tools are that are offered together."""
+def _tokens(graph: GraphStore) -> Tokens:
 
     async def tokens(tools: Sequence[ToolId]) -> int:
         found = await graph.get_tools(tools)

@@ -10,6 +10,8 @@ from pydantic import SecretStr
 from agent.llm.client.langchain import ModelParameters
 from domain.errors import ForbiddenAddressError
 from domain.model_service import NewModelService, ServiceTest, TriedDecision, TriedPrograms
+from retriever.index import Embedder
+from wiring.embedders import Close, service_embedder
 from wiring.embedding_check import check_embedding
 from wiring.model_check import TYPICAL, ModelReport, check_endpoint
 from wiring.models import without_operation
@@ -89,10 +91,15 @@ async def tested(settings: Settings, service: NewModelService, key: str) -> Serv
         return ServiceTest(works=False, failure="timeout", error=told)
 
 
-async def _embeddings(settings: Settings, service: NewModelService, key: str) -> ServiceTest:
-    """As the settings' embedding service is tried."""
+def open_embeddings(settings: Settings, service: NewModelService, key: str) -> tuple[Embedder, Close]:
+    """An embedding service as an encoder, and what closes it. ``UsageError`` where nobody knows how long its vectors are."""
+    return service_embedder(_as_settings(settings, service, key), service_addresses(settings, service))
+
+
+def _as_settings(settings: Settings, service: NewModelService, key: str) -> Settings:
     chosen = service.parameters
     asked = {
+        "embedder": "service",
         "embedding_url": service.address,
         "embedding_name": service.model,
         "embedding_api_key": SecretStr(key),
@@ -102,9 +109,15 @@ async def _embeddings(settings: Settings, service: NewModelService, key: str) ->
         "embedding_document_prefix": chosen.document_prefix,
         "embedding_batch": chosen.batch,
         "embedding_timeout": chosen.timeout,
-        "embedding_attempts": 1,
+        "embedding_attempts": chosen.attempts,
     }
-    found = await check_embedding(settings.model_copy(update=asked))
+    return settings.model_copy(update=asked)
+
+
+async def _embeddings(settings: Settings, service: NewModelService, key: str) -> ServiceTest:
+    """As the settings' embedding service is tried."""
+    asked = _as_settings(settings, service, key).model_copy(update={"embedding_attempts": 1})
+    found = await check_embedding(asked)
     advice = [told for told in found.advice if not told.startswith("set FOOTPATH_EMBED")]
     return ServiceTest(
         works=found.works,

@@ -8,7 +8,14 @@ from dataclasses import dataclass
 
 from domain.errors import FootpathError, StoreVersionError
 from retriever.index import Embedder, VectorIndex
-from wiring.encoder_choices import SETTINGS, EncoderChoice, KeyOf, chosen_by, key_of_settings, open_encoder
+from wiring.encoder_choices import (
+    SETTINGS,
+    EncoderChoice,
+    EncoderServices,
+    ServicesBySettings,
+    chosen_by,
+    open_encoder,
+)
 from wiring.encoder_state import EncoderState, EncoderVectors, Notes, read_state, write_state
 from wiring.settings import Settings
 
@@ -30,7 +37,7 @@ class OpenVectors:
 
 
 class StoreEncoders:
-    """One process's. ``key_of`` may be replaced by whoever keeps the keys of services. Closed with the stack."""
+    """One process's. ``services`` may be replaced by whoever keeps the keys of services. Closed with the stack."""
 
     def __init__(
         self,
@@ -39,7 +46,7 @@ class StoreEncoders:
         make_index: MakeIndex,
         stack: AsyncExitStack,
     ) -> None:
-        self.key_of: KeyOf = key_of_settings(settings)
+        self.services: EncoderServices = ServicesBySettings(settings)
         self._settings = settings
         self._notes = notes
         self._make_index = make_index
@@ -50,16 +57,16 @@ class StoreEncoders:
         self._lock = asyncio.Lock()
 
     async def state(self) -> EncoderState:
-        """As it is kept now. Raises ``UnavailableError``."""
-        return await read_state(await self._notes())
-
-    async def follow(self) -> bool:
-        """Go by what is kept now; whether another encoder is in use than was so far. Raises ``UnavailableError``."""
-        before, self._state = self._state, await self.state()
-        changed = before is not None and before.in_use != self._state.in_use
-        if changed:
+        """As it is kept now, which counts here from now on. Raises ``UnavailableError``."""
+        state = await read_state(await self._notes())
+        before, self._state = self._state, state
+        if before is not None and before.in_use != state.in_use:
             _log.info("searches go by %s from now on", (await self.current()).identity)
-        return changed
+        return state
+
+    async def follow(self) -> None:
+        """Go by what is kept now: another process may have switched. Raises ``UnavailableError``."""
+        await self.state()
 
     async def noted(self, key: str) -> str:
         """What was noted beside it. Raises ``UnavailableError``."""
@@ -126,19 +133,16 @@ class StoreEncoders:
     async def embedder_of(self, choice: EncoderChoice) -> Embedder:
         """An encoder, made once; it reads its weights, or is connected to, when first used. ``UsageError`` where there is none such."""
         choice = chosen_by(self._settings) if choice == SETTINGS else choice
-        key = choice.model_dump_json()
+        version = await self.services.version(choice.service) if choice.service else ""
+        key = f"{choice.model_dump_json()} {version}"
         if key not in self._embedders:
-            made, close = await open_encoder(choice, self._settings, self.key_of)
+            made, close = await open_encoder(choice, self._settings, self.services)
             if key in self._embedders:
                 await close()
             else:
                 self._embedders[key] = made
                 self._stack.push_async_callback(close)
         return self._embedders[key]
-
-    def forget(self, choice: EncoderChoice) -> None:
-        """Have an encoder made anew, since its key is another; who holds it goes on with it."""
-        self._embedders.pop(choice.model_dump_json(), None)
 
     async def _embedder_of(self, vectors: EncoderVectors) -> Embedder:
         found = await self.embedder_of(vectors.encoder)

@@ -69,7 +69,7 @@ async def _verified(container: Container, progress: Progress, *, mend: bool) -> 
             return Verified(await container.graph.statistics(), None, str(error), None)
         if container.vectors_on_server:
             raise  # on a server, where every encoder has a collection of its own
-        await asyncio.to_thread(_set_aside, container.folder.vectors)
+        await asyncio.to_thread(_set_aside, await container.vectors_folder())
         embedded = await _compare_and_repair(container, progress)
         comparison = await _compare(container)
     if mend and container.vectors_on_server:
@@ -77,7 +77,7 @@ async def _verified(container: Container, progress: Progress, *, mend: bool) -> 
 
         await publish_words(container.graph, *(await container.retrieval())[1:])
     if mend:
-        await asyncio.to_thread(shutil.rmtree, _aside(container.folder.vectors), ignore_errors=True)
+        await asyncio.to_thread(shutil.rmtree, _aside(await container.vectors_folder()), ignore_errors=True)
     embedder, _, _ = await container.retrieval()
     solutions, unseen = await _solutions(container, mend=mend)
     graph = await container.graph.statistics()

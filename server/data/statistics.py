@@ -117,7 +117,8 @@ async def _kept(container: Container) -> dict[str, int]:
 
 async def _vectors(container: Container) -> Place:
     embedder, index, _ = await container.retrieval()
-    size = None if container.vectors_on_server else await asyncio.to_thread(_size, container.folder.vectors, "**/*")
+    folder = None if container.vectors_on_server else await container.vectors_folder()
+    size = None if folder is None else await asyncio.to_thread(_size, folder, "**/*")
     kind = "qdrant" if container.vectors_on_server else "embedded"
     return Place(kind=kind, bytes=size, note=embedder.identity, count=await index.count())
 

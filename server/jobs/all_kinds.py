@@ -3,11 +3,15 @@
 from collections.abc import Sequence
 
 from server.data.room import ServerData
+from server.encoders.job import encoder_jobs
 from server.jobs.kinds import STORE, JobKind
+from server.runs.agents import Agents
+from server.storage.storage import Storage
+from wiring.settings import Settings
 
 __all__ = ["STORE", "job_kinds"]
 
 
-def job_kinds(data: ServerData) -> Sequence[JobKind]:
+def job_kinds(data: ServerData, settings: Settings, storage: Storage, agents: Agents) -> Sequence[JobKind]:
     """A new kind has a line here."""
-    return (*data.kinds(),)
+    return (*data.kinds(), *encoder_jobs(settings, storage.model_services, agents.whole, STORE))

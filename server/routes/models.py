@@ -8,6 +8,7 @@ from domain.errors import ConflictError, UsageError
 from domain.model_service import ModelService, NewModelService, Purpose, ServiceTest
 from server.audit import note
 from server.dependencies import CurrentAdmin, CurrentServices
+from server.encoders.services import check_unused
 from server.models.presets import PRESETS
 from server.problems import problems
 from server.routes.model_bodies import (
@@ -124,10 +125,12 @@ async def put_on_line(
     return _shown(await of.put_on_line(service_id, admin.name, online=body.online), await of.purposes())
 
 
-@router.delete("/{service_id}", status_code=204, summary="Remove a model service", responses=problems(404))
+@router.delete("/{service_id}", status_code=204, summary="Remove a model service", responses=problems(404, 409))
 async def remove_model(request: Request, service_id: RowId, _: CurrentAdmin, services: CurrentServices) -> None:
     """With its key. What it was chosen for falls to the default from the next run on."""
-    note(request, service=(await services.storage.model_services.get(service_id)).name)
+    found = await services.storage.model_services.get(service_id)
+    note(request, service=found.name)
+    await check_unused(services.agents.whole, found)
     await services.storage.model_services.remove(service_id)
 
 

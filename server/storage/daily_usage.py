@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -14,24 +14,22 @@ from server.storage.rows.days import DayRow
 
 
 class Used(Model):
-    """In one day (UTC). ``until``: when the next begins. ``cost``: of tokens as they were taken, None where no model asked had a price."""
+    """In one day (UTC). ``until``: when the next begins."""
 
     until: datetime
     runs: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    cost: float | None = None
 
     @property
     def tokens(self) -> int:
         """In and out."""
         return self.prompt_tokens + self.completion_tokens
 
-    def plus(self, prompt_tokens: int, completion_tokens: int, cost: float | None = None) -> "Used":
+    def plus(self, prompt_tokens: int, completion_tokens: int) -> "Used":
         """With so many tokens more."""
         prompt, completion = self.prompt_tokens + prompt_tokens, self.completion_tokens + completion_tokens
-        paid = self.cost if cost is None else (self.cost or 0.0) + cost
-        return Used(until=self.until, runs=self.runs, prompt_tokens=prompt, completion_tokens=completion, cost=paid)
+        return Used(until=self.until, runs=self.runs, prompt_tokens=prompt, completion_tokens=completion)
 
 
 class DailyUsage:
@@ -48,19 +46,11 @@ class DailyUsage:
         row = await self._database.read(lambda session: session.scalar(chosen))
         return Used(until=next_day(at)) if row is None else _used(row, at)
 
-    async def add(
-        self,
-        user_id: str,
-        *,
-        prompt_tokens: int,
-        completion_tokens: int,
-        model_calls: int = 0,
-        cost: float | None = None,
-    ) -> Used:
+    async def add(self, user_id: str, *, prompt_tokens: int, completion_tokens: int, model_calls: int = 0) -> Used:
         """Count more tokens; what it comes to. Of a user who is gone nothing is counted: ``ConflictError``."""
         at = self._clock()
         tokens = {"prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens, "model_calls": model_calls}
-        return await self._database.write(lambda session: count(session, user_id, at, tokens, cost))
+        return await self._database.write(lambda session: count(session, user_id, at, tokens))
 
     async def forget(self, before: timedelta) -> None:
         """Remove the counts of days so long ago."""
@@ -68,17 +58,16 @@ class DailyUsage:
         await self._database.write(lambda session: session.execute(gone))
 
 
-def count(session: Session, user_id: str, at: datetime, more: Mapping[str, int], cost: float | None = None) -> Used:
-    """Add ``more``, by the names of the columns, to the user's day, within a transaction; what it comes to. ``cost`` None: nothing had a price."""
+def count(session: Session, user_id: str, at: datetime, more: Mapping[str, int]) -> Used:
+    """Add ``more``, by the names of the columns, to the user's day, within a transaction; what it comes to."""
     added = {"runs": 0, "model_calls": 0, "prompt_tokens": 0, "completion_tokens": 0} | dict(more)
     insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
-    paid = {} if cost is None else {"cost": func.coalesce(DayRow.cost, 0.0) + cost}
     counted = (
         insert(DayRow)
-        .values(user_id=user_id, day=at.astimezone(UTC).date(), cost=cost, **added)
+        .values(user_id=user_id, day=at.astimezone(UTC).date(), **added)
         .on_conflict_do_update(
             index_elements=[DayRow.user_id, DayRow.day],
-            set_={name: getattr(DayRow, name) + amount for name, amount in added.items()} | paid,
+            set_={name: getattr(DayRow, name) + amount for name, amount in added.items()},
         )
         .returning(DayRow)
     )
@@ -92,4 +81,4 @@ def next_day(at: datetime) -> datetime:
 
 def _used(row: DayRow, at: datetime) -> Used:
     tokens = {"prompt_tokens": row.prompt_tokens, "completion_tokens": row.completion_tokens}
-    return Used(until=next_day(at), runs=row.runs, cost=row.cost, **tokens)
+    return Used(until=next_day(at), runs=row.runs, **tokens)

@@ -187,6 +187,11 @@ class Runs:
         found = await self._database.read(lambda session: {row[0]: row[1] for row in session.execute(statement)})
         return {status: found.get(status, 0) for status in ("queued", "running", "waiting")}
 
+    async def under_way_since(self, before: datetime) -> int:
+        """How many are being made that were begun before that."""
+        chosen = select(func.count()).where(RunRow.status == "running", RunRow.started_at < before)
+        return int(await self._database.read(lambda session: session.scalar(chosen)) or 0)
+
     async def open_count(self, user_id: str) -> int:
         """How many of a user's have not ended."""
         return await self._database.read(lambda session: session.scalar(_still_open(user_id))) or 0

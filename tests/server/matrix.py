@@ -21,6 +21,7 @@ from server.storage.runs import RunChoices
 from server.storage.templates import TemplateContent
 from tests.server.access import Access, everyone, for_admins, for_authors, for_oneself, none, own
 from tests.server.administration import ADMINISTRATION
+from tests.server.embeddings import EMBEDDINGS
 from tests.server.model_services import MODELS
 from tests.server.sources import A_TOOL, FORM_TOOL, NEW_SOURCE, source_of
 from tests.server.world import PASSWORD, World, with_store
@@ -271,6 +272,7 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("DELETE", "/api/v1/users/{user_id}/sessions"): for_admins(204, a_users_session),
     ("DELETE", "/api/v1/users/{user_id}/sessions/{session_id}"): for_admins(204, a_users_session),
     **ADMINISTRATION,
+    **EMBEDDINGS,
     **MODELS,
     ("GET", "/api/v1/users/{user_id}/limits"): for_admins(200, a_user),
     ("PUT", "/api/v1/users/{user_id}/limits"): for_admins(200, a_user, {"runs": 5}),

@@ -9,6 +9,7 @@ from ui.language import message
 from ui.screens.account import account
 from ui.screens.accounts import all_accounts
 from ui.screens.audit import audit_log
+from ui.screens.embeddings import all_embeddings
 from ui.screens.explorer import explorer
 from ui.screens.history import history
 from ui.screens.kept import kept
@@ -60,6 +61,14 @@ VIEWS = {
     "leave": View(message("Permissions"), "rule", lambda client, _: account(client, "permissions"), part_of="account"),
     "accounts": View(
         message("Accounts"), "group", lambda client, _: all_accounts(client), "/users", ADMINISTRATION, admins=True
+    ),
+    "embeddings": View(
+        message("Embeddings"),
+        "scatter_plot",
+        lambda client, _: all_embeddings(client),
+        "/embeddings",
+        ADMINISTRATION,
+        admins=True,
     ),
     "usage": View(
         message("Usage"), "monitoring", lambda client, _: all_usage(client), "/usage", ADMINISTRATION, admins=True

@@ -17,6 +17,8 @@ from agent.llm.client.sdk import guarded
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
+    from agent.llm.client.transport import Addresses
+
 _DIGITS = 32
 """Bytes of one number in an answer, generously."""
 
@@ -25,7 +27,8 @@ _DIGITS = 32
 class EmbeddingParameters:
     """Where the service is and how to speak to it. ``timeout``: seconds for one attempt; ``attempts``: the first included.
 
-    ``dimension``: asked for with each request, where it is given. ``response_limit``: bytes of one answer.
+    ``dimension``: asked for with each request, where it is given. ``response_limit``: bytes of one answer. ``addresses``: where it may be connected to;
+    None: it stands in the settings, and is connected to wherever it is.
     """
 
     url: str
@@ -36,6 +39,13 @@ class EmbeddingParameters:
     dimension: int | None = None
     response_limit: int | None = None
     use_environment: bool = False
+    addresses: "Addresses | None" = None
+
+    @property
+    def told(self) -> Endpoint:
+        """What errors name."""
+        settings = "FOOTPATH_EMBEDDING" if self.addresses is None else ""
+        return Endpoint(self.url, self.name, self.api_key, settings=settings, offers="embeddings")
 
 
 def room_for(texts: int, dimension: int) -> int:
@@ -52,9 +62,7 @@ class OpenaiEmbeddings:
         self.name = parameters.name
         self._parameters = parameters
         self._sleep = sleep
-        self._told = Endpoint(
-            parameters.url, parameters.name, parameters.api_key, settings="FOOTPATH_EMBEDDING", offers="embeddings"
-        )
+        self._told = parameters.told
         self._client: AsyncOpenAI | None = None
         self._opening = asyncio.Lock()
 
@@ -117,6 +125,7 @@ def _client(parameters: EmbeddingParameters) -> "AsyncOpenAI":
         parameters.timeout,
         use_environment=parameters.use_environment,
         limit=parameters.response_limit,
+        addresses=parameters.addresses,
     )
     # A key must be given: else the SDK takes one from the environment. The client under it sends the true one.
     return AsyncOpenAI(base_url=parameters.url, api_key=parameters.api_key or "none", http_client=http, max_retries=0)

@@ -1,0 +1,1 @@
+"""Which encoder searches go by, as administrators see and change it."""

@@ -1,0 +1,148 @@
+"""The encoder that searches go by, and a change of it, as the page needs them; for administrators."""
+
+from datetime import datetime
+
+from pydantic import BaseModel, Field
+
+from ui.client import Client, read
+
+
+class Vectors(BaseModel):
+    """The vectors of one encoder. ``at`` None: since the store was made."""
+
+    key: str
+    name: str = ""
+    identity: str
+    dimension: int
+    at: datetime | None = None
+
+
+class Figures(BaseModel):
+    """Of one encoder, over the requests of a comparison; shares in [0, 1]."""
+
+    identity: str
+    dimension: int
+    recall8: float
+    recall16: float
+    complete8: float
+    complete16: float
+    seconds: float
+    seconds95: float
+    bytes: int
+    reranked: bool
+    cost: float | None = None
+
+
+class Example(BaseModel):
+    """A request with the places of its tools, from 1; None where a tool is not offered."""
+
+    request: str
+    needed: list[str]
+    old: list[int | None]
+    new: list[int | None]
+
+
+class Comparison(BaseModel):
+    """``unshown``: of those that gain or lose, how many are users' own, whose words are not told."""
+
+    old: Figures
+    new: Figures
+    requests: int
+    origins: dict[str, int] = Field(default_factory=dict)
+    overlap: float
+    gained: int
+    lost: int
+    gains: list[Example] = Field(default_factory=list[Example])
+    losses: list[Example] = Field(default_factory=list[Example])
+    unshown: int = 0
+
+
+class Job(BaseModel):
+    """Long work on the server. ``total`` None: nobody knows how much."""
+
+    id: str
+    state: str
+    what: str = ""
+    done: int = 0
+    total: int | None = None
+    trouble: str = ""
+    by: str = ""
+    created_at: datetime
+
+    @property
+    def open(self) -> bool:
+        """Whether it goes on, or will."""
+        return self.state in ("queued", "running")
+
+
+class Choice(BaseModel):
+    """An encoder that may be taken, with what is known of it. ``unusable``: why it may not; empty: it may."""
+
+    key: str
+    kind: str
+    name: str = ""
+    identity: str = ""
+    dimension: int | None = None
+    bytes: int | None = None
+    seconds: float | None = None
+    texts_a_second: float | None = None
+    price: float | None = None
+    unusable: str = ""
+
+
+class Embeddings(BaseModel):
+    """``ready``: what is beside is of all tools."""
+
+    tools: int = 0
+    in_use: Vectors | None = None
+    beside: Vectors | None = None
+    ready: bool = False
+    former: Vectors | None = None
+    comparison: Comparison | None = None
+    job: Job | None = None
+    choices: list[Choice] = Field(default_factory=list[Choice])
+
+
+def embeddings(client: Client) -> Embeddings:
+    """How it stands. Raises ServerError: there is no store yet, or it cannot be reached."""
+    return read(Embeddings, client.send("GET", "/embeddings"))
+
+
+def prepare(client: Client, encoder: str) -> Job:
+    """Begin, or go on. Raises ServerError: it cannot be prepared; it says why."""
+    return read(Job, client.send("POST", "/embeddings/prepare", json={"encoder": encoder}))
+
+
+def compare(client: Client) -> Job:
+    """Compare again."""
+    return read(Job, client.send("POST", "/embeddings/compare"))
+
+
+def job(client: Client, job: str) -> Job:
+    """How far it is."""
+    return read(Job, client.send("GET", f"/jobs/{job}"))
+
+
+def cancel(client: Client, job: str) -> None:
+    """What it has made stays."""
+    client.send("POST", f"/jobs/{job}/cancel")
+
+
+def switch(client: Client) -> None:
+    """To what is prepared."""
+    client.send("POST", "/embeddings/switch", timeout=600)
+
+
+def switch_back(client: Client) -> None:
+    """To what was in use before."""
+    client.send("POST", "/embeddings/switch-back", timeout=600)
+
+
+def discard(client: Client) -> None:
+    """What is prepared."""
+    client.send("DELETE", "/embeddings/prepared")
+
+
+def drop(client: Client) -> None:
+    """What was in use before: then nobody can switch back."""
+    client.send("DELETE", "/embeddings/former")
