@@ -62,7 +62,7 @@ def _answer(found: ReadAnswer) -> None:
         with st.expander(say("Program {number}", number=number), icon=":material/code:"):
             st.code(visible(text), language="python", wrap_lines=True)
     if found.calls:
-        with st.expander(say_count("1 call", "{count} calls", len(found.calls)), icon=":material/call_made:"):
+        with st.expander(say_count("1 call", "{count:,} calls", len(found.calls)), icon=":material/call_made:"):
             for one in found.calls:
                 _call(one)
 
