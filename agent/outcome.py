@@ -85,6 +85,7 @@ def finished(outcome: Outcome, answer: str, meter: Meter, subtasks: Sequence[Pro
         completion_tokens=cost.completion_tokens,
         by_purpose=dict(cost.by_purpose),
         tokens_by_purpose=dict(cost.tokens_by_purpose),
+        cost=cost.money,
         plan_seconds=sum(progress.plan_seconds for progress in subtasks),
         write_seconds=sum(progress.write_seconds for progress in subtasks),
         check_seconds=sum(progress.check_seconds for progress in subtasks),

@@ -11,7 +11,8 @@ class Usage(Model):
     ``by_purpose``: model calls by the decision they were made for (choose, arguments, …); ``tokens_by_purpose``: their tokens, in
     and out. ``plan_seconds``: to find tools and a path, and to write and check programs; of it ``write_seconds`` and ``check_seconds``;
     ``execute_seconds``: to run programs and make calls. They add up those of subtasks that ran side by side; in none of them is what a run waits
-    for its user. ``reflections``: those that made the walk go on.
+    for its user. ``reflections``: those that made the walk go on. ``cost``: of the models' tokens, in the currency of their prices, None where none has
+    one.
     """
 
     considered: int = 0
@@ -28,3 +29,4 @@ class Usage(Model):
     check_seconds: float = 0.0
     execute_seconds: float = 0.0
     total_seconds: float = 0.0
+    cost: float | None = None

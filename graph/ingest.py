@@ -34,6 +34,10 @@ Spread = Callable[[Iterator[Block]], AsyncIterator[tuple[Block, Counted]]]
 """Counts all blocks elsewhere, on a cluster say, and returns them in order."""
 
 
+Documents = Callable[[Path, str], Iterator[ToolDoc | Skipped]]
+"""Reads the documents of a path; the servers that they name are relative to an address."""
+
+
 class Progress(Protocol):
     """Told how far an import is."""
 
@@ -94,7 +98,9 @@ class Ingest:
         strict: bool = False,
         remember: Remember | None = None,
         admission: Admission | None = None,
+        documents: Documents = read_tools,
     ) -> None:
+        self._documents = documents
         self._admission = admission or Admission(store)
         self.result = Ingested(take_overs=self._admission.take_overs)
         self._store = store
@@ -113,7 +119,7 @@ class Ingest:
         names = NameIndex()
         known = (await self._store.statistics()).documents
         for number, path in enumerate(paths):
-            documents = read_tools(path, server)
+            documents = self._documents(path, server)
             while batch := await asyncio.to_thread(self._next_documents, documents, number):
                 for document in await self._timed(self._put(batch, str(path))):
                     names.add(document)

@@ -99,6 +99,8 @@ ADMINISTRATION: dict[str, Example] = {
         "vectors": {"kind": "embedded", "bytes": 2_000_000, "note": "bundled", "count": 240},
         "missing": {},
     },
+    "NewImport": {"files": [{"upload": _JOB["id"], "holds": ""}], "server": ""},
+    "MergeBody": {"replace": False, "unchecked": False, "reason": ""},
     "VerifyBody": {"mend": False},
     "Upload": {"id": _JOB["id"], "name": "tools.jsonl", "bytes": 120_000, "digest": "9f2c…"},
     "Backup": _BACKUP,

@@ -20,6 +20,9 @@ class TokensTaken(Protocol):
     @property
     def completion_tokens(self) -> int: ...
 
+    @property
+    def cost(self) -> float | None: ...
+
 
 @dataclass(frozen=True, slots=True)
 class Quotas:
@@ -36,7 +39,9 @@ class Quotas:
         return replace(self, **said) if said else self
 
     def cost_of(self, used: TokensTaken) -> float | None:
-        """What the tokens cost; None where no price is known."""
+        """What the tokens cost: as it was counted when they were taken, else at the settings' prices; None where no price is known."""
+        if used.cost is not None:
+            return used.cost
         if self.price is None:
             return None
         return (used.prompt_tokens * self.price.prompt + used.completion_tokens * self.price.completion) / 1_000_000
@@ -68,10 +73,10 @@ def until(used: Used) -> str:
 
 
 def quotas_of(settings: Settings) -> Quotas:
-    """Those of the settings. ``UsageError``: a limit of costs without prices."""
+    """Those of the settings. ``UsageError``: a limit of costs, and a model without prices."""
     prompt, completion = settings.model_price_prompt, settings.model_price_completion
     price = None if prompt is None or completion is None else Price(prompt, completion)
-    if settings.user_cost_per_day and price is None:
+    if settings.user_cost_per_day and price is None and settings.model_url:
         raise UsageError(
             "FOOTPATH_USER_COST_PER_DAY needs to know what tokens cost: set FOOTPATH_MODEL_PRICE_PROMPT and "
             "FOOTPATH_MODEL_PRICE_COMPLETION"

@@ -111,7 +111,13 @@ async def open_services(
             watched_sessions(storage) as followed,
             sources_at_work(
                 storage,
-                StoreAccess(settings, agents.whole, agents.secrets_for, agents.hidden_from_author, agents.mcp_changed),
+                StoreAccess(
+                    settings,
+                    agents.whole_with_models,
+                    agents.secrets_for,
+                    agents.hidden_from_author,
+                    agents.mcp_changed,
+                ),
                 agents.follower.after,
                 worker.name,
             ) as sources,

@@ -14,7 +14,7 @@ from domain.tool import ToolId
 from domain.trajectory import Solved
 from graph.dataflow import FlowStore
 from graph.function_names import NameIndex
-from graph.ingest import Count, Ingest, Ingested, Progress, Remember, Spread, count_here
+from graph.ingest import Count, Documents, Ingest, Ingested, Progress, Remember, Spread, count_here
 from graph.sources import Source, read_records, read_tools
 from graph.summary import Spent, Summary, summarise
 from graph.survey import survey
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 class BuildOptions:
     """What to build from what. ``workers`` 0: as many as there are cores, where there is enough to count.
 
-    ``replace``: documents may make other tools of those that are there. ``ray``: address of a Ray cluster that counts the files and embeds the documents instead.
+    ``replace``: documents may make other tools of those that are there. ``ray``: address of a Ray cluster that counts the files and embeds the documents instead. ``documents``: how those of ``tools`` are read.
     """
 
     tools: tuple[Path, ...] = ()
@@ -46,6 +46,7 @@ class BuildOptions:
     embed: bool = True
     workers: int = 0
     ray: str = ""
+    documents: Documents = read_tools
 
 
 async def build(
@@ -85,6 +86,7 @@ async def build_open(
         strict=options.strict,
         remember=_remember(memory, await container.flows()),
         admission=Admission(container.graph, options.replace, forget_beside(container), tell),
+        documents=options.documents,
     )
     names = await ingest.tools(options.tools, options.server)
     async with _counting(trajectories, names, 1 if cluster else options.workers) as (count, ahead):
@@ -109,7 +111,7 @@ async def build_open(
 def _sources(options: BuildOptions) -> tuple[list[Source], list[Source]]:
     """Trajectories and calls. Whatever is not there is told before a store is made."""
     for path in options.tools:
-        read_tools(path)
+        options.documents(path, options.server)
     return (
         [read_records(path, "trajectories") for path in options.trajectories],
         [read_records(path, "calls") for path in options.calls],

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from agent.execution.mcp import McpSessions
     from retriever.backends.qdrant import QdrantIndex
     from wiring.models import SharedModel
+    from wiring.served_models import ServedModels
 
 _log = logging.getLogger(__name__)
 
@@ -99,6 +100,8 @@ class Container:
         self.mcp_changed = set[str]()
         """Addresses of MCP servers that say their list of tools is another now; who has taken note takes them out."""
         self._models: dict[str, SharedModel] = {}
+        self.served_models: ServedModels | None = None
+        """What is asked besides the models of the settings, and in their place; None: nothing is."""
         self._forms = forms or {}
         self._read: Embedder | None = None
 
@@ -281,14 +284,21 @@ class Container:
 
             return OfflinePolicy()
         if name == "llm":
-            return self._shared_model(model).policy()
+            served = self.served_models
+            return self.shared_model(model).policy() if served is None else served.policy(model)
         raise UsageError(f"no policy is called {name!r}; there are: offline, llm")
 
     def chat_model(self) -> ChatModel:
         """The language model of the settings, for what is no run."""
-        return self._shared_model("").model
+        return self.shared_model("").model
 
-    def _shared_model(self, name: str) -> "SharedModel":
+    def judging_model(self) -> tuple[ChatModel, float] | None:
+        """The language model that judges tools for the gate, with the seconds that an answer of it may take; None: there is none."""
+        if self.served_models is not None:
+            return self.served_models.chat("gate")
+        return (self.chat_model(), self.settings.model_timeout) if self.settings.model_url else None
+
+    def shared_model(self, name: str) -> "SharedModel":
         """A language model of the settings with its breaker; closed with the container."""
         if name not in self._models:
             from wiring.models import SharedModel

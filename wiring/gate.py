@@ -90,9 +90,9 @@ def reach_of(settings: Settings) -> Reach:
 
 
 def judge_of(container: Container) -> Judge | None:
-    """The language model of the settings; None where none is set."""
-    settings = container.settings
-    return ModelJudge(container.chat_model(), settings.model_timeout) if settings.model_url else None
+    """The language model that is asked for it; None where there is none."""
+    found = container.judging_model()
+    return None if found is None else ModelJudge(*found)
 
 
 def search_of(container: Container, hidden: frozenset[ToolId] = frozenset()) -> WithTools:

@@ -18,7 +18,7 @@ from agent.programs.protocol import ProgramForm
 from domain.errors import InvalidDecisionError, ModelUnavailableError
 from domain.model import Model
 from wiring.model_samples import FORECAST, REQUEST, answer_sample, arguments_sample, choice_sample
-from wiring.models import model_parameters
+from wiring.models import model_parameters, settings_prices
 from wiring.program_check import ProgramCheck, better_form, check_programs
 from wiring.settings import Settings
 
@@ -89,7 +89,7 @@ async def check_model(settings: Settings, prices: tuple[float, float] | None = N
     Raises:
         UsageError: the settings name no model.
     """
-    return await check_endpoint(model_parameters(settings), prices or _prices(settings))
+    return await check_endpoint(model_parameters(settings), prices or settings_prices(settings))
 
 
 async def check_endpoint(
@@ -127,11 +127,6 @@ async def _programs(
     except TimeoutError:
         return report
     return report.model_copy(update={"programs": programs, "program_form": better_form(programs)})
-
-
-def _prices(settings: Settings) -> tuple[float, float] | None:
-    prompt, completion = settings.model_price_prompt, settings.model_price_completion
-    return None if prompt is None or completion is None else (prompt, completion)
 
 
 async def _listed(parameters: ModelParameters, url: str) -> tuple[str, ...] | ModelUnavailableError:

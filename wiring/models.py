@@ -1,11 +1,12 @@
 """The language model of the settings, and the policy that asks it."""
 
+from weakref import WeakSet
+
 from agent.llm.client.langchain import LangchainModel, ModelParameters
 from agent.llm.policy import LlmPolicy
-from agent.llm.structured_output import Allowance
+from agent.llm.structured_output import Account, Allowance, Prices
 from agent.policy.circuit_breaker import Breaker
 from agent.policy.fallback import FallbackPolicy
-from agent.policy.protocol import Policy
 from agent.programs.protocol import ProgramForm
 from domain.errors import UsageError
 from offline.policy import OfflinePolicy
@@ -50,15 +51,44 @@ def chat_model(settings: Settings, name: str = "") -> LangchainModel:
     return LangchainModel(model_parameters(settings, name))
 
 
-class SharedModel:
-    """One client and one breaker for all runs of a process that ask the same model."""
+def settings_prices(settings: Settings) -> Prices | None:
+    """What the model of the settings costs."""
+    prompt, completion = settings.model_price_prompt, settings.model_price_completion
+    return None if prompt is None or completion is None else (prompt, completion)
 
-    def __init__(self, settings: Settings, name: str = "", form: ProgramForm = "code") -> None:
-        self.model = chat_model(settings, name)
+
+class SharedModel:
+    """One client and one breaker for all runs of a process that ask the same model. ``parameters``, ``prices``: of one that is not the settings'."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        name: str = "",
+        form: ProgramForm = "code",
+        *,
+        parameters: ModelParameters | None = None,
+        prices: Prices | None = None,
+    ) -> None:
+        self.model = chat_model(settings, name) if parameters is None else LangchainModel(parameters)
+        self._prices = settings_prices(settings) if parameters is None else prices
         self._form: ProgramForm = form
         self._breaker = Breaker()
-        self._allowance = Allowance(settings.max_seconds, settings.max_model_calls, settings.max_tokens)
+        self._allowance = allowance_of(settings)
+        self._policies = WeakSet[FallbackPolicy]()
 
-    def policy(self) -> Policy:
-        """A fresh policy for one run, which the offline policy stands in for."""
-        return FallbackPolicy(LlmPolicy(self.model, self._allowance, form=self._form), OfflinePolicy(), self._breaker)
+    def policy(self, account: Account | None = None) -> FallbackPolicy:
+        """A fresh policy for one run, which the offline policy stands in for. ``account``: of a run that asks others, too."""
+        first = LlmPolicy(self.model, self._allowance, form=self._form, account=account, prices=self._prices)
+        made = FallbackPolicy(first, OfflinePolicy(), self._breaker)
+        self._policies.add(made)
+        return made
+
+    @property
+    def in_use(self) -> bool:
+        """Whether a run may ask it still."""
+        return bool(self._policies)
+
+
+def allowance_of(settings: Settings) -> Allowance:
+    """What models may use in one run."""
+    return Allowance(settings.max_seconds, settings.max_model_calls, settings.max_tokens)

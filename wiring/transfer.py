@@ -53,17 +53,25 @@ async def import_from(
     """Check the file, then import it, then index and link its tools. Raises as ``check_export`` and ``import_store``."""
     checked = await check_export(path, progress)
     async with open_container(settings, store, create=True) as container:
-        wanted = checked.export.counts.batches or await _has_recordings(container)
-        recordings = await container.recordings() if wanted else None
-        companions = await _companions(container, checked.export.counts)
-        written = await import_store(path, checked, container.graph, recordings, progress, companions)
-        embedded = await _indexed(container, progress) if embed else None
-        if embed and companions.memories is not None:
-            await (await container.memory()).embed(lambda done: progress("memories", done, None))
-        if embed and companions.solutions is not None:
-            await (await container.solutions()).embed(lambda done: progress("solutions", done, None))
+        return await import_open(container, path, checked, progress, embed=embed)
+
+
+async def import_open(
+    container: Container, path: Path, checked: Checked, progress: Progress, *, embed: bool = True
+) -> Imported:
+    """The same into a store that is open, while others use it. Raises as ``import_store``."""
+    wanted = checked.export.counts.batches or await _has_recordings(container)
+    recordings = await container.recordings() if wanted else None
+    companions = await _companions(container, checked.export.counts)
+    written = await import_store(path, checked, container.graph, recordings, progress, companions)
+    embedded = await _indexed(container, progress) if embed else None
+    if embed and companions.memories is not None:
+        await (await container.memory()).embed(lambda done: progress("memories", done, None))
+    if embed and companions.solutions is not None:
+        await (await container.solutions()).embed(lambda done: progress("solutions", done, None))
+    async with container.changing:
         await link(container, lambda done, total: progress("links", done, total), embedded=embed)
-        return Imported(checked, written, embedded)
+    return Imported(checked, written, embedded)
 
 
 async def _companions(container: Container, wanted: Counts | None = None) -> CompanionStores:

@@ -62,8 +62,8 @@ class _VisibleContainer(Container):
     def sandbox(self) -> Sandbox:
         return self._whole.sandbox()
 
-    def _shared_model(self, name: str) -> "SharedModel":
-        return self._whole._shared_model(name)  # noqa: SLF001  # of its own kind
+    def shared_model(self, name: str) -> "SharedModel":
+        return self._whole.shared_model(name)
 
 
 class _VisibleMemories:

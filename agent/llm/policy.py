@@ -23,7 +23,7 @@ from agent.llm.solution_choice import SolutionAnswer, chosen_of, solution_compla
 from agent.llm.solution_fill import FillAnswer, fill_complaint, fill_text, filled_of
 from agent.llm.steps import ChoiceAnswer, PathAnswer, choice_of, offered, path_complaint, path_of
 from agent.llm.steps import complaint_of as complaint_of_move
-from agent.llm.structured_output import Allowance, Asker
+from agent.llm.structured_output import Account, Allowance, Asker, Prices
 from agent.llm.subtasks import DecomposeAnswer
 from agent.policy.path_questions import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
 from agent.policy.protocol import (
@@ -58,7 +58,7 @@ class FieldsAnswer(BaseModel):
 
 
 class LlmPolicy:
-    """Made for one run. Raises ``ModelUnavailableError`` and ``BudgetExceededError``: who decides then is not its business."""
+    """Made for one run; ``account``: shared with others of the same run. Raises ``ModelUnavailableError`` and ``BudgetExceededError``: who decides then is not its business."""
 
     name = "llm"
 
@@ -69,9 +69,11 @@ class LlmPolicy:
         *,
         writes: bool = True,
         form: ProgramForm = "code",
+        account: Account | None = None,
+        prices: Prices | None = None,
     ) -> None:
         self.writes = writes
-        self._ask = Asker(model, allowance or Allowance())
+        self._ask = Asker(model, allowance or Allowance(), account=account, prices=prices)
         self._fence = Fence()
         self._sentences = SentenceAuthor(self._ask, self._fence) if form == "grammar" else None
         self.cost = self._ask.cost

@@ -5,7 +5,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Callable, Generator, Sequence
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, TypeVar, cast
 
@@ -37,15 +37,36 @@ class Allowance:
     tokens: int = 200_000
 
 
-class Asker:
-    """Asks for one run, and keeps its account in ``cost``."""
+@dataclass(slots=True)
+class Account:
+    """What one run has used of all the models that it asks. ``began``: at its first decision."""
 
-    def __init__(self, model: ChatModel, allowance: Allowance, clock: Callable[[], float] = time.monotonic) -> None:
-        self.cost = Cost()
+    cost: Cost = field(default_factory=Cost)
+    began: float | None = None
+
+
+Prices = tuple[float, float]
+"""Of a million tokens given, and of a million answered."""
+
+
+class Asker:
+    """Asks for one run, and keeps its account in ``cost``. ``account``: that of a run that asks others, too."""
+
+    def __init__(
+        self,
+        model: ChatModel,
+        allowance: Allowance,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        account: Account | None = None,
+        prices: Prices | None = None,
+    ) -> None:
+        self._account = account or Account()
+        self.cost = self._account.cost
         self._model = model
         self._allowance = allowance
         self._clock = clock
-        self._began: float | None = None
+        self._prices = prices
 
     async def decide(
         self, purpose: str, messages: Sequence[Message], answer: type[A], check: Callable[[A], str]
@@ -111,8 +132,9 @@ class Asker:
             raise
 
     def _seconds_left(self) -> float:
-        self._began = self._clock() if self._began is None else self._began
-        return self._allowance.seconds - (self._clock() - self._began)
+        now, account = self._clock(), self._account
+        account.began = now if account.began is None else account.began
+        return self._allowance.seconds - (now - account.began)
 
     def _begin(self, purpose: str) -> float:
         """Account for a call that is about to be made; the seconds it may take."""
@@ -139,6 +161,10 @@ class Asker:
         spent[purpose] = spent.get(purpose, 0) + usage.prompt + usage.completion
         self.cost.prompt_tokens += usage.prompt
         self.cost.completion_tokens += usage.completion
+        if self._prices is not None:
+            prompt, completion = self._prices
+            paid = (usage.prompt * prompt + usage.completion * completion) / 1_000_000
+            self.cost.money = (self.cost.money or 0.0) + paid
 
 
 def form_of(name: str, answer: type[BaseModel]) -> AnswerForm:

@@ -158,13 +158,14 @@ class Notice:
 
 @dataclass(slots=True)
 class Cost:
-    """What a policy used so far in a run, added to by the policy."""
+    """What a policy used so far in a run, added to by the policy. ``money``: in the currency of the prices, None where nothing had one."""
 
     model_calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     by_purpose: dict[str, int] = field(default_factory=dict[str, int])
     tokens_by_purpose: dict[str, int] = field(default_factory=dict[str, int])
+    money: float | None = None
 
 
 class Policy(Protocol):

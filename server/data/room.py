@@ -6,6 +6,8 @@ from functools import partial
 
 from server.data.backing_up import BACKUP, CHECK, TAKE_IN, check_backup, make_backup, take_in
 from server.data.backups import Backups
+from server.data.importing import IMPORT, READING, merge, read_files
+from server.data.imports import Imports
 from server.data.restoring import RESTORE, clear_up, prepare
 from server.data.statistics import Counting
 from server.data.uploads import Uploads
@@ -26,6 +28,7 @@ class ServerData:
         self.settings = settings
         self.backups = Backups(settings.server_home)
         self.uploads = Uploads(settings)
+        self.imports = Imports(settings.server_home, self.uploads)
         self.counting = Counting(settings, storage, agents)
         self._agents = agents
 
@@ -33,6 +36,8 @@ class ServerData:
         """Of the jobs that are about data."""
         settings, backups, uploads = self.settings, self.backups, self.uploads
         return (
+            JobKind(READING, partial(read_files, self._agents, self.imports), "imports"),
+            JobKind(IMPORT, partial(merge, self._agents, self.imports), STORE, ended=self._merged),
             JobKind(VERIFY, partial(verify_store, self._agents), STORE),
             JobKind(BACKUP, partial(make_backup, settings, backups), STORE),
             JobKind(CHECK, partial(check_backup, backups), _BACKUPS),
@@ -42,3 +47,7 @@ class ServerData:
 
     async def _used(self, job: Job) -> None:
         await asyncio.to_thread(self.uploads.remove, str(job.wanted.get("upload")))
+
+    async def _merged(self, job: Job) -> None:
+        if job.state == "done":
+            await asyncio.to_thread(self.imports.clear, str(job.wanted.get("import")))

@@ -16,6 +16,7 @@ from server.gateway.approving import value_told
 from server.gateway.backend import Person, Task
 from server.gateway.following import Followed
 from server.gateway.serving import Session
+from server.routes.choices import models_of
 from server.routes.inputs import DecisionBody, answer
 from server.routes.runs import begun
 from server.runs.agents import WORDED
@@ -27,7 +28,6 @@ from server.services import Services
 from server.storage.audit import Deed
 from server.storage.runs import RunChoices
 from wiring.container import Container
-from wiring.settings import model_names
 
 _log = logging.getLogger(__name__)
 _HAPPENED = {"It took effect": "happened", "It did not": "did_not_happen"}
@@ -73,7 +73,7 @@ class ServedBackend:
 
     async def _begun(self, task: Task) -> str:
         """The id of a new run. Each stands alone: a client keeps its conversation itself."""
-        policy = "llm" if model_names(self.services.settings) else "offline"
+        policy = "llm" if await models_of(self.services) else "offline"
         settings: JsonObject = {} if task.plan is None else settings_with(task.plan)
         settings |= {ALONE: True, WORDED: task.worded}
         choices = RunChoices(planner=default_planner(policy), policy=policy, settings=settings)

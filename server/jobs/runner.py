@@ -61,6 +61,10 @@ class JobRunner:
         self._news.set()
         return job
 
+    async def check_free(self, kind: str) -> None:
+        """Raises ``ConflictError`` where another job has its slot, so that what it needs is not made in vain."""
+        await self._storage.jobs.check_free(self._kinds[kind].slot)
+
     async def cancel(self, job_id: str) -> Job:
         """End it. Raises ``NotFoundError``."""
         job = await self._storage.jobs.cancel(job_id)

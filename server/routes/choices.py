@@ -4,10 +4,12 @@ from pydantic import BaseModel
 
 from agent.planners.by_name import ABOUT, planner_named
 from domain.errors import UsageError
+from domain.model_service import ModelService
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.router import operations
 from server.services import Services
+from wiring.model_catalogue import asked_for, models_on_line
 from wiring.settings import model_names
 
 router = operations("", tag="runs", responses=problems(401))
@@ -33,22 +35,34 @@ class Choices(BaseModel):
 
 @router.get("/choices", summary="What a run may choose")
 async def choices(_: CurrentUser, services: CurrentServices) -> Choices:
-    models = model_names(services.settings)
+    models = await models_of(services)
     return Choices(
         planners=[Choice(name=name, about=about) for name, about in ABOUT.items() if models or name != "solution"],
         policies=[Choice(name=name, about=about) for name, about in POLICIES.items() if models or name != "llm"],
-        models=list(models),
+        models=models,
         default_model=models[0] if models else "",
     )
 
 
-def check_choices(planner: str, policy: str, model: str, services: Services) -> None:
+async def models_of(services: Services) -> list[str]:
+    """The models that a run may choose now, that of the default first: services that are on line, and those of the settings."""
+    of, settings = services.storage.model_services, services.settings
+    kept, chosen = await of.all(), await of.purposes()
+    usual = asked_for("default", kept, chosen, settings)
+    first = [usual.name] if isinstance(usual, ModelService) else [usual or ""]
+    names = [*first, *model_names(settings), *(one.name for one in models_on_line(kept))]
+    return [name for name in dict.fromkeys(names) if name]
+
+
+async def check_choices(planner: str, policy: str, model: str, services: Services) -> None:
     """``UsageError`` where a run cannot have these."""
     planner_named(planner)
-    models = model_names(services.settings)
+    models = await models_of(services)
     if model and model not in models:
         raise UsageError(f"no model is called {model!r}; there are: {', '.join(models) or 'none'}")
     if policy == "llm" and not models:
-        raise UsageError("there is no language model: FOOTPATH_MODEL_URL names one; the policy offline needs none")
+        raise UsageError(
+            "there is no language model: an administrator sets one up, or FOOTPATH_MODEL_URL names one; the policy offline needs none"
+        )
     if model and policy != "llm":
         raise UsageError("a model is asked by the policy llm only; choose it, or leave the model out")

@@ -87,7 +87,7 @@ async def start_run(
     conversation_id: RowId, body: RunBody, caller: CurrentCaller, services: CurrentServices
 ) -> ShownRun:
     planner = body.planner or default_planner(body.policy)
-    check_choices(planner, body.policy, body.model, services)
+    await check_choices(planner, body.policy, body.model, services)
     if body.stop_at_plan and planner == "react":
         raise UsageError("the planner react goes by what each call gives, so it has no plan to stop at; choose another")
     plan = await _given(body, services)

@@ -160,7 +160,7 @@ async def run_solution(
         raise UsageError(f"the solution has no such pattern; it has: {'; '.join(found.patterns[:_SHOWN])}")
     pattern = body.pattern or next(iter(found.patterns), "")
     plan, request = await asyncio.to_thread(put_in, found.plan, pattern, body.values, "a solution")
-    check_choices("program" if body.policy == "llm" else "dfs", body.policy, body.model, services)
+    await check_choices("program" if body.policy == "llm" else "dfs", body.policy, body.model, services)
     own = [name for shown, name in input_names_shown(plan).items() if shown in body.values]
     others = {} if found.owner == user.id else await asyncio.to_thread(by_another, plan, own)
     settings: JsonObject = {**settings_with(plan), **others, "solution": found.id}

@@ -217,7 +217,7 @@ async def run_template(
     if read.plan is None:
         raise ConflictError(f"version {version.version} of {about.name} cannot be run: {read.problem}")
     plan, request = await asyncio.to_thread(put_in, read.plan, version.note, body.parameters, about.name)
-    check_choices("dfs", body.policy, body.model, services)
+    await check_choices("dfs", body.policy, body.model, services)
     own = [name for shown, name in input_names_shown(plan).items() if shown in body.parameters]
     others = {} if about.user_id == user.id else await asyncio.to_thread(by_another, plan, own)
     choices = RunChoices(

@@ -9,10 +9,10 @@ from domain.errors import UsageError
 from server.audit import note
 from server.dependencies import CurrentAdmin, CurrentServices
 from server.problems import problems
-from server.quotas import Quotas
 from server.routes.router import operations
 from server.routes.texts import RowId
 from server.routes.users import user
+from server.services import Services
 from server.storage.performance import MOST, Figure
 from server.storage.usage_report import UsedBy
 from server.storage.user_limits import OwnLimits
@@ -22,9 +22,7 @@ Days = Annotated[int, Query(ge=1, le=31)]
 
 
 class UsageLine(UsedBy):
-    """``cost``: at the prices as they are set now, null where none are."""
-
-    cost: float | None
+    """``cost``: at the prices that the models had, null where none had one."""
 
 
 class UsageShown(BaseModel):
@@ -62,10 +60,10 @@ async def usage_report(
     days: Days = 31,
     name: Annotated[str, Query(max_length=64, description="The beginning of users' names.")] = "",
 ) -> UsageShown:
-    report, quotas = services.storage.usage_report, services.limits.quotas
+    report, price = services.storage.usage_report, services.limits.quotas.price
     return UsageShown(
-        days=[_line(one, quotas) for one in await report.by_day(days)],
-        users=[_line(one, quotas) for one in await report.by_user(days, name)],
+        days=[UsageLine(**one.model_dump()) for one in await report.by_day(days, price)],
+        users=[UsageLine(**one.model_dump()) for one in await report.by_user(days, name, price)],
     )
 
 
@@ -88,9 +86,10 @@ async def set_user_limits(
     request: Request, user_id: RowId, body: LimitsBody, admin: CurrentAdmin, services: CurrentServices
 ) -> LimitsShown:
     """It counts from the next run on; a run that goes on keeps to what it began with."""
-    if body.cost and services.limits.quotas.price is None:
+    if body.cost and services.limits.quotas.price is None and not await _priced(services):
         raise UsageError(
-            "a limit of costs needs prices: set FOOTPATH_MODEL_PRICE_PROMPT and FOOTPATH_MODEL_PRICE_COMPLETION"
+            "a limit of costs needs prices: give a model service its prices, or set FOOTPATH_MODEL_PRICE_PROMPT and "
+            "FOOTPATH_MODEL_PRICE_COMPLETION"
         )
     own = OwnLimits(**body.model_dump())
     note(request, account=(await user(user_id, admin, services)).name, **own.model_dump())
@@ -98,5 +97,7 @@ async def set_user_limits(
     return await user_limits(user_id, admin, services)
 
 
-def _line(used: UsedBy, quotas: Quotas) -> UsageLine:
-    return UsageLine(cost=quotas.cost_of(used), **used.model_dump())
+async def _priced(services: Services) -> bool:
+    """Whether a model service has prices."""
+    found = await services.storage.model_services.all()
+    return any(one.price_prompt is not None and one.price_completion is not None for one in found)

@@ -20,6 +20,7 @@ from domain.errors import FootpathError, StoreUnreachableError, UnavailableError
 from domain.event import EventRecord, InputNeeded
 from domain.tool import ToolId
 from server.encoders.services import StoredServices
+from server.models.following import ModelFollower
 from server.oauth.client import OAuth
 from server.quotas import Quotas
 from server.runs.approvals import UserApprover
@@ -50,6 +51,7 @@ from wiring.forgetting import forget_owner
 from wiring.lazy import Lazy
 from wiring.links import link_news
 from wiring.runs import budget_of, run_and_learn, run_deps
+from wiring.served_models import ServedModels
 from wiring.settings import Settings
 from wiring.store_servers import StoreServers
 from wiring.visible import visible
@@ -112,6 +114,7 @@ class Agents:
         self.servers = StoreServers(settings, stack)
         self.visibility = Visibility(storage)
         self.follower = GraphFollower(storage, self.whole)
+        self._models: ModelFollower | None = None
         self._recorded = Lazy(self._open_recorded)
         stack.push_async_callback(self._executors.close)
 
@@ -119,6 +122,9 @@ class Agents:
         container = await self._stack.enter_async_context(open_container(self._settings))
         container.mcp_changed = self.mcp_changed
         container.encoders.services = StoredServices(self._settings, self._storage.model_services)
+        served = ServedModels(self._settings, container.shared_model)
+        self._stack.push_async_callback(served.close)
+        container.served_models, self._models = served, ModelFollower(self._storage, served)
         return container
 
     async def container(self) -> Container:
@@ -150,6 +156,13 @@ class Agents:
         """With every tool, whoever may see it. Raises as :meth:`container`."""
         return await self._container.get()
 
+    async def whole_with_models(self) -> Container:
+        """The same, and the language models that are on line now. Raises as :meth:`container`, and as the rows do."""
+        container = await self.whole()
+        if self._models is not None:
+            await self._models.follow()
+        return container
+
     async def seen_by(self, user_id: str) -> Container:
         """As a user's runs see it. Raises as :meth:`container`."""
         return visible(await self.whole(), await self._hidden_from(user_id))
@@ -163,7 +176,9 @@ class Agents:
 
     async def begin(self, run: Run, past: Sequence[EventRecord], control: RunControl) -> AsyncGenerator[EventRecord]:
         """A run's events, with its user's keys and memories, and every change allowed and in the ledger before it is made."""
-        await (await self.whole()).search()  # which one process owns: where that is another, the run is left to it
+        await (
+            await self.whole_with_models()
+        ).search()  # which one process owns: where that is another, the run is left to it
         await self.follower.follow()
         return self._events(run, past, control)
 

@@ -27,6 +27,7 @@ class TokenUsage:
         self._model = model
         self._counted = (cost.prompt_tokens, cost.completion_tokens)
         self._calls = cost.model_calls
+        self._money = cost.money
 
     def used_up(self) -> str:
         """Why no more may be taken; empty while more may, or none is. What other runs take is known as of :meth:`count`."""
@@ -42,23 +43,25 @@ class TokenUsage:
 
     async def count(self) -> None:
         """Count what was taken since the last time. Where the rows cannot be reached, the next time counts it, too."""
-        prompt, completion = self._uncounted
-        calls = self._cost.model_calls
+        prompt, completion, money = self._uncounted
+        calls, paid = self._cost.model_calls, self._cost.money
         more = calls - self._calls
         if not (prompt or completion or more):
             return
         try:
             used = await self._days.add(
-                self._user_id, prompt_tokens=prompt, completion_tokens=completion, model_calls=more
+                self._user_id, prompt_tokens=prompt, completion_tokens=completion, model_calls=more, cost=money
             )
         except FootpathError as error:
             _log.warning("%d tokens could not be counted: %s", prompt + completion, error)
             return
-        self._used, self._calls, self._counted = used, calls, (self._counted[0] + prompt, self._counted[1] + completion)
+        self._used, self._calls, self._money = used, calls, paid
+        self._counted = (self._counted[0] + prompt, self._counted[1] + completion)
 
     @property
-    def _uncounted(self) -> tuple[int, int]:
-        return self._cost.prompt_tokens - self._counted[0], self._cost.completion_tokens - self._counted[1]
+    def _uncounted(self) -> tuple[int, int, float | None]:
+        money = None if self._cost.money is None else self._cost.money - (self._money or 0.0)
+        return self._cost.prompt_tokens - self._counted[0], self._cost.completion_tokens - self._counted[1], money
 
 
 def go_on_from(cost: Cost, before: JsonObject | None) -> None:
@@ -67,6 +70,8 @@ def go_on_from(cost: Cost, before: JsonObject | None) -> None:
     cost.model_calls += usage.model_calls
     cost.prompt_tokens += usage.prompt_tokens
     cost.completion_tokens += usage.completion_tokens
+    if usage.cost is not None:
+        cost.money = (cost.money or 0.0) + usage.cost
     for purpose, calls in usage.by_purpose.items():
         cost.by_purpose[purpose] = cost.by_purpose.get(purpose, 0) + calls
     for purpose, tokens in usage.tokens_by_purpose.items():
@@ -81,6 +86,7 @@ def taken_so_far(cost: Cost) -> JsonObject:
         completion_tokens=cost.completion_tokens,
         by_purpose=dict(cost.by_purpose),
         tokens_by_purpose=dict(cost.tokens_by_purpose),
+        cost=cost.money,
     )
     return usage.model_dump(mode="json")
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
@@ -14,22 +14,24 @@ from server.storage.rows.days import DayRow
 
 
 class Used(Model):
-    """In one day (UTC). ``until``: when the next begins."""
+    """In one day (UTC). ``until``: when the next begins. ``cost``: of tokens as they were taken, None where no model asked had a price."""
 
     until: datetime
     runs: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cost: float | None = None
 
     @property
     def tokens(self) -> int:
         """In and out."""
         return self.prompt_tokens + self.completion_tokens
 
-    def plus(self, prompt_tokens: int, completion_tokens: int) -> "Used":
+    def plus(self, prompt_tokens: int, completion_tokens: int, cost: float | None = None) -> "Used":
         """With so many tokens more."""
         prompt, completion = self.prompt_tokens + prompt_tokens, self.completion_tokens + completion_tokens
-        return Used(until=self.until, runs=self.runs, prompt_tokens=prompt, completion_tokens=completion)
+        paid = self.cost if cost is None else (self.cost or 0.0) + cost
+        return Used(until=self.until, runs=self.runs, prompt_tokens=prompt, completion_tokens=completion, cost=paid)
 
 
 class DailyUsage:
@@ -46,11 +48,19 @@ class DailyUsage:
         row = await self._database.read(lambda session: session.scalar(chosen))
         return Used(until=next_day(at)) if row is None else _used(row, at)
 
-    async def add(self, user_id: str, *, prompt_tokens: int, completion_tokens: int, model_calls: int = 0) -> Used:
+    async def add(
+        self,
+        user_id: str,
+        *,
+        prompt_tokens: int,
+        completion_tokens: int,
+        model_calls: int = 0,
+        cost: float | None = None,
+    ) -> Used:
         """Count more tokens; what it comes to. Of a user who is gone nothing is counted: ``ConflictError``."""
         at = self._clock()
         tokens = {"prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens, "model_calls": model_calls}
-        return await self._database.write(lambda session: count(session, user_id, at, tokens))
+        return await self._database.write(lambda session: count(session, user_id, at, tokens, cost))
 
     async def forget(self, before: timedelta) -> None:
         """Remove the counts of days so long ago."""
@@ -58,16 +68,17 @@ class DailyUsage:
         await self._database.write(lambda session: session.execute(gone))
 
 
-def count(session: Session, user_id: str, at: datetime, more: Mapping[str, int]) -> Used:
-    """Add ``more``, by the names of the columns, to the user's day, within a transaction; what it comes to."""
+def count(session: Session, user_id: str, at: datetime, more: Mapping[str, int], cost: float | None = None) -> Used:
+    """Add ``more``, by the names of the columns, to the user's day, within a transaction; what it comes to. ``cost`` None: nothing had a price."""
     added = {"runs": 0, "model_calls": 0, "prompt_tokens": 0, "completion_tokens": 0} | dict(more)
     insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
+    paid = {} if cost is None else {"cost": func.coalesce(DayRow.cost, 0.0) + cost}
     counted = (
         insert(DayRow)
-        .values(user_id=user_id, day=at.astimezone(UTC).date(), **added)
+        .values(user_id=user_id, day=at.astimezone(UTC).date(), cost=cost, **added)
         .on_conflict_do_update(
             index_elements=[DayRow.user_id, DayRow.day],
-            set_={name: getattr(DayRow, name) + amount for name, amount in added.items()},
+            set_={name: getattr(DayRow, name) + amount for name, amount in added.items()} | paid,
         )
         .returning(DayRow)
     )
@@ -81,4 +92,4 @@ def next_day(at: datetime) -> datetime:
 
 def _used(row: DayRow, at: datetime) -> Used:
     tokens = {"prompt_tokens": row.prompt_tokens, "completion_tokens": row.completion_tokens}
-    return Used(until=next_day(at), runs=row.runs, **tokens)
+    return Used(until=next_day(at), runs=row.runs, cost=row.cost, **tokens)

@@ -17,6 +17,7 @@ from server.storage.users import User
 
 JobState = Literal["queued", "running", "done", "failed", "cancelled"]
 OPEN = ("queued", "running")
+_TAKEN = "another job works on the same just now: wait until it has ended, or cancel it"
 _NOT_STARTED = "it was cancelled before it began"
 
 
@@ -69,10 +70,14 @@ class Jobs:
             async with self._database.writing() as session:
                 session.add(row)
         except ConflictError as error:
-            raise ConflictError(
-                "another job works on the same just now: wait until it has ended, or cancel it"
-            ) from error
+            raise ConflictError(_TAKEN) from error
         return job_of(row)
+
+    async def check_free(self, slot: str) -> None:
+        """Raises ``ConflictError`` where an open job has it."""
+        taken = select(JobRow.id).where(JobRow.slot == slot)
+        if await self._database.read(lambda session: session.scalar(taken)) is not None:
+            raise ConflictError(_TAKEN)
 
     async def get(self, job_id: str) -> Job:
         """Raises ``NotFoundError``."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, func, select
 
+from agent.plans.cost_estimate import Price
 from domain.model import Model
 from server.storage.clock import Clock
 from server.storage.database import Database
@@ -26,6 +27,7 @@ class UsedBy(Model):
     model_calls: int
     prompt_tokens: int
     completion_tokens: int
+    cost: float | None = None
 
 
 _SUMS: Sequence[ColumnElement[Any]] = tuple(
@@ -39,6 +41,13 @@ _SUMS: Sequence[ColumnElement[Any]] = tuple(
 )
 
 
+def _cost(price: Price | None) -> ColumnElement[Any]:
+    if price is None:
+        return func.sum(DayRow.cost).label("cost")
+    asked = (DayRow.prompt_tokens * price.prompt + DayRow.completion_tokens * price.completion) / 1_000_000
+    return func.sum(func.coalesce(DayRow.cost, asked)).label("cost")
+
+
 class UsageReport:
     """Of a database: as far back as days are kept."""
 
@@ -46,15 +55,17 @@ class UsageReport:
         self._database = database
         self._clock = clock
 
-    async def by_day(self, days: int) -> list[UsedBy]:
-        """The last so many days (UTC) with today, the first first; without those on which nothing was used."""
-        chosen = select(DayRow.day, *_SUMS).where(DayRow.day > self._before(days)).group_by(DayRow.day)
+    async def by_day(self, days: int, price: Price | None = None) -> list[UsedBy]:
+        """The last so many days (UTC) with today, the first first; without those on which nothing was used. ``price``: of what was taken when nobody
+        counted what it costs.
+        """
+        chosen = select(DayRow.day, *_SUMS, _cost(price)).where(DayRow.day > self._before(days)).group_by(DayRow.day)
         return await self._read(chosen.order_by(DayRow.day))
 
-    async def by_user(self, days: int, name: str = "") -> list[UsedBy]:
+    async def by_user(self, days: int, name: str = "", price: Price | None = None) -> list[UsedBy]:
         """Who has used most of it first, a hundred at most; ``name``: the beginning of theirs."""
         tokens = func.sum(DayRow.prompt_tokens + DayRow.completion_tokens)
-        chosen = select(DayRow.user_id, UserRow.name, *_SUMS).join(UserRow, UserRow.id == DayRow.user_id)
+        chosen = select(DayRow.user_id, UserRow.name, *_SUMS, _cost(price)).join(UserRow, UserRow.id == DayRow.user_id)
         chosen = chosen.where(DayRow.day > self._before(days)).group_by(DayRow.user_id, UserRow.name)
         if name:
             chosen = chosen.where(UserRow.name_key.startswith(name_key(name), autoescape=True))

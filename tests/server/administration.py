@@ -47,6 +47,11 @@ async def a_restore(world: World) -> Mapping[str, str]:
     return {}
 
 
+async def an_import(_: World) -> Mapping[str, str]:
+    """That is there no more."""
+    return {"import_id": NO_UPLOAD}
+
+
 NO_UPLOAD = "01980f6e-d6e5-7a08-8c03-4f8a0e1b0c08"
 ADMINISTRATION: dict[tuple[str, str], Access] = {
     ("GET", "/api/v1/audit"): for_admins(200),
@@ -65,6 +70,10 @@ ADMINISTRATION: dict[tuple[str, str], Access] = {
     ("POST", "/api/v1/data/backups/{name}/check"): for_admins(202, a_backup),
     ("GET", "/api/v1/data/backups/{name}/download"): for_admins(200, a_backup),
     ("DELETE", "/api/v1/data/backups/{name}"): for_admins(204, a_backup),
+    ("POST", "/api/v1/data/imports"): for_admins(404, body={"files": [{"upload": NO_UPLOAD}]}),
+    ("POST", "/api/v1/data/imports/{import_id}/merge"): for_admins(404, an_import, body={}),
+    ("GET", "/api/v1/data/imports/{import_id}/report"): for_admins(404, an_import),
+    ("DELETE", "/api/v1/data/imports/{import_id}"): for_admins(404, an_import),
     ("GET", "/api/v1/data/restore"): for_admins(200),
     ("POST", "/api/v1/data/restore"): for_admins(404, body={"backup": "none", "confirm": "store"}),
     ("DELETE", "/api/v1/data/restore"): for_admins(204, a_restore),

@@ -35,7 +35,7 @@ class Boss:
 
         await until(is_over, 60)
         found = await self("GET", f"/api/v1/jobs/{job['id']}")
-        assert found["state"] == state, found
+        assert found["state"] == state, found["trouble"]
         return found
 
 

@@ -62,7 +62,7 @@ async def test_tokens_that_are_used_up_refuse_runs_that_would_take_any(home: Pat
 
 async def test_a_limit_of_costs_without_prices_is_refused_at_the_start(home: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="FOOTPATH_MODEL_PRICE_PROMPT"):
-        async with serving(copied(home, tmp_path / "home"), user_cost_per_day=1.0):
+        async with serving(copied(home, tmp_path / "home"), user_cost_per_day=1.0, model_url="http://127.0.0.1:9/v1"):
             pass
 
 

@@ -9,7 +9,10 @@ from server.storage.columns import Row
 
 
 class DayRow(Row):
-    """One user's day (UTC): runs asked for, and calls and tokens of language models. It stays when runs and conversations are removed."""
+    """One user's day (UTC): runs asked for, and calls and tokens of language models. It stays when runs and conversations are removed.
+
+    ``cost``: of the tokens, as they were taken; None: no model that was asked had a price.
+    """
 
     __tablename__ = "user_days"
 
@@ -19,6 +22,7 @@ class DayRow(Row):
     prompt_tokens: Mapped[int] = mapped_column(BigInteger)
     completion_tokens: Mapped[int] = mapped_column(BigInteger)
     model_calls: Mapped[int] = mapped_column(default=0, server_default="0")
+    cost: Mapped[float | None] = mapped_column(Double[float]())
 
 
 class LimitRow(Row):

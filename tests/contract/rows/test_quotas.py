@@ -129,4 +129,5 @@ async def test_days_of_long_ago_are_forgotten(storage: Storage, clock: ManualClo
 
 def test_a_limit_of_costs_needs_prices() -> None:
     with pytest.raises(UsageError, match="FOOTPATH_MODEL_PRICE_PROMPT"):
-        quotas_of(Settings(user_cost_per_day=1))
+        quotas_of(Settings(user_cost_per_day=1, model_url="http://127.0.0.1:9/v1"))
+    assert quotas_of(Settings(user_cost_per_day=1)).price is None, "model services have prices of their own"
