@@ -9,6 +9,7 @@ from ui.language import message
 from ui.screens.account import account
 from ui.screens.accounts import all_accounts
 from ui.screens.audit import audit_log
+from ui.screens.data import data
 from ui.screens.embeddings import all_embeddings
 from ui.screens.explorer import explorer
 from ui.screens.history import history
@@ -69,6 +70,9 @@ VIEWS = {
         "/embeddings",
         ADMINISTRATION,
         admins=True,
+    ),
+    "data": View(
+        message("Data"), "database", lambda client, _: data(client), "/data/statistics", ADMINISTRATION, admins=True
     ),
     "usage": View(
         message("Usage"), "monitoring", lambda client, _: all_usage(client), "/usage", ADMINISTRATION, admins=True
