@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from agent.files.reading import FileLimits, read_file
 from domain.program import Program, ProgramPlan
 from domain.solution import Solution
-from domain.tool import ToolDoc, ToolId, tool_id
+from domain.tool import ToolId
 from server.storage.allowed_tools import Reach
 from server.storage.row_ids import new_id
 from server.storage.rows.runs import RunRow
@@ -22,30 +22,10 @@ from server.storage.templates import TemplateContent
 from tests.server.access import Access, everyone, for_admins, for_authors, for_oneself, none, own
 from tests.server.administration import ADMINISTRATION
 from tests.server.embeddings import EMBEDDINGS
+from tests.server.library import LIBRARY, a_store, two_tools
 from tests.server.model_services import MODELS
 from tests.server.sources import A_TOOL, FORM_TOOL, NEW_SOURCE, source_of
 from tests.server.world import PASSWORD, World, with_store
-
-
-async def a_store(world: World) -> Mapping[str, str]:
-    await with_store(world)
-    return {}
-
-
-async def a_tool(world: World) -> Mapping[str, str]:
-    """One that all may see."""
-    await with_store(world)
-    doc = ToolDoc(id=tool_id("a", "b", "c"), category="a", toolset="b", api="c", function="c", url="http://127.0.0.1/c")
-    await (await world.services.agents.container()).graph.put_tools([doc])
-    return {"tool": doc.id}
-
-
-async def two_tools(world: World) -> Mapping[str, str]:
-    """That all may see."""
-    found = await a_tool(world)
-    doc = ToolDoc(id=tool_id("a", "b", "d"), category="a", toolset="b", api="d", function="d", url="http://127.0.0.1/d")
-    await (await world.services.agents.container()).graph.put_tools([doc])
-    return {**found, "other": doc.id}
 
 
 async def a_user(world: World) -> Mapping[str, str]:
@@ -226,7 +206,6 @@ A_GRANT: dict[str, Any] = {
     "client_id": "footpath",
     "hosts": ["api.example.com"],
 }
-A_MARK = {"kind": "tool", "mark": "ban", "reason": "It is gone."}
 LOGIN = {"name": "user", "password": PASSWORD}
 EXPECTED: dict[tuple[str, str], Access] = {
     ("GET", "/health"): everyone(200),
@@ -364,23 +343,7 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("GET", f"{SOURCE}/touched"): for_authors(200, a_source),
     ("POST", f"{SOURCE}/changes/seen"): for_authors(200, a_source),
     ("GET", "/api/v1/user-names"): for_authors(200),
-    ("GET", "/api/v1/tools"): Access(401, 200, 200, 200, 200, None, a_store),
-    ("GET", "/api/v1/tools/categories"): Access(401, 200, 200, 200, 200, None, a_store),
-    ("GET", "/api/v1/tools/{tool}/about"): Access(401, 200, 200, 200, 200, None, a_tool),
-    ("GET", "/api/v1/tools/{tool}/neighbours"): Access(401, 200, 200, 200, 200, None, a_tool),
-    ("GET", "/api/v1/tools/{tool}/recorded"): Access(401, 200, 200, 200, 200, None, a_tool),
-    # Its address is none that calls may go to, which the call that is kept says.
-    ("POST", "/api/v1/tools/{tool}/try"): Access(401, 200, 200, 200, 200, {"arguments": {}}, a_tool),
-    ("GET", "/api/v1/tools/{tool}/tried"): Access(401, 200, 200, 200, 200, None, a_tool),
-    ("GET", "/api/v1/graph"): Access(401, 200, 200, 200, 200, None, a_store),
-    ("GET", "/api/v1/tools/{tool}/around"): Access(401, 200, 200, 200, 200, None, a_tool),
-    ("GET", "/api/v1/tools/{tool}/entities"): Access(401, 200, 200, 200, 200, None, a_tool),
-    # Without a target there is nothing to tell.
-    ("GET", "/api/v1/tools/{tool}/edge"): Access(401, 422, 422, 422, 422, None, a_tool),
-    ("GET", "/api/v1/tools/{tool}/paths"): Access(401, 422, 422, 422, 422, None, a_tool),
-    ("GET", "/api/v1/tools/{tool}/marks"): for_admins(200, a_tool),
-    ("GET", "/api/v1/tools/{tool}/marks-to"): Access(401, 403, 403, 403, 422, None, a_tool),
-    ("PUT", "/api/v1/tools/{tool}/marks"): for_admins(200, a_tool, A_MARK),
+    **LIBRARY,
 }
 OTHERS = "/api/v1/templates/{template_id}"
 SOLUTION = "/api/v1/solutions/{solution_id}"
