@@ -5,6 +5,7 @@ from typing import Any
 from server.example_administration import ADMINISTRATION
 from server.example_embeddings import EMBEDDINGS
 from server.example_keys import KEYS
+from server.example_files import FILES, KEPT_FILE
 from server.example_models import MODELS
 from server.example_plans import (
     AT,
@@ -85,16 +86,6 @@ _PAST_RUN: Example = {
     **{name: value for name, value in _SHOWN_RUN.items() if name != "last_event"},
     "conversation_title": "Holidays",
     "calls": 2,
-}
-_FILE: Example = {
-    "name": "trips.csv",
-    "variable": "trips",
-    "kind": "table",
-    "rows": 1,
-    "characters": 24,
-    "columns": [{"name": "country", "type": "text", "empty": 0}, {"name": "days", "type": "integer", "empty": 0}],
-    "note": "",
-    "id": "01980f6e-c5d4-7a07-9b02-3e7f9dab0c07",
 }
 _MESSAGE: Example = {
     "id": "01980f6e-9c01-7d04-b1c0-6f2e8a9d0c04",
@@ -359,15 +350,14 @@ EXAMPLES: dict[str, Example] = {
     "SolutionRunBody": {"conversation_id": _TALK, "values": {"country": "Rioverde"}},
     **SOURCES,
     **LIBRARY,
-    "FileBody": {"name": "trips.csv", "content": "Y291bnRyeSxkYXlzClJpb3ZlcmRlLDMK"},
-    "ShownFile": _FILE | {"bytes": 24, "created_at": AT, "sample": [{"country": "Rioverde", "days": 3}]},
+    **FILES,
     "ExportedFileBody": {
         "file": "who_are_the_coauthors_of_name.py",
         "text": '"""Who are the coauthors of {name}?"""\n',
     },
     "Export": {
         "conversation": _CONVERSATION,
-        "files": [{"file": _FILE | {"value": [{"country": "Rioverde", "days": 3}]}, "bytes": 24, "created_at": AT}],
+        "files": [KEPT_FILE],
         "messages": [_MESSAGE],
         "runs": [_SHOWN_RUN | {"events": [_EVENT]}],
     },

@@ -28,6 +28,8 @@ _FIELD = re.compile(r", (?=[\w .-]{1,40}: )")
 _LEAST = 3
 """Parts that make a list of a line."""
 _NAME = 60
+_VALUE = 160
+"""Characters of a value beside a name; what is longer is a text with a colon in it."""
 _WORD = re.compile(r"[^\W_]+(?:\.\d+)?")
 _STEM = 5
 NoteKind = Literal["done", "not_done", "unknown", "missing", "failed", "considered", "aside"]
@@ -133,7 +135,7 @@ def _parts(lines: Sequence[str]) -> Iterator[Part]:
     """Neighbouring records of the same fields are one table, neighbouring other lines one text."""
     at, plain = 0, list[str]()
     while at < len(lines):
-        records = _records(lines[at:])
+        records = _records(lines[at:]) or _named(lines[at:])
         part: Part | None = records if records else _listed(lines[at])
         if part is None:
             plain.append(lines[at])
@@ -160,6 +162,17 @@ def _records(lines: Sequence[str]) -> Table | None:
         heads = names
         rows.append(tuple(value for _, _, value in fields))
     return Table(tuple(rows), heads) if len(rows) > 1 else None
+
+
+def _named(lines: Sequence[str]) -> Table | None:
+    """The first lines, as far as each is a name and its value; at least two."""
+    rows: list[tuple[str, ...]] = []
+    for line in lines:
+        name, sep, value = line.removeprefix("- ").partition(": ")
+        if _listed(line) or not sep or not _is_name(name) or not value.strip() or len(value) > _VALUE:
+            break
+        rows.append((name, value.strip()))
+    return Table(tuple(rows)) if len(rows) > 1 else None
 
 
 def _listed(line: str) -> Part | None:

@@ -76,7 +76,13 @@ def table_html(table: Table, name: str = "") -> str:
 def _row(row: Sequence[str], heads: Sequence[str]) -> str:
     if not heads:
         name = sentence_told(row[0])
-        shown = name if name != row[0] else spoken(name) if name.isidentifier() else name[:1].upper() + name[1:]
+        shown = (
+            name
+            if name != row[0]
+            else spoken(name)
+            if name.isidentifier() and not name[:1].isupper()
+            else name[:1].upper() + name[1:]
+        )
         return f'<th scope="row">{escape(visible(shown))}</th>{_cell(row[1], row[0])}'
     return "".join(_cell(value, head) for value, head in zip(row, heads, strict=True))
 

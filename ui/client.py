@@ -65,7 +65,7 @@ class Client:
         self._http = http
         self.account = account
         self._described = str(http.base_url).removesuffix("/").removesuffix(_API) + "/openapi.json"
-        self._paths: frozenset[str] | None = None
+        self._paths: dict[str, frozenset[str]] | None = None
 
     def log_out(self) -> None:
         """End the session on the server."""
@@ -97,12 +97,14 @@ class Client:
         path = f"/conversations/{conversation}/runs"
         return read_all(Run, self.send("GET", path, params={"limit": _PAGE}))[::-1]
 
-    def can(self, path: str) -> bool:
-        """Whether this server has an operation, as ``/runs/{run_id}/plan``: a page may be newer than its server."""
+    def can(self, path: str, method: str = "") -> bool:
+        """Whether this server has an operation, as ``/runs/{run_id}/plan``: a page may be newer than its server. ``method``: that one, as ``delete``."""
         if self._paths is None:
             document = TypeAdapter(dict[str, Any]).validate_json(self.send("GET", self._described).content)
-            self._paths = frozenset(document.get("paths", {}))
-        return _API + path in self._paths
+            paths: dict[str, dict[str, Any]] = document.get("paths", {})
+            self._paths = {name: frozenset(operations) for name, operations in paths.items()}
+        found = self._paths.get(_API + path)
+        return found is not None and (not method or method in found)
 
     def choices(self) -> Choices:
         """What a run may choose."""
@@ -120,6 +122,10 @@ class Client:
     def cancel(self, run: str) -> None:
         """End a run; what it found stays."""
         self.send("POST", f"/runs/{run}/cancel")
+
+    def forget(self, run: str) -> None:
+        """Remove a run that has ended, and what was kept of it to go by."""
+        self.send("DELETE", f"/runs/{run}")
 
     def judge(self, run: str, verdict: str | None) -> None:
         """Say that its answer is ``right`` or ``wrong``; None takes that back."""

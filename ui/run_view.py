@@ -26,13 +26,14 @@ from ui.walk_graph import reasons, walk_dot
 @dataclass(frozen=True)
 class Around:
     """What is known of a run beside its events. ``key``: begins the keys of what is folded. ``calls``: what the server tells of its calls, asked for
-    only where that is shown. ``open``: ids of what waits for an answer; ``answers``: what was answered, by the questions' ids.
+    only where that is shown. ``open``: ids of what waits for an answer; ``answers``: what was answered, by the questions' ids. ``why_not``: draws a search for what was not offered.
     """
 
     key: str = "run"
     calls: Callable[[], RunCalls] = RunCalls
     open: Collection[str] = ()
     answers: Callable[[], dict[str, str]] = field(default=dict[str, str])
+    why_not: Callable[[], None] = lambda: None
 
 
 def draw(story: RunState, around: Around = Around(), *, unfolded: bool = False) -> None:
@@ -134,3 +135,5 @@ def _walk(story: RunState, around: Around, *, unfolded: bool) -> None:
         st.caption(say("✓ and green was chosen, ← and dashed was left again; a number on the way there is its weight."))
         for line in reasons(story):
             st.caption(unmarked(line))
+        if story.finished:
+            around.why_not()

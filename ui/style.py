@@ -30,6 +30,7 @@ _CSS = """<style>
 [data-testid="stText"] { unicode-bidi: plaintext; text-align: start; }
 [data-testid="stExpander"] summary p { overflow-wrap: anywhere; }
 .st-key-given-files { align-items: center; max-height: 30vh; overflow-y: auto; padding: 3px; }
+.stApp button[kind="tertiary"][aria-expanded="true"] { color: light-dark(#1f7a4d, #6fcf9c); }
 [class*="st-key-live-"] { max-height: 55vh; overflow-y: auto; }
 .fp-table { overflow: auto; max-height: 32rem; width: fit-content; max-width: 100%; border: 1px solid light-dark(#d5d9df, #3d4450); border-radius: .5rem; font-size: .92rem; }
 .fp-table table { border-collapse: collapse; margin: 0; } .fp-table th, .fp-table td { padding: .3rem .75rem; text-align: start; border-bottom: 1px solid light-dark(#e6e9ee, #2c323c); vertical-align: top; overflow-wrap: break-word; unicode-bidi: plaintext; min-width: 4.5rem; max-width: 26rem; }
@@ -72,6 +73,7 @@ _CSS = """<style>
   [data-testid="stChatMessage"] > div:last-child { width: 100%; }
   .fp-code li { grid-template-columns: 1.6rem 1.1rem minmax(0, 1fr); }
   .fp-note { grid-column: 3; }
+  [data-testid="stLayoutWrapper"]:has(> [class*="st-key-allow-"]) { position: sticky; bottom: 8rem; z-index: 3; padding: .4rem 0; background: light-dark(#fff, #191816); }
   [class*="st-key-heads-"] { display: none; }
   [class*="st-key-calls-"] [data-testid="stWidgetLabel"] { display: flex !important; }
 }
@@ -79,5 +81,6 @@ _CSS = """<style>
 
 
 def style() -> None:
-    """Once for each drawing of the page."""
-    st.html(_CSS)
+    """Once for each drawing of the page. What opens above it lies outside of what Streamlit makes light or dark."""
+    scheme = st.context.theme.type or "normal"
+    st.html(_CSS.replace("</style>", f"#stFloatingOverlayPortal {{ color-scheme: {scheme}; }}</style>"))

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import Field
-from sqlalchemy import Select, func, select, update
+from sqlalchemy import Select, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from domain.errors import BusyError, ConflictError, NotFoundError, UnauthenticatedError
@@ -205,6 +205,14 @@ class Runs:
                 row.cancel_at = row.cancel_at or at
                 row.status = "queued" if row.status == "waiting" else row.status
             return run_of(row)
+
+    async def remove(self, run_id: str, user_id: str) -> None:
+        """With what was said by it, its events and questions; what ran it again stays. ``NotFoundError``: this user has no such run that has ended."""
+        chosen = (RunRow.id == run_id) & (RunRow.user_id == user_id) & (RunRow.status == "finished")
+        async with self._database.writing() as session:
+            await session.execute(delete(MessageRow).where(MessageRow.run_id.in_(select(RunRow.id).where(chosen))))
+            if await session.scalar(delete(RunRow).where(chosen).returning(RunRow.id)) is None:
+                raise NotFoundError("there is no such run")
 
     async def said_wrong(self, user_id: str, limit: int = 200) -> list[tuple[str, str, str]]:
         """The latest runs of a user whose answers the user has said are wrong, each with its request and its answer."""

@@ -10,7 +10,6 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from agent.files.reading import FileLimits, read_file
 from domain.program import Program, ProgramPlan
 from domain.solution import Solution
 from domain.tool import ToolId
@@ -24,6 +23,7 @@ from tests.server.administration import ADMINISTRATION
 from tests.server.embeddings import EMBEDDINGS
 from tests.server.library import LIBRARY, a_store, two_tools
 from tests.server.model_services import MODELS
+from tests.server.of_runs import OF_RUNS
 from tests.server.sources import A_TOOL, FORM_TOOL, NEW_SOURCE, source_of
 from tests.server.world import PASSWORD, World, with_store
 
@@ -66,13 +66,6 @@ async def an_invitation(world: World) -> Mapping[str, str]:
 async def a_conversation(world: World) -> Mapping[str, str]:
     made = await world.services.storage.conversations.add(world.people["user"].id, "a title")
     return {"conversation_id": made.id}
-
-
-async def a_file(world: World) -> Mapping[str, str]:
-    user, about = world.people["user"].id, await a_conversation(world)
-    read = read_file("a.csv", b"a,b\n1,2\n", FileLimits())
-    kept = await world.services.storage.files.add(about["conversation_id"], user, 8, lambda _: read)
-    return {**about, "file_id": kept.file.id}
 
 
 async def an_ended_run(world: World) -> Mapping[str, str]:
@@ -252,6 +245,7 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("DELETE", "/api/v1/users/{user_id}/sessions/{session_id}"): for_admins(204, a_users_session),
     **ADMINISTRATION,
     **EMBEDDINGS,
+    **OF_RUNS,
     **MODELS,
     ("GET", "/api/v1/users/{user_id}/limits"): for_admins(200, a_user),
     ("PUT", "/api/v1/users/{user_id}/limits"): for_admins(200, a_user, {"runs": 5}),
@@ -265,11 +259,6 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("DELETE", "/api/v1/conversations/{conversation_id}"): own(204, a_conversation),
     ("GET", "/api/v1/conversations/{conversation_id}/messages"): own(200, a_conversation),
     ("GET", "/api/v1/conversations/{conversation_id}/export"): own(200, a_conversation),
-    ("POST", "/api/v1/conversations/{conversation_id}/files"): own(
-        201, a_conversation, {"name": "a.csv", "content": "YSxiCjEsMgo="}
-    ),
-    ("GET", "/api/v1/conversations/{conversation_id}/files"): own(200, a_conversation),
-    ("DELETE", "/api/v1/conversations/{conversation_id}/files/{file_id}"): own(204, a_file),
     ("GET", "/api/v1/conversations/{conversation_id}/runs"): own(200, a_conversation),
     ("POST", "/api/v1/conversations/{conversation_id}/runs"): own(202, a_conversation, {"request": "a request"}),
     ("GET", "/api/v1/choices"): for_oneself(200),

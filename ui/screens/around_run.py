@@ -9,6 +9,7 @@ from ui.replies import Asked
 from ui.run_calls import RunCalls, run_calls
 from ui.run_state import RunState
 from ui.run_view import Around
+from ui.screens.why_not import ask_why_not
 
 _Known = tuple[int, int]
 """How many texts and tools of a run there were."""
@@ -21,6 +22,7 @@ def around(client: Client, run: str, story: RunState, asked: Sequence[Asked] | N
         lambda: _calls(client, run, story),
         frozenset(one.id for one in asked or () if one.decision is None),
         lambda: {one.id: one.answered for one in (client.asked(run) if asked is None else asked)},
+        lambda: ask_why_not(client, run),
     )
 
 

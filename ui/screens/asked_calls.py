@@ -34,7 +34,7 @@ def asked_calls(client: Client, run: str, asked: Question, answers: Sequence[Ans
             given, left_out = _table(asked, accepts)
         else:
             given, left_out = [_one(asked, asked.together[0], accepts)], frozenset[int]()
-        row = st.container(horizontal=True, gap="small")
+        row = st.container(horizontal=True, gap="small", key=f"allow-{asked.input}")
         for place, (label, decision, always) in enumerate(answers):
             kind = kind_of_button(place, always=always)
             pressed = row.form_submit_button(say(label), key=f"{label}-{asked.input}", type=kind)

@@ -18,6 +18,7 @@ from ui.run_state import RunState
 from ui.screens import sharing
 from ui.screens.copies import copies
 from ui.screens.fields import field
+from ui.screens.forget import forget
 from ui.screens.questions import told
 from ui.screens.verdict import verdict, verdict_told
 from ui.texts import unmarked
@@ -42,6 +43,7 @@ def after(client: Client, run: Run, story: RunState) -> None:
             copies(client, run, story)
             if client.can(sharing.PATH):
                 sharing.sharing(client, run)
+        forget(client, run)
     verdict_told(run)
     panel = st.session_state.get(_key(run))
     if panel:

@@ -39,6 +39,15 @@ def test_records_of_the_same_fields_are_one_table() -> None:
     assert after == Sentences("Both by train.")
 
 
+def test_lines_of_a_name_and_its_value_are_a_table_whose_names_stay_as_they_are() -> None:
+    before, table, after = answer_parts("There are two:\nOskvik: 603856\n- McMurdo: 2730533\nBoth by train.").said
+    assert (before, after) == (Sentences("There are two:"), Sentences("Both by train."))
+    assert table == Table((("Oskvik", "603856"), ("McMurdo", "2730533")))
+    assert isinstance(table, Table)
+    html = table_html(table)
+    assert ("603,856" in html, ">McMurdo<" in html) == (True, True)
+
+
 def test_records_in_one_line_are_a_table_of_them_and_things_without_fields_a_list() -> None:
     assert answer_parts("a: 1; b: 2; a: 3; b: 4").said == (Table((("1", "2"), ("3", "4")), ("a", "b")),)
     assert answer_parts("Oil; Salt; Rice").said == (Items(("Oil", "Salt", "Rice")),)
