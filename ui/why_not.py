@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, Field
 
+from domain.tool import ToolId
 from ui.client import Client, read
 from ui.language import say
 from ui.walk_graph import tool_name
@@ -19,21 +20,21 @@ class Reason(BaseModel):
 
     told: str
     share: float = 0.0
-    by: str = ""
+    by: ToolId = ToolId("")
     detail: str = ""
 
 
 class WhyNot(BaseModel):
     """``place_then``: in the run's own offer, 0: it was not in it; the rest as things stand now."""
 
-    tool: str
+    tool: ToolId
     place_then: int = 0
     called: int = 0
     offered: bool = False
     place: int = 0
     found: int = 0
     short: float = 0.0
-    stands_for: str = ""
+    stands_for: ToolId = ToolId("")
     reasons: list[Reason] = Field(default_factory=list[Reason])
     links: list[Reason] = Field(default_factory=list[Reason])
 

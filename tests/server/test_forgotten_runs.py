@@ -1,6 +1,7 @@
 """A run is forgotten: what was said, what happened, and what was kept of it to go by."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,13 @@ TOOL = ToolId("a/b/c")
 
 
 async def run_of(world: World, conversation: str, status: str) -> str:
-    told = {"request": "six times seven", "planner": "program", "policy": "offline", "model": "", "settings": {}}
+    told: dict[str, Any] = {
+        "request": "six times seven",
+        "planner": "program",
+        "policy": "offline",
+        "model": "",
+        "settings": {},
+    }
     owner, storage = world.people["user"].id, world.services.storage
     row = RunRow(
         id=new_id(), user_id=owner, conversation_id=conversation, status=status, plan_version=0, created_at=AT, **told
