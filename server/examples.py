@@ -4,8 +4,8 @@ from typing import Any
 
 from server.example_administration import ADMINISTRATION
 from server.example_embeddings import EMBEDDINGS
-from server.example_keys import KEYS
 from server.example_files import FILES, KEPT_FILE
+from server.example_keys import KEYS
 from server.example_models import MODELS
 from server.example_plans import (
     AT,
