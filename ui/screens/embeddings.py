@@ -21,7 +21,7 @@ from ui.embeddings import (  # fmt: skip
     switch_back,
 )
 from ui.language import moment, say
-from ui.screens.encoder_comparison import comparison
+from ui.screens.encoder_comparison import changes, figures
 from ui.screens.tables import table
 from ui.screens.telling import told
 from ui.texts import unmarked
@@ -164,13 +164,15 @@ def _prepared(client: Client, found: Embeddings, beside: Vectors) -> None:
     if found.comparison is None:
         st.warning(say("It has not been compared with the one in use."))
     else:
-        comparison(found.comparison)
+        figures(found.comparison)
     with st.container(horizontal=True):
         _button(
             say("Switch"), lambda: switch(client), say("Switched. The former vectors are kept: you can switch back.")
         )
         _button(say("Compare again"), lambda: compare(client), "", primary=False)
         _discard(client)
+    if found.comparison is not None:
+        changes(found.comparison)
 
 
 def _discard(client: Client) -> None:

@@ -12,11 +12,15 @@ _TELLING = 0.01
 """A difference of shares that is worth a word."""
 
 
-def comparison(found: Comparison) -> None:
-    """The figure that matters most as a sentence; then all of them, old and new."""
+def figures(found: Comparison) -> None:
+    """The one that matters most as a sentence; then all of them, old and new."""
     _verdict(found)
     st.caption(_requests(found))
     table(_rows(found.old, found.new))
+
+
+def changes(found: Comparison) -> None:
+    """What else is to be known, and which requests gain and lose."""
     st.caption(say("Of the first 16 tools, both offer {share:.0f} of 100 alike.", share=100 * found.overlap))
     if found.old.reranked and not found.new.reranked:
         st.info(say("The order of tools was learnt with the encoder in use; with the other one it is left out, which the figures count in. It can be taught anew (scripts/train_reranker.py)."))  # fmt: skip
@@ -56,7 +60,7 @@ def _requests(found: Comparison) -> str:
 
 def _rows(old: Figures, new: Figures) -> list[dict[str, str]]:
     def share(value: float) -> str:
-        return say("{share:.1f} of 100", share=100 * value)
+        return say("{share:.1f} %", share=100 * value)
 
     rows = {
         say("Needed tools among the first 8"): (share(old.recall8), share(new.recall8)),
