@@ -22,6 +22,9 @@ from ui.run_summary import from_library, summary, took, under_way
 from ui.texts import clipped, unmarked, visible
 from ui.walk_graph import reasons, walk_dot
 
+_REASONS = 20
+"""Of so many places of a walk, the last ones, it is told why it went there or left them."""
+
 
 @dataclass(frozen=True)
 class Around:
@@ -133,7 +136,9 @@ def _walk(story: RunState, around: Around, *, unfolded: bool) -> None:
             return
         st.graphviz_chart(walk_dot(story), width="content", alt=say("The walk over the tools"))  # pyright: ignore[reportUnknownMemberType]
         st.caption(say("✓ and green was chosen, ← and dashed was left again; a number on the way there is its weight."))
-        for line in reasons(story):
+        if chosen + left > _REASONS:
+            st.caption(say("Why the last {shown} of {count:,} were:", shown=_REASONS, count=chosen + left))
+        for line in reasons(story, _REASONS):
             st.caption(unmarked(line))
         if story.finished:
             around.why_not()

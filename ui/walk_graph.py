@@ -9,6 +9,8 @@ from ui.run_state import Node, Place, RunState
 _LINE = 32
 _SHOWN = 4
 """Considered candidates that are drawn at a node; the others are counted."""
+_ROOM, _MOST = 60, 90
+"""Nodes, from which on nothing is drawn that was only considered, and those that are drawn at most, the nearest to the requests first."""
 _LOOK = {
     "chosen": 'style="filled,rounded" fillcolor="#d6f0e0" color="#1f7a4d" penwidth=1.6',
     "backtracked": 'style="filled,rounded,dashed" fillcolor="#fdeccf" color="#b26a00"',
@@ -46,7 +48,7 @@ def walk_dot(story: RunState) -> str:
         waiting = [root]
         while waiting:
             parent = waiting.pop(0)
-            drawn, left = _drawn(story, children[parent])
+            drawn, left = _drawn(story, children[parent], len(names))
             for place in drawn:
                 names[place] = f"n{len(names)}"
                 lines.append(_node(names[place], story.nodes[place]))
@@ -60,18 +62,26 @@ def walk_dot(story: RunState) -> str:
     return "\n".join([*lines, "}"])
 
 
-def reasons(story: RunState) -> list[str]:
-    """Why each tool was chosen or left, and, where one that weighs more was passed over, by how much and what spoke for the other."""
+def reasons(story: RunState, most: int) -> list[str]:
+    """Why each tool was chosen or left, and, where one that weighs more was passed over, by how much and what spoke for the other: of the last so
+    many places that the walk went to.
+    """
     lines: list[str] = []
     beside: defaultdict[Place, list[Node]] = defaultdict(list)
     for (subtask, path), node in story.nodes.items():
         beside[subtask, path[:-1]].append(node)
-    for (subtask, path), node in story.nodes.items():
-        if node.reason and node.state != "considered":
+    for subtask, path in went_to(story)[-most:]:
+        node = story.nodes[subtask, path]
+        if node.reason:
             lines.append(say(_DONE[node.state], tool=tool_name(node.tool), reason=node.reason))
         if node.state == "chosen" and (heavier := _heavier(node, beside[subtask, path[:-1]])):
             lines.append(_passed_over(node, heavier))
     return lines
+
+
+def went_to(story: RunState) -> list[Place]:
+    """The places that the walk did not only consider, in the order in which they were."""
+    return [place for place, node in story.nodes.items() if node.state != "considered"]
 
 
 def _heavier(node: Node, beside: list[Node]) -> Node | None:
@@ -120,13 +130,16 @@ def _two_lines(tool: ToolId) -> str:
     return quoted(api, _LINE)[:-1] + r"\n" + quoted(toolset, _LINE)[1:]
 
 
-def _drawn(story: RunState, places: list[Place]) -> tuple[list[Place], int]:
-    """What is drawn below a node, and how many are not: all that the walk went to, and the heaviest of the others."""
+def _drawn(story: RunState, places: list[Place], before: int) -> tuple[list[Place], int]:
+    """What is drawn below a node, and how many are not: all that the walk went to, and the heaviest of the others, as far as there is room after
+    so many nodes ``before``.
+    """
     taken = [place for place in places if story.nodes[place].state != "considered"]
     others = [place for place in places if story.nodes[place].state == "considered"]
     others.sort(key=lambda place: story.nodes[place].weight or 0.0, reverse=True)
-    room = max(1, _SHOWN - len(taken))
-    return taken + others[:room], len(others[room:])
+    room = max(1, _SHOWN - len(taken)) if before < _ROOM else 0
+    drawn = (taken + others[:room])[: max(0, _MOST - before)]
+    return drawn, len(places) - len(drawn)
 
 
 def _node(name: str, node: Node) -> str:

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.event import CandidatesConsidered, StepBacktracked, StepChosen
+from domain.event import CandidatesConsidered, Event, StepBacktracked, StepChosen
 from domain.tool import ToolId, tool_id
 from tests.unit.ui.telling import told
 from tests.unit.ui.test_run_state import considered
@@ -41,11 +41,28 @@ def test_all_that_the_walk_went_to_is_drawn_and_the_rest_counted() -> None:
 def test_what_weighs_more_and_was_not_taken_is_told_with_why() -> None:
     tools = [tool_id("c", "s", f"tool{number}") for number in range(3)]
     assert (
-        reasons(walked(*tools))[-1]
+        reasons(walked(*tools), 9)[-1]
         == "s / tool1 weighs more on the way there (0.90 against 0.80); s / tool2 fits the request no more (0.50 against 0.50)."
     )
-    assert reasons(walked(*tools))[:2] == ["s / tool0 left again: why not", "s / tool2 chosen: why not"]
-    assert len(reasons(walked(tools[0]))) == 1
+    assert reasons(walked(*tools), 9)[:2] == ["s / tool0 left again: why not", "s / tool2 chosen: why not"]
+    assert len(reasons(walked(tools[0]), 9)) == 1
+
+
+def test_of_a_long_walk_what_it_went_to_is_drawn_as_far_as_there_is_room() -> None:
+    """So far as each place is near the request; what was only considered gives way first."""
+    tools = [tool_id("c", "s", f"tool{number}") for number in range(400)]
+    events: list[Event] = []
+    for number in range(0, 400, 4):
+        candidates = tuple(considered(tool, 0.5) for tool in tools[number : number + 4])
+        events.append(CandidatesConsidered(path=(tools[0],) * (number > 0), candidates=candidates, finish_weight=0))
+        chosen = tools[number]
+        events.append(StepChosen(tool=chosen, path=(tools[0], chosen) if number else (chosen,), reason="it fits"))
+    story = run_state(told(seq, event) for seq, event in enumerate(events, 1))
+    dot = walk_dot(story)
+    assert len(re.findall("tooltip=", dot)) == 89
+    assert all(rf'"{name}' in dot for name in ("tool0", "tool4", "tool200"))
+    assert 'label="311 more"' in dot
+    assert [line.partition(" ")[0] for line in reasons(story, 2)] == ["s", "s"]
 
 
 def test_an_empty_story_is_an_empty_graph() -> None:
