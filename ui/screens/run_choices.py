@@ -23,8 +23,9 @@ def choosing(client: Client) -> None:
     planner = _one(say("Planner"), _usual_first(choices.planners, policy), PLANNERS, key=f"choose-Planner-{policy}")
     model = ""
     if policy == "llm" and len(choices.models) > 1:
+        usual = say("The usual one: {name}", name=choices.default_model)
         model = st.selectbox(
-            say("Model"), choices.models, index=choices.models.index(choices.default_model), key="model"
+            say("Model"), ["", *choices.models], format_func=lambda name: str(name) or usual, key="model"
         )
     stop = client.can("/runs/{run_id}/plan") and st.toggle(
         say("Stop at the plan"), key="stop_at_plan", help=say("See the plan first: change it, try it out, approve it.")

@@ -15,6 +15,7 @@ from ui.screens.explorer import explorer
 from ui.screens.history import history
 from ui.screens.kept import kept
 from ui.screens.library import library
+from ui.screens.models import all_models
 from ui.screens.shared import shared
 from ui.screens.sources import sources
 from ui.screens.usage import all_usage
@@ -62,6 +63,9 @@ VIEWS = {
     "leave": View(message("Permissions"), "rule", lambda client, _: account(client, "permissions"), part_of="account"),
     "accounts": View(
         message("Accounts"), "group", lambda client, _: all_accounts(client), "/users", ADMINISTRATION, admins=True
+    ),
+    "models": View(
+        message("Models"), "smart_toy", lambda client, _: all_models(client), "/models", ADMINISTRATION, admins=True
     ),
     "embeddings": View(
         message("Embeddings"),
