@@ -5,7 +5,7 @@ import gc
 import streamlit as st
 
 from ui import session
-from ui.language import say
+from ui.language import begin, say
 from ui.problems import ServerError
 from ui.screens.chat import chat
 from ui.screens.login import login
@@ -20,6 +20,7 @@ def imported() -> None:
 
 def main() -> None:
     """Draw the page once."""
+    begin()
     imported()
     st.set_page_config(page_title="Footpath", page_icon="👣", layout="wide")
     style()

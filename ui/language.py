@@ -6,6 +6,7 @@ from datetime import date, datetime
 from functools import cache, reduce
 from pathlib import Path
 from string import Formatter
+from threading import local
 
 import streamlit as st
 from babel.dates import format_date, format_datetime
@@ -74,10 +75,25 @@ def sentences(parts: list[str]) -> str:
     return reduce(lambda one, other: say("{one} {other}", one=one, other=other), parts)
 
 
+def begin() -> None:
+    """The page is drawn anew: what was chosen until now counts for all of it."""
+    _DRAWING.__dict__.clear()
+
+
 def language() -> str:
-    """What this visit reads: what was chosen, else the browser's, where there is a catalogue for it, else English."""
-    if get_script_run_ctx(suppress_warning=True) is None:
+    """What this visit reads: what was chosen, else the browser's, where there is a catalogue for it, else English. It is looked up once for a
+    drawing: a page says hundreds of texts.
+    """
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is None:
         return "en"
+    known: tuple[object, str] | None = getattr(_DRAWING, "known", None)
+    if known is None or known[0] is not context:
+        known = _DRAWING.known = context, _language()
+    return known[1]
+
+
+def _language() -> str:
     chosen = chosen_language() or st.context.cookies.get(COOKIE, "")
     told = chosen if chosen in LANGUAGES else str(st.context.locale or "").partition("-")[0].lower()
     return told if told in LANGUAGES else "en"
@@ -101,6 +117,8 @@ class _Words(Formatter):
 
 
 _WORDS = _Words()
+_DRAWING = local()
+"""Each drawing has a thread to itself, and a context."""
 
 
 @cache
