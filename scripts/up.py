@@ -84,7 +84,11 @@ def _free(port: int, name: str) -> int:
     try:
         return free_port(port)
     except UnavailableError as error:
-        raise UnavailableError(str(error).replace("--port", f"--{name}-port")) from error
+        told, _, other = str(error).partition("--port ")
+        option = f"--{name}-port {other}"
+        raise UnavailableError(
+            told + (f'make up ARGS="{option}"' if os.environ.get("MAKELEVEL") else option)
+        ) from error
 
 
 def _announced(started: Children, name: str, command: list[str], environment: dict[str, str]) -> str:

@@ -36,7 +36,7 @@ class EntityMarkContract:
         await link_tools(known, None, quiet)
         assert await known.feeds_into(B) == []
 
-    async def test_what_was_said_survives_another_import(self, known: LinkedGraph) -> None:
+    async def test_an_entity_that_was_corrected_survives_another_import(self, known: LinkedGraph) -> None:
         await mark_entity(known, B, "ship_id", "vessel")
         fresh = document(B).model_copy(update={"parameters": (Parameter(name="ship_id", type="integer"),)})
         await known.put_tools(await Admission(known).admitted([fresh], "again"))

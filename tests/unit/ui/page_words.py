@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
-from typing import TypeGuard
+from typing import Any, TypeGuard, cast
 
 PAGE = Path(__file__).parents[3] / "ui"
 SAYING = ("say", "say_count", "message")
@@ -104,9 +104,9 @@ def _written(node: ast.expr) -> Iterator[str]:
 
 def _allowed(node: ast.AST) -> Iterator[ast.AST]:
     """Literals that are said, that document, or that belong to HTML, patterns and what is asked of servers."""
-    body = getattr(node, "body", None)
+    body: Any = getattr(node, "body", None)
     if isinstance(body, list):
-        yield from (one.value for one in body if isinstance(one, ast.Expr))
+        yield from (one.value for one in cast(list[Any], body) if isinstance(one, ast.Expr))
     if _is_call_of(node, SAYING):
         yield from node.args
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("compile", "send"):

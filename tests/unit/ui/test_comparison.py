@@ -37,7 +37,8 @@ def test_what_is_left_is_given_other_values_or_made_by_one_alone() -> None:
 
 
 def test_the_same_call_made_more_often_is_more_calls() -> None:
-    found, same = call_differences(story(*[("find", {}, "")] * 3), story(("find", {}, "")))
+    nothing: JsonObject = {}
+    found, same = call_differences(story(*[("find", nothing, "")] * 3), story(("find", nothing, "")))
     assert (same, [each.kind for each in found]) == (1, ["first", "first"])
 
 

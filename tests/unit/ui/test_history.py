@@ -12,6 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from domain.event import CallFinished, CallStarted, Event, ProgramEnded, ProgramStarted, RunFinished
+from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.program import Program
 from domain.tool import tool_id
@@ -31,7 +32,7 @@ RUN: dict[str, Any] = {
 OTHER = RUN | {"id": "r2", "request": HOSTILE, "outcome": None, "status": "waiting", "calls": None, "verdict": None}
 TOOL = tool_id("c", "Set", "get_item")
 PATHS = ("/runs", "/runs/tools", "/runs/{run_id}/rerun", "/runs/{run_id}/verdict")
-ROUTES: Any = {"paths": {f"/api/v1{path}": {} for path in PATHS}}
+ROUTES = {"paths": dict[str, JsonObject]({f"/api/v1{path}": {} for path in PATHS})}
 
 
 def page(client: "Client", places: dict[str, str]) -> None:
