@@ -119,6 +119,13 @@ class Client:
         url = f"{self.address}/api/v1{path}"
         return httpx.request(method, url, headers=self._headers, json=body, timeout=100, trust_env=False)
 
+    def send(self, path: str, content: bytes) -> Any:
+        """A file as the body; what was answered."""
+        url = f"{self.address}/api/v1{path}"
+        answer = httpx.post(url, headers=self._headers, content=content, timeout=100, trust_env=False)
+        assert answer.is_success, answer.text
+        return answer.json()
+
     def ask(self, request: str, **choices: Any) -> tuple[str, str]:
         """The ids of a new conversation and of a run in it. ``choices``: what else is said of the run; where rules decide, it walks if nothing else is said."""
         choices = choices if choices.get("policy") == "llm" else {"planner": "dfs", **choices}

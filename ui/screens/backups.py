@@ -130,7 +130,9 @@ def _restoring(client: Client, one: Backup, state: RestoreState, *, going_on: bo
             )
         )
         typed = st.text_input(
-            say("Type {name} to confirm", name=unmarked(state.confirm)), max_chars=200, key=f"confirm-{one.name}"
+            say("Type the name of the store, {name}, to confirm", name=unmarked(state.confirm)),
+            max_chars=200,
+            key=f"confirm-{one.name}",
         )
         wrong = typed.strip() != state.confirm
         if st.button(say("Restore it"), type="primary", key=f"restore-{one.name}", disabled=wrong or going_on) and told(

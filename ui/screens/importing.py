@@ -12,7 +12,6 @@ from ui.language import message, number, say, say_count
 from ui.screens.job import followed
 from ui.screens.tables import table
 from ui.screens.telling import told
-from ui.source_words import when
 from ui.texts import unmarked
 
 _HOLDS = {
@@ -161,7 +160,6 @@ def _merged(client: Client, one: Job) -> None:
         st.success(unmarked(counted))
     else:
         st.success(say("{count:,} items were written.", count=_int(one.result, "written")))
-    st.caption(when(one.finished_at))
     _report(client, str(one.result["import"]))
 
 
