@@ -4,6 +4,7 @@ What is there is set aside by renaming, and what was restored is renamed into it
 the next start goes on, and nothing is removed that was there before.
 """
 
+import logging
 import os
 import shutil
 from collections.abc import Iterator
@@ -14,7 +15,10 @@ from typing import Literal
 from pydantic import BaseModel, ValidationError
 
 from domain.errors import UnavailableError
+from wiring.layout import StoreFolder
 from wiring.private_files import FOLDER
+
+_log = logging.getLogger(__name__)
 
 _MARK = "restore.json"
 RESTORED, BEFORE = "restored-", "before-"
@@ -87,12 +91,17 @@ def clear(home: Path, store: Path, name: str) -> None:
 
 
 def take_place(home: Path) -> Pending | None:
-    """Carry out what waits, or go on with it; None: nothing waits. It is ``told`` then: ``end`` it once that is written down.
+    """Carry out what waits, or go on with it; None: nothing waits, or what was restored is not there any more, and all stays as it is. It is ``told`` then: ``end`` it once that
+    is written down.
 
     Raises ``UnavailableError`` where something cannot be renamed: as soon as it can, the next start goes on.
     """
     pending = read(home)
     if pending is None:
+        return None
+    if pending.step == "ready" and not _is_whole(home, pending):
+        _log.warning("the restore of %s is called off: what was restored is not there any more", pending.backup)
+        call_off(home)
         return None
     try:
         if pending.step == "ready":
@@ -112,6 +121,12 @@ def take_place(home: Path) -> Pending | None:
             "and start again"
         ) from error
     return pending
+
+
+def _is_whole(home: Path, pending: Pending) -> bool:
+    """Whether there is what is to take the place of store and rows: before anything is moved."""
+    store = StoreFolder(restored_store(pending.store, pending.id))
+    return store.stamp.is_file() and store.graph.is_file() and (restored_home(home, pending.id) / "rows.db").is_file()
 
 
 def end(home: Path) -> None:
