@@ -44,6 +44,7 @@ def test_everything_by_keys(browser_program: BrowserContext, up: Up) -> None:
 
 
 def _pressed(page: Page, name: str) -> None:
+    expect(page.get_by_role("button", name=name).last).to_be_visible()
     _to(page, name)
     page.keyboard.press("Enter")
 

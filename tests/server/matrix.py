@@ -23,7 +23,7 @@ from tests.server.administration import ADMINISTRATION
 from tests.server.embeddings import EMBEDDINGS
 from tests.server.library import LIBRARY, a_store, two_tools
 from tests.server.model_services import MODELS
-from tests.server.of_runs import OF_RUNS
+from tests.server.of_runs import OF_RUNS, a_finished_run
 from tests.server.sources import A_TOOL, FORM_TOOL, NEW_SOURCE, source_of
 from tests.server.world import PASSWORD, World, with_store
 
@@ -78,8 +78,9 @@ async def an_ended_run(world: World) -> Mapping[str, str]:
 
 
 async def a_shared_answer(world: World) -> Mapping[str, str]:
-    run, user = (await an_ended_run(world))["run_id"], world.people["user"].id
-    made, secret = await world.services.storage.shared_answers.add(user, run, 7, with_calls=False)
+    storage, user = world.services.storage, world.people["user"].id
+    run = (await a_finished_run(world))["run_id"]
+    made, secret = await storage.shared_answers.add(user, run, 7, with_calls=False)
     return {"shared_id": made.id, "secret": secret}
 
 
@@ -267,7 +268,7 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("GET", "/api/v1/runs/{run_id}"): own(200, an_ended_run),
     ("GET", "/api/v1/runs/{run_id}/events"): own(200, an_ended_run),
     ("GET", "/api/v1/runs/{run_id}/calls"): own(200, an_ended_run),
-    ("POST", "/api/v1/runs/{run_id}/shared"): own(201, an_ended_run, {"days": 1}),
+    ("POST", "/api/v1/runs/{run_id}/shared"): own(201, a_finished_run, {"days": 1}),
     ("GET", "/api/v1/me/shared"): for_oneself(200),
     ("DELETE", "/api/v1/me/shared/{shared_id}"): own(204, a_shared_answer),
     # Whoever has the link and is logged in.

@@ -8,7 +8,7 @@ from agent.files.reading import FileLimits, read_file
 from server.storage.row_ids import new_id
 from server.storage.rows.runs import RunRow
 from tests.server.access import Access, own
-from tests.server.world import World
+from tests.server.world import World, with_store
 
 FILES = "/api/v1/conversations/{conversation_id}/files"
 
@@ -35,17 +35,17 @@ async def a_finished_run(world: World) -> Mapping[str, str]:
         "model": "",
         "settings": {},
     }
-    row = RunRow(
-        id=new_id(), user_id=user, status="finished", outcome="answered", plan_version=0, created_at=at, **about, **told
-    )
+    ended = {"status": "finished", "outcome": "answered", "finished_at": at}
+    row = RunRow(id=new_id(), user_id=user, plan_version=0, created_at=at, **ended, **about, **told)
     async with world.services.storage.database.writing() as session:
         session.add(row)
     return {"run_id": row.id}
 
 
 async def a_run_and_a_tool(world: World) -> Mapping[str, str]:
-    """This server has no store, so that nobody can say why."""
-    return {**await a_finished_run(world), "tool": "a/b/c"}
+    """A tool that nobody knows, so that there is nothing to say why."""
+    await with_store(world)
+    return {**await a_finished_run(world), "tool": "no/such/tool"}
 
 
 OF_RUNS: dict[tuple[str, str], Access] = {
@@ -53,5 +53,5 @@ OF_RUNS: dict[tuple[str, str], Access] = {
     ("GET", FILES): own(200, a_talk),
     ("DELETE", f"{FILES}/{{file_id}}"): own(204, a_file),
     ("DELETE", "/api/v1/runs/{run_id}"): own(204, a_finished_run),
-    ("GET", "/api/v1/runs/{run_id}/offer/{tool}"): Access(401, 503, 404, 404, 404, None, a_run_and_a_tool),
+    ("GET", "/api/v1/runs/{run_id}/offer/{tool}"): Access(401, 400, 404, 404, 404, None, a_run_and_a_tool),
 }
