@@ -1,7 +1,6 @@
 """Files that are given with questions: sent, looked at, removed. A run is asked for with their ids."""
 
 import asyncio
-import binascii
 from base64 import b64decode
 from collections.abc import Collection
 from datetime import datetime
@@ -49,7 +48,7 @@ async def give_file(conversation_id: RowId, body: FileBody, user: CurrentUser, s
     limits = limits_of(services)
     try:
         data = b64decode(body.content, validate=True)
-    except binascii.Error as error:
+    except ValueError as error:
         raise UsageError(f"content is not base64: {error}") from None
     await own_conversation(conversation_id, user.id, services)
     read = await asyncio.to_thread(read_file, body.name, data, limits)

@@ -1,8 +1,9 @@
 """What is sent to set up a model service, and how it is shown."""
 
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, StringConstraints
 
 from domain.model_service import ModelService, NewModelService, Purpose, ServiceKind, ServiceParameters
 from server.models.presets import Preset
@@ -10,10 +11,25 @@ from server.routes.texts import KeyValue, Plain, RowId
 
 Provider = Literal["openai", "azure", "deepseek", "dashscope", "ollama", "vllm", "llama.cpp", "other"]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=100, strip_whitespace=True), Plain]
+
+
+def _read(address: str) -> str:
+    """The address, where it is one."""
+    try:
+        parts = urlsplit(address)
+        known = bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        known = False
+    if not known:
+        raise ValueError("is no address: give one as https://models.example/v1")
+    return address
+
+
 Address = Annotated[
     str,
     StringConstraints(max_length=500, pattern=r"^https?://[A-Za-z0-9._:\[\]-]+(/[^@\s?#]*)?$", strip_whitespace=True),
     Plain,
+    AfterValidator(_read),
 ]
 Price = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 

@@ -34,7 +34,7 @@ def test_one_goes_through_the_graph_and_back(page: Page) -> None:
     drawn(page)
     graph.locator(".edge:not(.feed) .reach").first.dispatch_event("click")
     edge = page.locator('[class*="st-key-chosen-edge"]')
-    expect(edge.get_by_text("ways out of")).to_be_visible()
+    expect(edge.get_by_text("ways out of").first).to_be_visible()
     expect(edge.get_by_text("× availability")).to_be_visible()
 
     drawn(page)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import count
 
 import httpx
 import pytest
@@ -13,6 +14,7 @@ from tests.browser.visits import asks, chooses, drawn, ended, goes, logs_in, pic
 from tests.models.openai_server import ModelServer, model_server_in_thread
 from tests.models.rule_based import RuleBasedModel
 
+_NUMBERS = count(1)
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 KEY = "sk-of-the-large-one"
 
@@ -26,7 +28,7 @@ def model() -> Iterator[ModelServer]:
 @pytest.fixture
 def boss(up: Up) -> Iterator[str]:
     """An administrator. What is set up here is taken away for the tests that come after."""
-    name = up.account("modeler", "admin")
+    name = up.account(f"modeler{next(_NUMBERS)}", "admin")
     yield name
     with httpx.Client(base_url=f"{up.addresses['server']}/api/v1", trust_env=False, timeout=30) as client:
         token = client.post("/auth/login", json={"name": name, "password": PASSWORD}).json()["access_token"]
