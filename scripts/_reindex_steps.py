@@ -12,8 +12,8 @@ from _evaluate_output import name_skipped
 from domain.errors import ConflictError, UnavailableError, UsageError
 
 if TYPE_CHECKING:
+    from domain.encoder_comparison import EncoderComparison, Example
     from domain.model import JsonObject
-    from evaluation.encoder_comparison import EncoderComparison, Example
     from evaluation.offer_requests import Labelled
     from wiring.container import Container
 

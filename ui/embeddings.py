@@ -4,6 +4,7 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
+from domain.encoder_comparison import EncoderComparison
 from ui.client import Client, read
 
 
@@ -15,46 +16,6 @@ class Vectors(BaseModel):
     identity: str
     dimension: int
     at: datetime | None = None
-
-
-class Figures(BaseModel):
-    """Of one encoder, over the requests of a comparison; shares in [0, 1]."""
-
-    identity: str
-    dimension: int
-    recall8: float
-    recall16: float
-    complete8: float
-    complete16: float
-    seconds: float
-    seconds95: float
-    bytes: int
-    reranked: bool
-    cost: float | None = None
-
-
-class Example(BaseModel):
-    """A request with the places of its tools, from 1; None where a tool is not offered."""
-
-    request: str
-    needed: list[str]
-    old: list[int | None]
-    new: list[int | None]
-
-
-class Comparison(BaseModel):
-    """``unshown``: of those that gain or lose, how many are users' own, whose words are not told."""
-
-    old: Figures
-    new: Figures
-    requests: int
-    origins: dict[str, int] = Field(default_factory=dict)
-    overlap: float
-    gained: int
-    lost: int
-    gains: list[Example] = Field(default_factory=list[Example])
-    losses: list[Example] = Field(default_factory=list[Example])
-    unshown: int = 0
 
 
 class Job(BaseModel):
@@ -98,7 +59,7 @@ class Embeddings(BaseModel):
     beside: Vectors | None = None
     ready: bool = False
     former: Vectors | None = None
-    comparison: Comparison | None = None
+    comparison: EncoderComparison | None = None
     job: Job | None = None
     choices: list[Choice] = Field(default_factory=list[Choice])
 

@@ -5,9 +5,10 @@ import math
 from collections.abc import Callable, Sequence
 
 from agent.offer.maker import OfferMaker
+from domain.encoder_comparison import EncoderComparison
 from domain.errors import ConflictError
 from domain.tool import ToolId
-from evaluation.encoder_comparison import EncoderComparison, Taken, Way, compared
+from evaluation.encoder_comparison import Taken, Way, compared
 from evaluation.graph_variants import WithoutCallEvidence
 from evaluation.offer_requests import Labelled
 from evaluation.offers import Offered, Request, measure_all

@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import Request
 from pydantic import BaseModel, Field, StringConstraints
 
+from domain.encoder_comparison import EncoderComparison
 from domain.errors import ConflictError
-from evaluation.encoder_comparison import EncoderComparison
 from server.audit import note
 from server.dependencies import CurrentAdmin, CurrentServices
 from server.encoders.choices import OfferedEncoder, chosen_encoder, key_of, offered_encoders

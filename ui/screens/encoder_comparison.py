@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ui.embeddings import Comparison, Example, Figures
+from domain.encoder_comparison import EncoderComparison, EncoderFigures, Example
 from ui.language import listing, say, say_count
 from ui.screens.tables import table
 
@@ -12,14 +12,14 @@ _TELLING = 0.01
 """A difference of shares that is worth a word."""
 
 
-def figures(found: Comparison) -> None:
+def figures(found: EncoderComparison) -> None:
     """The one that matters most as a sentence; then all of them, old and new."""
     _verdict(found)
     st.caption(_requests(found))
     table(_rows(found.old, found.new))
 
 
-def changes(found: Comparison) -> None:
+def changes(found: EncoderComparison) -> None:
     """What else is to be known, and which requests gain and lose."""
     st.caption(say("Of the first 16 tools, both offer {share:.0f} of 100 alike.", share=100 * found.overlap))
     if found.old.reranked and not found.new.reranked:
@@ -36,7 +36,7 @@ def changes(found: Comparison) -> None:
         )
 
 
-def _verdict(found: Comparison) -> None:
+def _verdict(found: EncoderComparison) -> None:
     old, new = found.old.recall16, found.new.recall16
     shares = {"old": 100 * old, "new": 100 * new}
     if new > old + _TELLING:
@@ -47,7 +47,7 @@ def _verdict(found: Comparison) -> None:
         st.info(say("Both offer about as much of what requests need: {old:.0f} and {new:.0f} of 100 tools are among the first 16.", **shares))  # fmt: skip
 
 
-def _requests(found: Comparison) -> str:
+def _requests(found: EncoderComparison) -> str:
     words = {
         "memory": say("served before"),
         "solution": say("of solutions"),
@@ -58,7 +58,7 @@ def _requests(found: Comparison) -> str:
     return say_count("On 1 request: {parts}", "On {count} requests: {parts}", found.requests, parts=listing(parts))
 
 
-def _rows(old: Figures, new: Figures) -> list[dict[str, str]]:
+def _rows(old: EncoderFigures, new: EncoderFigures) -> list[dict[str, str]]:
     def share(value: float) -> str:
         return say("{share:.1f} %", share=100 * value)
 

@@ -35,6 +35,9 @@ def is_gone(request: httpx.Request) -> httpx.Response:
 class Has:
     """Whatever operation a view needs, it is there."""
 
+    def get(self, _: object) -> "Has":
+        return self
+
     def __contains__(self, _: object) -> bool:
         return True
 
