@@ -57,7 +57,8 @@ def _latest(made: Made) -> dict[tuple[str, str], tuple[ToolDoc, StepResult]]:
 
 
 def _line(tool: ToolDoc, result: StepResult) -> str:
-    what = " ".join((clean(given_name(tool), 80), *_values(tool, result), *_corrected(result)))
+    called, values = clean(spoken(given_name(tool)), 80), ", ".join(_values(tool, result))
+    what = " ".join(one for one in (called, values, *_corrected(result)) if one)
     note = clean(fit_to_tell(result.note), _WHOLE)
     match result.status:
         case "ok":
@@ -65,7 +66,7 @@ def _line(tool: ToolDoc, result: StepResult) -> str:
         case "unknown":
             return f"Whether {what} took effect is unknown: {note}"
         case "missing":
-            return f"{NOT_DONE} {clean(given_name(tool), 80)}. {note}"
+            return f"{NOT_DONE} {called}. {note}"
         case _:
             return f"{NOT_DONE} {what}. {note or result.status}"
 

@@ -49,4 +49,4 @@ def test_no_answer_of_a_tool_approves_a_change(tmp_path: Path, answers: list[str
     assert code == 1, told
     assert service.asked_of("read_invoice"), told
     assert service.asked_of("pay_invoice") == [], told
-    assert "Not done: pay_invoice" in told
+    assert "Not done: pay invoice" in told

@@ -120,4 +120,4 @@ def test_a_write_whose_answer_is_nested_without_end_is_made_once_and_told(world:
     assert (call.status, call.outcome, call.http_status) == ("ok", "ok", 201)
     assert "nested deeper" in call.note
     assert (end.outcome, end.error) == ("answered", "")
-    assert "Done: create_note" in end.answer
+    assert "Done: create note" in end.answer

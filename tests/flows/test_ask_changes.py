@@ -78,7 +78,7 @@ def test_a_change_is_asked_about_with_its_values_and_where_they_come_from(place:
 def test_what_is_not_allowed_is_not_made(place: Place, typed: str) -> None:
     asked = ask(place, TASK, answers=[typed])
     assert (asked.code, asked.made) == (1, [])
-    assert "Not done: create_task" in asked.told
+    assert "Not done: create task" in asked.told
     assert "You did not allow this call" in asked.told
 
 
@@ -92,20 +92,20 @@ def test_a_denied_change_leaves_the_other_answers(place: Place) -> None:
     asked = ask(place, BOTH, answers=["n\n"])
     assert (asked.code, asked.made) == (1, [])
     assert re.search(r"population: [\d,. ]+", asked.told)
-    assert "Not done: cancel_order" in asked.told
+    assert "Not done: cancel order" in asked.told
 
 
 def test_each_of_two_tools_is_asked_about(place: Place) -> None:
     asked = ask(place, TWO, answers=["a\n", "n\n"], FOOTPATH_SUBTASKS_AT_ONCE="1")
     assert (asked.code, asked.made) == (1, ["create_task"])
-    assert "Done: create_task" in asked.told
-    assert "Not done: create_event" in asked.told
+    assert "Done: create task" in asked.told
+    assert "Not done: create event" in asked.told
 
 
 def test_without_a_terminal_nothing_is_changed_and_it_is_said_how(place: Place) -> None:
     asked = ask(place, TASK)
     assert (asked.code, asked.made) == (1, [])
-    assert "Not done: create_task" in asked.told
+    assert "Not done: create task" in asked.told
     assert (
         "create_task was not called. It changes something: it is called by POST. Nobody could be asked." in asked.told
     )

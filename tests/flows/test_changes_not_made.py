@@ -80,7 +80,7 @@ async def test_a_change_that_failed_is_no_answer(tmp_path: Path, delete: Answer,
     executor = ScriptedExecutor(search_books=FOUND, delete_book=delete)
     records, transcript = await asked(ORDER, await deps(tmp_path, executor, Model(missing=missing)))
     assert outcome(transcript) == "gave_up"
-    assert "Not done: delete_book" in answer(transcript)
+    assert "Not done: delete book" in answer(transcript)
     assert not any(transcript.served(one) for one in transcript.walked)
     batch = lesson(records)
     assert batch is not None

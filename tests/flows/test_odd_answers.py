@@ -59,4 +59,4 @@ async def test_a_run_survives_it(tmp_path: Path, body: str, order: bool) -> None
     json.dumps(transcript.to_json(), allow_nan=False, ensure_ascii=False).encode()
     if order:
         assert outcome(transcript) == "answered"
-        assert answer(transcript).startswith("Done: delete_book Dune [")
+        assert answer(transcript).startswith("Done: delete book Dune [")

@@ -159,7 +159,7 @@ async def test_a_denial_ends_it(tmp_path: Path) -> None:
     assert isinstance(failed, ProgramFailed)
     assert failed.final
     assert (end(records).outcome, made.written, executor.made) == ("gave_up", 1, [])
-    assert end(records).answer.startswith("Not done: delete_book Dune.")
+    assert end(records).answer.startswith("Not done: delete book Dune.")
     assert not the(records, PathEnded)
 
 
@@ -192,7 +192,7 @@ async def test_a_change_that_failed_is_no_yes(tmp_path: Path) -> None:
     (ended,) = the(records, ProgramEnded)
     assert isinstance(ended, ProgramEnded)
     assert (ended.answered, ended.verdict) == ("yes", "no")
-    assert "Not done: delete_book Dune" in end(records).answer
+    assert "Not done: delete book Dune" in end(records).answer
 
 
 async def test_a_program_that_needs_an_answer_that_is_lost_ends_with_what_was_done(tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ async def test_a_program_that_needs_an_answer_that_is_lost_ends_with_what_was_do
     assert isinstance(ended, ProgramEnded)
     assert (ended.verdict, end(records).outcome, the(records, ProgramFailed)) == ("partly", "partly", [])
     assert end(records).answer.startswith(
-        "Done: delete_book Dune [1]\nNot all of it is answered: the answer of delete_book is lost (you said that it took effect),"
+        "Done: delete book Dune [1]\nNot all of it is answered: the answer of delete_book is lost (you said that it took effect),"
     )
 
 
@@ -328,7 +328,7 @@ async def test_changes_of_a_program_are_told_one_by_one(tmp_path: Path) -> None:
         records = await made.told("Delete the books Dune, Dune and Emma")
     assert end(records).outcome == "partly"
     assert end(records).answer.startswith(
-        "Done: delete_book Dune (2 times) [2]\nNot done: delete_book Emma. HTTP 503\n"
+        "Done: delete book Dune (2 times) [2]\nNot done: delete book Emma. HTTP 503\n"
     )
     assert len(executor.made) == 3
 
@@ -373,7 +373,7 @@ async def test_a_change_that_is_refused_the_second_time_is_told_as_made(tmp_path
     async with world(tmp_path, executor := calls(), SLIPS, code('await delete_book(title="Dune")', '"x"')) as made:
         records = await made.told("Delete the book Dune")
     assert len(executor.made) == 1
-    assert "Done: delete_book Dune" in end(records).answer
+    assert "Done: delete book Dune" in end(records).answer
     assert "Not done" not in end(records).answer
 
 
@@ -397,4 +397,4 @@ async def test_a_change_that_answers_nothing_is_done(tmp_path: Path) -> None:
     async with world(tmp_path, executor, code('await delete_book(title="Dune")')) as made:
         records = await made.told("Delete the book Dune")
     assert (end(records).outcome, made.written, len(executor.made)) == ("answered", 1, 1)
-    assert end(records).answer.startswith("Done: delete_book Dune")
+    assert end(records).answer.startswith("Done: delete book Dune")

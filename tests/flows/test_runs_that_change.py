@@ -15,7 +15,7 @@ async def test_a_change_is_told_by_the_run_itself(tmp_path: Path) -> None:
     executor = ScriptedExecutor(delete_book=ok({}), search_books=ok({"books": []}))
     _, transcript = await asked('Delete the book "Dune"', await deps(tmp_path, executor))
     assert ("delete_book", {"title": "Dune"}) in executor.made
-    assert answer(transcript).startswith("Done: delete_book Dune [")
+    assert answer(transcript).startswith("Done: delete book Dune [")
 
 
 async def test_nothing_is_deleted_that_is_not_named(tmp_path: Path) -> None:
@@ -50,4 +50,4 @@ async def test_no_policy_changes_what_nobody_approves(tmp_path: Path) -> None:
     _, transcript = await asked("Delete all books", made)
     assert [name for name, _ in executor.made] == ["search_books"]
     assert outcome(transcript) == "gave_up"
-    assert answer(transcript).startswith("Not done: delete_book Dune.")
+    assert answer(transcript).startswith("Not done: delete book Dune.")

@@ -14,11 +14,11 @@ if (innerWidth < 768) document.querySelector('[data-testid="stSidebarCollapseBut
 """On a narrow screen the side bar covers the page: once another place was chosen, it makes room."""
 
 
-def navigation(client: Client, conversation: str) -> None:
+def navigation(client: Client) -> None:
     """The conversation, then what else this user can look at. The library is unfolded, of the other groups that of the open view."""
     seen = places.view()
     seen = VIEWS[seen].part_of or seen if seen in VIEWS else seen
-    offered = {name: one for name, one in VIEWS.items() if one.offered(client, conversation)}
+    offered = {name: one for name, one in VIEWS.items() if one.offered(client)}
     with st.container(key="places", gap=None):
         if _view("conversation", _CONVERSATION, "chat", opened=not seen):
             places.go()

@@ -22,7 +22,7 @@ def sidebar(client: Client) -> str:
         st.subheader("Footpath")
         if st.button(say("New conversation"), icon=":material/add:", width="stretch"):
             _open("")
-        navigation(client, chosen)
+        navigation(client)
         _conversations(client, chosen)
         st.divider()
         choosing(client)

@@ -27,8 +27,8 @@ GROUPS = (LIBRARY, ADMINISTRATION)
 
 @dataclass(frozen=True)
 class View:
-    """``needs``: the operation that the server must have for it. ``group``: one of ``GROUPS``. ``admins``: it is for administrators; ``talk``: it is
-    of an open conversation. ``part_of``: the view that it is a part of and is reached by, while its own address leads there. ``places``: what else
+    """``needs``: the operation that the server must have for it. ``group``: one of ``GROUPS``. ``admins``: it is for administrators.
+    ``part_of``: the view that it is a part of and is reached by, while its own address leads there. ``places``: what else
     stands in the address of who chooses it.
     """
 
@@ -38,13 +38,12 @@ class View:
     needs: str = ""
     group: str = ""
     admins: bool = False
-    talk: bool = False
     part_of: str = ""
     places: Mapping[str, str] = field(default_factory=dict[str, str])
 
-    def offered(self, client: Client, conversation: str) -> bool:
+    def offered(self, client: Client) -> bool:
         """Whether this user can do something there."""
-        if self.part_of or (self.talk and not conversation) or (self.admins and client.account.user.role != "admin"):
+        if self.part_of or (self.admins and client.account.user.role != "admin"):
             return False
         return not self.needs or client.can(self.needs)
 

@@ -29,9 +29,9 @@ def lines(steps: list[StepResult], called: list[StepResult] | None = None) -> li
 
 
 def test_a_change_is_told_with_its_values_what_it_gave_and_its_step() -> None:
-    assert lines([made("ok")]) == ["Done: complete_task tsk_1 [1]"]
+    assert lines([made("ok")]) == ["Done: complete task tsk_1 [1]"]
     assert lines([made("ok", gave={"task_id": "tsk_1", "receipt_id": "rcp_9", "state": "done"})]) == [
-        "Done: complete_task tsk_1 (receipt id: rcp_9) [1]"
+        "Done: complete task tsk_1 (receipt id: rcp_9) [1]"
     ]
 
 
@@ -42,25 +42,25 @@ def test_reading_is_no_change() -> None:
 
 def test_a_change_on_a_path_that_was_given_up_is_told_too() -> None:
     assert lines([made("ok", "tsk_2")], [made("ok"), made("ok", "tsk_2")]) == [
-        "Done: complete_task tsk_1",
-        "Done: complete_task tsk_2 [1]",
+        "Done: complete task tsk_1",
+        "Done: complete task tsk_2 [1]",
     ]
 
 
 def test_what_was_lost_or_refused_is_told_once() -> None:
     refused = made("missing", note="complete_task was not called: nothing is named.")
-    assert lines([], [refused, refused]) == ["Not done: complete_task. complete_task was not called: nothing is named."]
+    assert lines([], [refused, refused]) == ["Not done: complete task. complete_task was not called: nothing is named."]
     assert lines([made("unknown", note="no answer came")]) == [
-        "Whether complete_task tsk_1 took effect is unknown: no answer came [1]"
+        "Whether complete task tsk_1 took effect is unknown: no answer came [1]"
     ]
-    assert lines([made("failed", note="HTTP 409")]) == ["Not done: complete_task tsk_1. HTTP 409"]
+    assert lines([made("failed", note="HTTP 409")]) == ["Not done: complete task tsk_1. HTTP 409"]
 
 
 def test_a_later_success_makes_up_for_a_failure() -> None:
-    assert lines([made("ok", "tsk_2")], [made("failed"), made("ok", "tsk_2")]) == ["Done: complete_task tsk_2 [1]"]
+    assert lines([made("ok", "tsk_2")], [made("failed"), made("ok", "tsk_2")]) == ["Done: complete task tsk_2 [1]"]
 
 
 def test_what_was_done_stays_done_where_it_is_refused_the_second_time() -> None:
     assert lines([made("skipped", note="It was made before.")], [made("ok"), made("skipped")]) == [
-        "Done: complete_task tsk_1 [1]"
+        "Done: complete task tsk_1 [1]"
     ]

@@ -60,12 +60,12 @@ def test_sentences_stay_sentences(text: str) -> None:
 
 def test_what_was_done_what_was_not_and_what_is_missing_are_told_apart() -> None:
     parts = answer_parts(
-        "Done: create_task Oil [1]\nNot done: create_task Tea. You left this call out.\nA list.\n"
+        "Done: create task Oil [1]\nNot done: create task Tea. You left this call out.\nA list.\n"
         "Whether to go is up to you.\nNot all of it is answered: the height of a mountain.\n"
     )
     assert parts.notes == (
-        Note("done", "create_task Oil [1]"),
-        Note("not_done", "create_task Tea. You left this call out."),
+        Note("done", "create task Oil [1]"),
+        Note("not_done", "create task Tea. You left this call out."),
         Note("missing", "the height of a mountain."),
     )
     assert parts.said == (Sentences("A list.\nWhether to go is up to you."),)
@@ -136,10 +136,10 @@ def page(answer: str) -> None:
 
 
 def test_a_denied_change_says_so_before_anything_else_and_nothing_is_markup() -> None:
-    lines = f"Not done: create_task {HOSTILE}. You did not allow this call.\nThis could not be answered: a change.\nConsidered to start with: A/b"
+    lines = f"Not done: create task {HOSTILE}. You did not allow this call.\nThis could not be answered: a change.\nConsidered to start with: A/b"
     shown = AppTest.from_function(page, default_timeout=30, kwargs={"answer": lines}).run()
     assert not shown.exception
-    assert shown.text[0].value.startswith("– Not done: create_task <img")
+    assert shown.text[0].value.startswith("– Not done: create task <img")
     assert len(shown.text) == 1
     assert [one.value.replace("\\", "") for one in shown.caption][-1] == "Considered to start with: A/b"
 
