@@ -22,6 +22,7 @@ def page_command(port: int) -> list[str]:
         "browser.gatherUsageStats": "false",
         "client.toolbarMode": "minimal",
         "client.showErrorDetails": "none",
+        "logger.enableRich": "false",  # it writes to stdout, which is kept back where it is no terminal
         "theme.light.primaryColor": "#1f7a4d",
         "theme.dark.primaryColor": "#2f9e68",
     }

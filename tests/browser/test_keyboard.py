@@ -35,7 +35,7 @@ def test_everything_by_keys(browser_program: BrowserContext, up: Up) -> None:
         _pressed(page, "Allow once")
         expect(page.get_by_role("button", name="Right", exact=True)).to_be_visible()
         _pressed(page, "Right")
-        expect(page.get_by_role("button", name="✓ Right")).to_be_visible()
+        expect(page.get_by_role("button", name="Right ✓")).to_be_visible()
 
         _pressed(page, "Tools")
         expect(page.get_by_role("heading", name="Tools", level=1)).to_be_visible()

@@ -53,6 +53,6 @@ def test_a_tool_is_found_tried_and_a_way_from_it_banned_with_a_reason(page: Page
     presses(page, "Mark it")
     expect(page.get_by_text(re.compile(rf"boss\d+: ban .*: {re.escape(REASON)}$"))).to_be_visible()
     presses(page, "Neighbours")
-    expect(page.get_by_role("cell", name="ban", exact=True)).to_be_visible()
+    expect(page.get_by_role("cell", name="banned", exact=True)).to_be_visible()
     expect(page.get_by_test_id("stGraphVizChart").locator("svg")).to_be_visible()
     drawn(page)

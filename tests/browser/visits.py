@@ -149,8 +149,9 @@ def sidebar(page: Page) -> Locator:
 def goes(page: Page, view: str) -> None:
     """To another view, by the side bar: its group is unfolded first where it is not."""
     drawn(page)
-    listed = sidebar(page).locator(".st-key-places button").filter(has_text=re.compile(f"{re.escape(view)}$"))
-    group = sidebar(page).get_by_test_id("stExpander").filter(has=listed)
+    button = page.locator("button").filter(has_text=re.compile(f"{re.escape(view)}$"))
+    listed = sidebar(page).locator(".st-key-places").locator(button)
+    group = sidebar(page).locator(".st-key-places details").filter(has=button)
     if group.count() and not listed.is_visible():
         group.locator("summary").click()
     listed.click()

@@ -36,8 +36,7 @@ _LONGEST = 4000
 def chat(client: Client) -> None:
     """Side bar, history, the live run, and the line to ask in."""
     conversation = sidebar(client)
-    seen = VIEWS.get(places.view())
-    if seen and (conversation or not seen.talk):
+    if seen := VIEWS.get(places.view()):
         seen.draw(client, conversation)
         return
     runs = _runs(client, conversation)
