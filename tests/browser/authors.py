@@ -81,13 +81,13 @@ if mountain:
 {{"answered": "yes", "answer": f"{HOSTILE} {{place['latitude']}} 今天很冷 مرحبا {"verylong" * 60}"}}'''
     ],
 }
-_GIVE_UP = '{"reason": "no tool serves it", "action": "give_up", "number": null}'
+GIVE_UP = '{"reason": "no tool serves it", "action": "give_up", "number": null}'
 
 
 def author(request: ChatRequest) -> Says | str:
     """The next text for a request; to any other question, that nothing serves it."""
     if "short Python program" not in str(request.messages[0]["content"]):
-        return _GIVE_UP
+        return GIVE_UP
     texts = next((texts for asked, texts in _PROGRAMS.items() if asked in request.prompt), None)
     if texts is None:
         return "I write no program for that."

@@ -13,7 +13,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 _NUMBERS = count(1)
 ASKED = "How many inhabitants does Meghalpet have?"
 ENGLISH = re.compile(r"[A-Za-z]{3,}")
-NAMES = re.compile(rf"Footpath|wen\d*|{re.escape(ASKED)}|Population|ReAct|tokens?|Atlas Places|search_places|[a-z_]+=|\[\d+\]")
+NAMES = re.compile(
+    rf"Footpath|wen\d*|{re.escape(ASKED)}|Population|ReAct|tokens?|Atlas Places|search_places|[a-z_]+=|\[\d+\]"
+)
 """Names, what was asked, and what tools call themselves."""
 
 

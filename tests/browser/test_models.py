@@ -8,9 +8,11 @@ import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.browser.authors import GIVE_UP, WARMEST, author
 from tests.browser.everything import PASSWORD, Up
 from tests.browser.looks import in_all_lights
 from tests.browser.visits import asks, chooses, drawn, ended, goes, logs_in, picks, pops, presses, visit
+from tests.models.openai_replies import ChatRequest, Says
 from tests.models.openai_server import ModelServer, model_server_in_thread
 from tests.models.rule_based import RuleBasedModel
 
@@ -21,7 +23,14 @@ KEY = "sk-of-the-large-one"
 
 @pytest.fixture
 def model() -> Iterator[ModelServer]:
-    with model_server_in_thread(RuleBasedModel(), api_key=KEY) as server:
+    """Writes the programs of its author, and does by rules whatever else a model is asked for."""
+    rules = RuleBasedModel()
+
+    def answers(request: ChatRequest) -> Says | str:
+        written = author(request)
+        return rules(request) if written == GIVE_UP else written
+
+    with model_server_in_thread(answers, api_key=KEY) as server:
         yield server
 
 
@@ -66,7 +75,7 @@ def test_a_model_is_added_tried_and_asked(
         page.goto(up.addresses["page"])
         chooses(page, "Decided by", "A language model")
         drawn(page)
-        asks(page, "Convert 250 VDK into the currency of Marovia.")
+        asks(page, WARMEST)
         ended(page, "Answered")
         assert len(model.requests) > asked
         goes(page, "Models")
