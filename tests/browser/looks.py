@@ -9,8 +9,8 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 WIDE, NARROW = (1280, 900), (390, 844)
-PICTURES = "FOOTPATH_PICTURES"
-"""Where pictures are kept, if anywhere."""
+_PICTURES = os.environ.get("FOOTPATH_PICTURES", "")
+"""The folder where pictures are kept, if anywhere; read at once, since tests begin without settings."""
 _SERIOUS = ("serious", "critical")
 _RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}}
 
@@ -68,5 +68,5 @@ def too_wide(page: Page) -> int:
 
 def picture(page: Page, name: str) -> None:
     """Keep one where pictures are wanted."""
-    if folder := os.environ.get(PICTURES):
-        page.screenshot(path=Path(folder) / f"{name}.png", animations="disabled")
+    if _PICTURES:
+        page.screenshot(path=Path(_PICTURES) / f"{name}.png", animations="disabled")
