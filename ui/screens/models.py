@@ -118,7 +118,7 @@ def _purposes(client: Client, found: Models) -> None:
         now = say("{usual}: {name}", usual=usual, name=one.used) if one.used and not one.service_id else usual
         label = say(PURPOSES.get(one.purpose, one.purpose))
         options = [_USUAL, *names]
-        key = f"purpose-{one.purpose}-{one.service_id}-{len(names)}"
+        key = f"purpose-{one.purpose}-{one.service_id}-{one.used}-{len(names)}"  # what it shows is kept by its key
         st.selectbox(
             label, options, options.index(one.service_id) if one.service_id in options else 0,
             format_func=lambda chosen, now=now: names.get(chosen, now), key=key,

@@ -34,7 +34,7 @@ def press(test: AppTest, key: str) -> None:
 @pytest.mark.parametrize(("role", "sees"), [("user", False), ("author", False), ("admin", True)])
 def test_administrators_alone_are_offered_them(role: str, sees: bool) -> None:
     served = Served({"GET /openapi.json": {"paths": {"/api/v1/users": {}}}}, role)
-    assert VIEWS["accounts"].offered(served.client, "") is sees
+    assert VIEWS["accounts"].offered(served.client) is sees
 
 
 def test_a_user_is_made_an_author() -> None:

@@ -47,7 +47,7 @@ def cells(test: AppTest) -> str:
 @pytest.mark.parametrize(("role", "sees"), [("author", False), ("admin", True)])
 def test_administrators_alone_are_offered_it(role: str, sees: bool) -> None:
     served = Served({"GET /openapi.json": {"paths": {"/api/v1/audit": {}}}}, role)
-    assert VIEWS["audit"].offered(served.client, "") is sees
+    assert VIEWS["audit"].offered(served.client) is sees
 
 
 def test_each_change_is_told_in_words_and_strangers_names_are_no_markup() -> None:

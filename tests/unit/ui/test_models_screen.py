@@ -75,7 +75,7 @@ def press(test: AppTest, label: str) -> None:
 @pytest.mark.parametrize(("role", "sees"), [("author", False), ("admin", True)])
 def test_administrators_alone_are_offered_it(role: str, sees: bool) -> None:
     served = Served({"GET /openapi.json": {"paths": {"/api/v1/models": {}}}}, role)
-    assert VIEWS["models"].offered(served.client, "") is sees
+    assert VIEWS["models"].offered(served.client) is sees
 
 
 def test_each_is_told_with_its_last_test_and_what_it_is_chosen_for() -> None:
