@@ -204,6 +204,10 @@ class Settings(ServerSettings, BaseSettings):
     model_structured: Literal["auto", "json_schema", "json_object", "text"] = Field(
         default="auto", description="How answers are kept in form; auto: by schema, less where it is refused."
     )
+    policy: Literal["llm", "offline"] = Field(
+        default="llm",
+        description="Who decides where the page's user chooses nobody: llm, where there is one, or offline.",
+    )
     model_use_environment: bool = Field(
         default=False,
         description="Use proxies and certificates that HTTPS_PROXY and SSL_CERT_FILE name for it, and for embeddings.",

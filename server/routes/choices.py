@@ -25,7 +25,9 @@ class Choice(BaseModel):
 
 
 class Choices(BaseModel):
-    """``policies``: llm is among them where there is a model, and solution among the ``planners``. ``default_model``: empty where there is none."""
+    """``policies``: llm is among them where there is a model, and solution among the ``planners``; the one to begin with is first. ``default_model``:
+    empty where there is none.
+    """
 
     planners: list[Choice]
     policies: list[Choice]
@@ -38,7 +40,11 @@ async def choices(_: CurrentUser, services: CurrentServices) -> Choices:
     models = await models_of(services)
     return Choices(
         planners=[Choice(name=name, about=about) for name, about in ABOUT.items() if models or name != "solution"],
-        policies=[Choice(name=name, about=about) for name, about in POLICIES.items() if models or name != "llm"],
+        policies=[
+            Choice(name=name, about=POLICIES[name])
+            for name in sorted(POLICIES, key=lambda one: one != services.settings.policy)
+            if models or name != "llm"
+        ],
         models=models,
         default_model=models[0] if models else "",
     )

@@ -36,7 +36,7 @@ def browser_program(request: pytest.FixtureRequest, profile: Path) -> Iterator[B
 
 @pytest.fixture(scope="session")
 def up(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
-    """Playground, server and page, with a scripted model for who chooses it. APIs on loopback may be added."""
+    """Playground, server and page, with a scripted model for who chooses it; rules decide for all others. APIs on loopback may be added."""
     chromium(request)
     folder = tmp_path_factory.mktemp("everything")
     with (
@@ -45,6 +45,7 @@ def up(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory)
             folder,
             FOOTPATH_MODEL_URL=model.url,
             FOOTPATH_MODEL_NAME=model.model,
+            FOOTPATH_POLICY="offline",
             FOOTPATH_ALLOW_HOSTS="127.0.0.1",
             FOOTPATH_REGISTRATIONS="1000",
         ) as running,

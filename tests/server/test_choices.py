@@ -24,9 +24,15 @@ async def test_models_are_those_of_the_settings(tmp_path: Path) -> None:
     async with serving(tmp_path, **MODELS) as world:
         headers = await world.headers_of("user")
         told = (await world.client.get("/api/v1/choices", headers=headers)).json()
-        assert [one["name"] for one in told["policies"]] == ["offline", "llm"]
+        assert [one["name"] for one in told["policies"]] == ["llm", "offline"]
         assert [one["name"] for one in told["planners"]] == list(PLANNERS)
         assert (told["models"], told["default_model"]) == (["usual", "small", "large"], "usual")
+
+
+async def test_rules_may_be_what_is_begun_with(tmp_path: Path) -> None:
+    async with serving(tmp_path, **MODELS, policy="offline") as world:
+        told = (await world.client.get("/api/v1/choices", headers=await world.headers_of("user"))).json()
+        assert [one["name"] for one in told["policies"]] == ["offline", "llm"]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from ui.run_view import draw
 from ui.screens.around_run import around
 from ui.screens.asking import asking
 from ui.screens.did_you_mean import did_you_mean
-from ui.screens.files import asked_with, beside, line, took, waiting
+from ui.screens.files import asked_with, beside, line, took, unread, waiting
 from ui.screens.finished_run import after
 from ui.screens.plan import plan
 from ui.screens.questions import question, told
@@ -60,7 +60,11 @@ def chat(client: Client) -> None:
         if not (whole and text):
             st.session_state.unsent = "" if whole else text
             st.rerun()
-    if request := text or request:
+    request = text or request
+    if request and unread(conversation):
+        st.session_state.unsent = request
+        st.rerun()
+    if request:
         _ask(client, conversation, request)
 
 

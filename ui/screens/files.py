@@ -45,6 +45,11 @@ def waiting(conversation: str) -> list[File]:
     return kept.setdefault(conversation, [])
 
 
+def unread(conversation: str) -> bool:
+    """Whether files wait that nobody would read: what to do is said above the line then, and nothing is asked."""
+    return bool(waiting(conversation) and _lacks_model())
+
+
 def took(client: Client, conversation: str, uploads: Sequence[Upload]) -> bool:
     """Give these files; whether the server takes all of them. What is wrong with one is said above the line, until something else is sent."""
     kept, wrong = waiting(conversation), list[str]()

@@ -3,11 +3,15 @@
 import streamlit as st
 
 from ui.client import Client
-from ui.language import message, say
+from ui.language import language, message, say
 from ui.replies import PLANNERS, Choice, Choices, Chosen
 from ui.texts import unmarked
 
 POLICIES = {"offline": message("Rules"), "llm": message("A language model")}
+
+
+_CHOSEN = "chosen-"
+"""What was chosen is kept by its own name: a list is another one in another language."""
 
 
 def choosing(client: Client) -> None:
@@ -25,7 +29,7 @@ def choosing(client: Client) -> None:
     if policy == "llm" and len(choices.models) > 1:
         usual = say("The usual one: {name}", name=choices.default_model)
         model = st.selectbox(
-            say("Model"), ["", *choices.models], format_func=lambda name: str(name) or usual, key="model"
+            say("Model"), ["", *choices.models], format_func=lambda name: str(name) or usual, key=f"model-{language()}"
         )
     stop = client.can("/runs/{run_id}/plan") and st.toggle(
         say("Stop at the plan"), key="stop_at_plan", help=say("See the plan first: change it, try it out, approve it.")
@@ -41,7 +45,12 @@ def _usual_first(planners: list[Choice], policy: str) -> list[Choice]:
 
 def _one(label: str, choices: list[Choice], names: dict[str, str], key: str) -> str:
     about = {one.name: one.about for one in choices}
-    name = st.selectbox(label, list(about), format_func=lambda one: say(names.get(str(one), str(one))), key=key)
+    options, chosen = list(about), st.session_state.get(_CHOSEN + key)
+    name = st.selectbox(
+        label, options, options.index(chosen) if chosen in options else 0,
+        format_func=lambda one: say(names.get(str(one), str(one))), key=f"{key}-{language()}",
+    )  # fmt: skip
+    st.session_state[_CHOSEN + key] = name
     if told := about[name]:
         st.caption(unmarked(say(told)))
     return name
