@@ -21,9 +21,15 @@ def keep_private(folder: Path) -> None:
 
 
 def private_database(path: Path) -> None:
-    """An SQLite file with what belongs to it; made, empty, where it is not there: SQLite makes it readable to all."""
+    """An SQLite file with what belongs to it; made, empty, where it is not there: SQLite makes it readable to all.
+
+    One that is there is not opened: closing it would end the locks that this process has on it (POSIX), and the next program that closes the
+    database would take its write-ahead log away from under us.
+    """
     try:
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, FILE))
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, FILE))
+    except FileExistsError:
+        pass
     except OSError:
         return  # who opens it is told why
     for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):

@@ -1,13 +1,18 @@
 """Stores and homes are their owner's alone: new ones, and those that were made wider."""
 
+import shutil
+import sqlite3
 import stat
+import subprocess
+import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from server.storage.opening import open_storage
 from wiring.container import open_container
-from wiring.private_files import keep_private
+from wiring.private_files import keep_private, private_database
 from wiring.settings import Settings
 
 
@@ -69,3 +74,21 @@ def test_what_cannot_be_changed_is_told(
     keep_private(tmp_path)
     assert f"others may read {tmp_path}" in caplog.text
     assert "chmod 700" in caplog.text
+
+
+def test_one_that_is_in_use_keeps_its_locks(tmp_path: Path) -> None:
+    path, left = tmp_path / "rows.db", tmp_path / "left.db"
+    private_database(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as ours:
+        ours.execute("PRAGMA journal_mode=WAL")
+        ours.execute("CREATE TABLE said (text)")
+        private_database(path)
+        another = (
+            f"import sqlite3; c = sqlite3.connect({str(path)!r}); c.execute('SELECT * FROM said').fetchall(); c.close()"
+        )
+        subprocess.run([sys.executable, "-c", another], check=True)
+        ours.execute("INSERT INTO said VALUES ('kept')")
+        for end in ("", "-wal"):  # what lies in the files is all that there is after a hard stop
+            shutil.copyfile(f"{path}{end}", f"{left}{end}")
+        with closing(sqlite3.connect(left)) as found:
+            assert found.execute("SELECT text FROM said").fetchall() == [("kept",)]
