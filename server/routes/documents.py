@@ -1,6 +1,8 @@
 """What a run has done as a plan, and a run once more: as it was, or with another plan or other values."""
 
 import asyncio
+import re
+from collections.abc import Sequence
 from typing import Self
 
 from pydantic import BaseModel, Field, model_validator
@@ -31,6 +33,8 @@ from server.runs.journal import records_of
 from server.services import Services
 from server.storage.runs import Run, RunChoices
 
+Change = tuple[JsonValue, JsonValue]
+"""A value as it was, and as it is to be."""
 router = operations("/runs/{run_id}", tag="runs", responses=problems(401, 404))
 
 
@@ -122,31 +126,59 @@ async def _of_steps(made: Drawn, services: Services) -> list[ShownParameter]:
 )
 async def rerun(run_id: RowId, body: RerunBody, caller: CurrentCaller, services: CurrentServices) -> ShownRun:
     run = await own(run_id, caller.user.id, services)
-    plan = await _changed(run, body, services)
+    plan, changes = await _changed(run, body, services)
     settings = run.settings if plan is None else settings_with(plan, run)
     kept = RunChoices.model_validate(run.model_dump(include=set(RunChoices.model_fields)))
     choices = kept.model_copy(update={"settings": settings, "rerun_of": run.id})
-    return await begun(caller, run.conversation_id, run.request, choices, services)
+    return await begun(caller, run.conversation_id, reworded(run.request, changes), choices, services)
 
 
-async def _changed(run: Run, body: RerunBody, services: Services) -> ProgramPlan | None:
-    """What is to be carried out; None for what the run is asked for with as it is."""
+def reworded(request: str, changes: Sequence[Change]) -> str:
+    """A request that asks for the new values: each old one that stands in it once, as whole words, gives way. What is found is put in at once, so that
+    no new value is taken for an old one.
+    """
+    given = {str(old): str(new) for old, new in changes if old != new and _is_told(old) and _is_told(new)}
+    found = [one for one in given if len(re.findall(_whole(one), request)) == 1]
+    if not found:
+        return request
+    longest_first = sorted(found, key=len, reverse=True)
+    return re.sub("|".join(map(_whole, longest_first)), lambda one: given[one.group()], request)
+
+
+def _is_told(value: JsonValue) -> bool:
+    return isinstance(value, (str, int, float)) and not isinstance(value, bool) and bool(str(value).strip())
+
+
+def _whole(text: str) -> str:
+    return rf"(?<!\w){re.escape(text)}(?!\w)"
+
+
+async def _changed(run: Run, body: RerunBody, services: Services) -> tuple[ProgramPlan | None, list[Change]]:
+    """What is to be carried out, None for what the run is asked for with as it is; and which values are others now."""
     files = await files_of(run, services.storage)
     if body.program is not None:
-        return await _tainted_as(run, await written_plan(body.program, services, files), services)
+        return await _tainted_as(run, await written_plan(body.program, services, files), services), []
     if body.values is not None:
         made = await drawn_from(run, services)
-        plan, wrong = await asyncio.to_thread(with_values, made.plan, {**_values(made.plan), **body.values})
+        before = _values(made.plan)
+        plan, wrong = await asyncio.to_thread(with_values, made.plan, {**before, **body.values})
         if wrong:
             raise UsageError(
                 " ".join(said for _, said in wrong), tuple((f"values.{name}".rstrip("."), said) for name, said in wrong)
             )
-        return plan
+        return plan, [(before[name], value) for name, value in body.values.items() if name in before]
     if body.document is None:
-        return None
-    docs = await tools_of(body.document, services)
-    await check_document(body.document, docs, services, await _proven(run, services))
-    return await asyncio.to_thread(compiled, body.document, docs or {})
+        return None, []
+    docs, proven = await tools_of(body.document, services), await _proven(run, services)
+    await check_document(body.document, docs, services, proven)
+    changes = [
+        (old.arguments[name], value)
+        for old, new in zip(proven.steps if proven else (), body.document.steps, strict=False)
+        if old.tool == new.tool
+        for name, value in new.arguments.items()
+        if name in old.arguments
+    ]
+    return await asyncio.to_thread(compiled, body.document, docs or {}), changes
 
 
 async def _tainted_as(run: Run, plan: ProgramPlan, services: Services) -> ProgramPlan:
