@@ -64,7 +64,7 @@ def _refusal(host: str, port: int, error: OSError | OverflowError) -> str:
     if isinstance(error, OverflowError):
         return f"{port} is no port; give --port a number from 0 to 65535"
     if error.errno == errno.EADDRINUSE:
-        return f"port {port} is in use by another program; stop it, or choose another: --port {min(port + 1, 65535)}"
+        return f"port {port} is in use by another program; stop it, or choose another (0: any that is free): --port 0"
     if error.errno in (errno.EACCES, errno.EPERM):
         return f"port {port} needs special rights; choose one above 1023: --port 8765"
     return f"cannot listen on {host}, port {port} ({error.strerror}); try --host 127.0.0.1"

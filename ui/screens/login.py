@@ -1,5 +1,6 @@
 """Coming in: log in, or make an account where the server lets one."""
 
+import re
 from collections.abc import Callable
 
 import streamlit as st
@@ -10,6 +11,8 @@ from ui.language import HERE, LANGUAGES, language, message, say
 from ui.problems import ServerError
 from ui.screens.telling import told
 
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]*")
+"""As the server wants it, which says it by this pattern."""
 _PASSWORDS = message("At least 8 characters, and none of the common passwords.")
 
 
@@ -93,8 +96,12 @@ def _register(given: str, *, invited: bool) -> None:
             help=say(_PASSWORDS),
         )
         invitation = st.text_input(say("Invitation"), given, type="password", max_chars=200) if invited else ""
-        if st.form_submit_button(say("Make an account"), type="primary"):
-            _enter(lambda: register(session.connections(), name, password, invitation))
+        if not st.form_submit_button(say("Make an account"), type="primary"):
+            return
+        if not _NAME.fullmatch(name.strip()):
+            st.error(say("A name has letters from A to Z, digits and . _ @ + - only, and begins with a letter or a digit: no spaces."))  # fmt: skip
+        else:
+            _enter(lambda: register(session.connections(), name.strip(), password, invitation))
 
 
 def _enter(way: Callable[[], Client]) -> None:

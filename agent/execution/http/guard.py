@@ -18,7 +18,7 @@ from domain.errors import ForbiddenAddressError
 Resolver = Callable[[str, int], Awaitable[list[str]]]
 """Host and port to textual addresses; raises ``socket.gaierror`` where the name is unknown."""
 
-_SETTING = "to allow it, add {place} to the setting allow_hosts (FOOTPATH_ALLOW_HOSTS)"
+_SETTING = "to allow it, add {place} to the setting allow_hosts (FOOTPATH_ALLOW_HOSTS) where the program was started, and start it anew"
 _REFUSED = tuple(
     ip_network(network)
     for network in (
