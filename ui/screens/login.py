@@ -24,6 +24,12 @@ def login() -> None:
         st.caption(say("Ask in plain words; see which tools are weighed, called, and why."))
         if why := st.session_state.pop("told", ""):
             st.warning(why)
+        if places.view() == "shared":
+            st.info(
+                say(
+                    "Somebody shares an answer with you. Log in, or make an account where this server lets you, to read it."
+                )
+            )
         rule = registration(session.connections())
         if secret := places.place("reset"):
             _new_password(secret)

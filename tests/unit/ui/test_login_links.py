@@ -61,3 +61,15 @@ def test_a_link_that_does_not_count_says_so(monkeypatch: pytest.MonkeyPatch) -> 
         one.set_value("a good long one")
     test.button[0].click().run()
     assert "this link is too old" in test.error[0].value
+
+
+@pytest.mark.parametrize("places", [{"answer": "fps_secret"}, {"view": "shared", "answer": "fps_secret"}])
+def test_a_link_to_an_answer_says_why_one_logs_in_and_stays(
+    monkeypatch: pytest.MonkeyPatch, places: dict[str, str]
+) -> None:
+    test = opened(monkeypatch, rule("open"), **places)
+    (told,) = test.info
+    assert "shares an answer with you" in told.value
+    assert "secret" not in told.value
+    assert test.query_params["answer"] == "fps_secret"
+    assert not opened(monkeypatch, rule("open")).info
