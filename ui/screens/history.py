@@ -4,7 +4,7 @@ import streamlit as st
 
 from ui import places
 from ui.client import Client
-from ui.language import listing, moment, say, say_count
+from ui.language import listing, message, moment, say, say_count
 from ui.past_runs import ENDS, ROUTE, PastRun, Wanted, past_runs
 from ui.run_summary import OUTCOMES, seconds_told
 from ui.screens.comparison import comparison
@@ -18,7 +18,7 @@ _PAGE = 50
 _LOADED = "history-loaded"
 _REQUEST = 160
 _TITLE = 60
-_VERDICTS = {"right": "👍", "wrong": "👎"}
+_VERDICTS = {"right": ("thumb_up", message("said to be right")), "wrong": ("thumb_down", message("said to be wrong"))}
 
 
 def history(client: Client, conversation: str) -> None:
@@ -100,21 +100,33 @@ def _row(run: PastRun, beside: str) -> None:
     with st.container(key=f"past-{run.id}", gap=None):
         if st.button(labelled(short) if short else "…", key=f"look-{run.id}", type="tertiary", width="stretch"):
             go_history(beside or run.id, run.id if beside else "")
-        st.caption(unmarked(" · ".join(part for part in _parts(run) if part)))
+        st.caption(" · ".join(part for part in _parts(run) if part))
 
 
 def _parts(run: PastRun) -> list[str]:
+    """As Markdown shows them."""
     usage = run.usage if run.outcome else None
     title, request = " ".join(run.conversation_title.split()), " ".join(run.request.split())
-    return [
+    about = [
         end_told(run),
         moment(run.created_at) if run.created_at else "",
         seconds_told(usage.total_seconds) if usage else "",
         say_count("1 call", "{count:,} calls", run.calls) if run.calls is not None else "",
         say_count("1 token", "{count:,} tokens", usage.tokens) if usage and usage.tokens else "",
-        _VERDICTS.get(run.verdict or "", ""),
-        "" if request.startswith(title[:_TITLE]) else title if len(title) <= _TITLE else title[: _TITLE - 1] + "…",
     ]
+    if request.startswith(title[:_TITLE]):
+        title = ""
+    elif len(title) > _TITLE:
+        title = title[: _TITLE - 1] + "…"
+    return [*(unmarked(one) for one in about), _said(run), unmarked(title)]
+
+
+def _said(run: PastRun) -> str:
+    """What was said of it, by a sign and in words."""
+    if run.verdict not in _VERDICTS:
+        return ""
+    icon, words = _VERDICTS[run.verdict]
+    return f":material/{icon}: {unmarked(say(words))}"
 
 
 def end_told(run: PastRun) -> str:

@@ -123,7 +123,10 @@ def press(test: AppTest, label: str) -> AppTest:
 def test_runs_are_told_in_words_and_lead_to_themselves() -> None:
     test = World([OTHER, RUN]).shown()
     text = read(test)
-    assert "Answered · 23 Nov 2026 12:00 · 2.5 s · 3 calls · 1,000 tokens · 👍 · Rooms" in text
+    assert (
+        "Answered · 23 Nov 2026 12:00 · 2.5 s · 3 calls · 1,000 tokens · :material/thumb_up: said to be right · Rooms"
+        in text
+    )
     assert "Waits for you · 23 Nov 2026 12:00 · Rooms" in text
     assert not any(
         "<img" in one.value.replace("\\<", "") or ":red[" in one.value for one in (*test.markdown, *test.caption)
