@@ -13,10 +13,11 @@ _ASSETS = Path(__file__).with_name("assets")
 def style() -> None:
     """Once for each drawing of the page. What opens above it lies outside of what Streamlit makes light or dark."""
     scheme = st.context.theme.type or "normal"
-    st.html(f"<style>{_asset('style.css')}#stFloatingOverlayPortal {{ color-scheme: {scheme}; }}</style>")
-    st.html(f"<script>{_asset('scrollers.js')}</script>", unsafe_allow_javascript=True)
+    st.html(f"<style>{asset('style.css')}#stFloatingOverlayPortal {{ color-scheme: {scheme}; }}</style>")
+    st.html(f"<script>{asset('scrollers.js')}</script>", unsafe_allow_javascript=True)
 
 
 @cache
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """The text of a file of styles or scripts."""
     return (_ASSETS / name).read_text(encoding="utf-8")

@@ -7,10 +7,11 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.everything import Up, children_of, without_a_store
-from tests.browser.visits import asks, chooses, ended, logs_in, presses, registers, sidebar, story, visit
+from tests.browser.test_leave import task
+from tests.browser.visits import asks, chooses, ended, goes, logs_in, presses, registers, sidebar, story, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 QUESTION = "Which public holidays does Caldera have in 2026?"
@@ -21,6 +22,9 @@ _SHRUNK = """chart => {
     return Math.round(10 * drawn.getBoundingClientRect().width / (drawn.viewBox.baseVal.width * 96 / 72)) / 10;
 }"""
 """How large a graph is, of how large it was drawn, which is in points."""
+
+
+_TOP = "one => one.getBoundingClientRect().top"
 
 
 @pytest.fixture
@@ -132,3 +136,50 @@ def test_a_narrow_screen_can_do_all_of_it(browser_program: BrowserContext, up: U
         whole, seen = graph.evaluate("chart => [chart.scrollWidth, chart.clientWidth]")
         assert whole > seen  # it is scrolled, not shrunk until nobody can read it
         assert graph.evaluate(_SHRUNK) == 1
+
+
+def test_what_is_new_comes_into_sight_and_the_reader_is_left_alone(page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 560})
+    registers(page, "ilse")
+    asks(page, QUESTION)
+    ended(page, "Answered")
+    asked = "Which public holidays does Norvania have in 2025?"
+    asks(page, asked)
+    ended(page, "Answered", times=2)
+    for _ in range(2):
+        seen_at_the_top(page, asked)
+        page.reload()
+    asks(page, task("Oil the gate"))
+    expect(page.get_by_role("button", name="Allow once")).to_be_in_viewport(ratio=1)
+    assert below(page.get_by_role("button", name="Allow once")) <= page.get_by_test_id("stBottom").evaluate(_TOP)
+
+    page.mouse.move(700, 200)
+    page.mouse.wheel(0, -5_000)
+    first = page.get_by_test_id("stText").get_by_text(QUESTION, exact=True)
+    expect(first).to_be_in_viewport()
+    page.wait_for_timeout(2_500)  # a run that waits is drawn anew all the time
+    expect(first).to_be_in_viewport()
+    page.get_by_role("button", name="Do not allow").click()
+    expect(page.get_by_role("button", name="Stop", exact=True)).to_have_count(0)
+
+    page.get_by_role("button", name="Run again", exact=True).first.click()
+    ended(page, "Answered", times=3)
+    again = page.get_by_test_id("stText").get_by_text(QUESTION, exact=True).last
+    expect(again).to_be_in_viewport(ratio=1)
+    goes(page, "History")
+    expect(page.get_by_role("heading", name="History")).to_be_visible()
+    sidebar(page).get_by_role("button", name=QUESTION[:30]).click()
+    expect(again).to_be_in_viewport(ratio=1)
+
+
+def seen_at_the_top(page: Page, question: str) -> None:
+    """In the upper third of the view, once the page stands still."""
+    bubble = page.get_by_test_id("stText").get_by_text(question, exact=True)
+    expect(bubble).to_be_in_viewport(ratio=1)
+    page.wait_for_timeout(1_000)
+    assert 0 < bubble.evaluate(_TOP) < 190
+
+
+def below(one: Locator) -> float:
+    """Where it ends."""
+    return one.evaluate("one => one.getBoundingClientRect().bottom")

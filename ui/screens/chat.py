@@ -23,6 +23,7 @@ from ui.screens.plan import plan
 from ui.screens.questions import question, told
 from ui.screens.sidebar import sidebar
 from ui.screens.views import VIEWS
+from ui.sight import arrived, in_sight
 from ui.texts import unmarked
 
 _TICK = 0.8
@@ -37,18 +38,23 @@ def chat(client: Client) -> None:
     """Side bar, history, the live run, and the line to ask in."""
     conversation = sidebar(client)
     if seen := VIEWS.get(places.view()):
+        arrived(places.view())
         seen.draw(client, conversation)
         return
     runs = _runs(client, conversation)
     if runs:
         _heading(runs[0].request)
     request = "" if runs else _welcome(client)
+    sought = arrived("", conversation, runs[-1].id if runs else "")
     for run in runs:
-        with st.chat_message("user"):
+        with st.container(key=f"asked-{run.id}"), st.chat_message("user"):
             st.text(run.request)
             beside(client, conversation, run.id, _story(client, run).files)
-        with st.chat_message("assistant"):
-            meant = _run(client, run, last=run is runs[-1])
+        if run is runs[-1]:
+            in_sight(sought, f"asked-{run.id}", "start")
+        newest = len(runs) > 1 and run is runs[-1]
+        with st.container(key=f"{'newest' if newest else 'said'}-{run.id}"), st.chat_message("assistant"):
+            meant = _run(client, run, sought, last=run is runs[-1])
             request = meant or request
     text, uploads = line(client, conversation)
     if text or uploads:
@@ -147,8 +153,8 @@ def _runs(client: Client, conversation: str) -> list[Run]:
     return runs[-shown:]
 
 
-def _run(client: Client, run: Run, *, last: bool) -> str:
-    """The request that is to be asked instead; empty: none."""
+def _run(client: Client, run: Run, sought: str, *, last: bool) -> str:
+    """The request that is to be asked instead; empty: none. ``sought``: what the page looks for, once for which what waits is brought into sight."""
     following, story = follower(client, run.id), _story(client, run)
     if waits := _open_plan(client, run, story):
         draw(story, around(client, run.id, story, client.asked(run.id)))
@@ -170,7 +176,7 @@ def _run(client: Client, run: Run, *, last: bool) -> str:
         after(client, run, story)
         return did_you_mean(client, run.id, story) if last and run.outcome != "answered" else ""
     else:
-        st.fragment(lambda: _live(client, run, following), run_every=_TICK, key=run.id)()
+        st.fragment(lambda: _live(client, run, following, sought), run_every=_TICK, key=run.id)()
     return ""
 
 
@@ -182,7 +188,7 @@ def _story(client: Client, run: Run) -> RunState:
     return following.look()
 
 
-def _live(client: Client, run: Run, following: Following) -> None:
+def _live(client: Client, run: Run, following: Following, sought: str) -> None:
     """A run as it grows; at its end the page is drawn once more, without what only a live run has."""
     try:
         story = following.look()
@@ -202,7 +208,9 @@ def _live(client: Client, run: Run, following: Following) -> None:
     draw(story, around(client, run.id, story, asked))
     for key in open_questions & story.questions.keys():
         waits = story.questions[key]
-        (asking if waits.asks == "question" else question)(client, run.id, waits)
+        with st.container(key=f"waits-{key}"):
+            (asking if waits.asks == "question" else question)(client, run.id, waits)
+        in_sight(f"{sought}-{key}", f"waits-{key}", "nearest")
     _stop(client, run)
 
 
