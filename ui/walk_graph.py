@@ -44,7 +44,8 @@ def walk_dot(story: RunState) -> str:
         names[root] = f"n{len(names)}"
         told = story.subtasks.get(subtask)
         title = told.name or told.description if told and len(story.subtasks) > 1 else say("request")
-        lines.append(f'{names[root]} [label={quoted(title, 40)} shape=ellipse style=filled fillcolor="#e4ebf7"];')
+        look = 'shape=ellipse style=filled fillcolor="#e4ebf7" color="#2457a6"'
+        lines.append(f"{names[root]} [label={quoted(title, 40)} {look}];")
         waiting = [root]
         while waiting:
             parent = waiting.pop(0)

@@ -24,6 +24,7 @@ _SHRUNK = """chart => {
 """How large a graph is, of how large it was drawn, which is in points."""
 
 
+_FILL = "one => getComputedStyle(one).fill"
 _TOP = "one => one.getBoundingClientRect().top"
 
 
@@ -41,6 +42,12 @@ def test_register_ask_see_the_walk_reload_and_ask_again(page: Page) -> None:
     expect(page.get_by_text(ANSWERED)).to_be_visible()
     story(page, re.compile("^Answered in"))
     expect(page.locator(".node", has_text="get_public_holidays").first).to_be_visible()
+    box = page.locator(".node", has_text="get_public_holidays").locator("path, polygon").first
+    by_day = box.evaluate(_FILL)
+    page.emulate_media(color_scheme="dark")
+    expect(box).not_to_have_css("fill", by_day)
+    page.emulate_media(color_scheme="light")
+    expect(box).to_have_css("fill", by_day)
 
     page.reload()
     expect(page.get_by_text(ANSWERED)).to_be_visible()
