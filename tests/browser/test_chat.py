@@ -40,6 +40,8 @@ def test_register_ask_see_the_walk_reload_and_ask_again(page: Page) -> None:
     asks(page, QUESTION)
     ended(page, "Answered")
     expect(page.get_by_text(ANSWERED)).to_be_visible()
+    row = [page.get_by_role("button", name=name, exact=True).evaluate(_TOP) for name in ("Run again", "Forget")]
+    assert row[0] == row[1]
     story(page, re.compile("^Answered in"))
     expect(page.locator(".node", has_text="get_public_holidays").first).to_be_visible()
     box = page.locator(".node", has_text="get_public_holidays").locator("path, polygon").first

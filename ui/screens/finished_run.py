@@ -32,7 +32,7 @@ def after(client: Client, run: Run, story: RunState) -> None:
     """Below a run. What a server does not have is not offered."""
     if not client.can(_RERUN):
         return
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, gap="small", key=f"done-{run.id}"):
         verdict(client, run)
         if st.button(say("Run again"), key=f"again-{run.id}", icon=":material/replay:", type="tertiary"):
             _anew(lambda: rerun(client, run.id), run)
