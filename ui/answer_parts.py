@@ -5,9 +5,11 @@ text.
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
+
+from ui.answer_markdown import bullet, plain_line, table_lines
 
 _BASED = "Based on: "
 _LEADS: dict[str, "NoteKind"] = {
@@ -25,8 +27,12 @@ _WHOLE = ("Whether ", "No call was made for: ")
 _SOURCE = re.compile(r"((?:\[\d+\][ …]*)+)([^\[]+?)(?:, (?=\[)|$)")
 _REFERENCE = re.compile(r"\s*((?:\[\d+\])+)$")
 _FIELD = re.compile(r", (?=[\w .-]{1,40}: )")
+_TOLD = re.compile(r"[^/:]+/.+ gave no answer: |Nothing else served: |Not answered: ")
+"""How sentences of the server begin that have a colon in them."""
+_SENTENCE = re.compile(r"[\w)]{3,}[.!?][\"'”’)]*(?:\s+[^\W\d_a-z]|$)|\d[.!?](?:\s+[^\W\d_a-z]|$)|[。！？]")
+"""The end of a sentence; no word of two letters, which may be short for another."""
 _LEAST = 3
-"""Parts that make a list of a line."""
+"""Pairs that make a table of a line of which nothing else says that it is a record."""
 _NAME = 60
 _VALUE = 160
 """Characters of a value beside a name; what is longer is a text with a colon in it."""
@@ -103,7 +109,7 @@ def answer_parts(text: str) -> AnswerParts:
         elif lead and (lead != "Whether " or "is unknown: " in line):
             notes.append(Note(_LEADS[lead], line if lead in _WHOLE else line.removeprefix(lead)))
         else:
-            said.append(line)
+            said.append(plain_line(line))
     return AnswerParts(tuple(_parts(said)), tuple(notes), tuple(dict.fromkeys(sources)))
 
 
@@ -131,23 +137,59 @@ def _stem(word: str) -> str:
     return word.casefold()[:_STEM]
 
 
+@dataclass(frozen=True)
+class _Line:
+    """A line of names and their values. ``ruled``: it has the form in which rules write a record, ``name: value; name: value [1]``."""
+
+    pairs: tuple[tuple[str, str], ...]
+    reference: str
+    ruled: bool
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.pairs)
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        return tuple(value for _, value in self.pairs)
+
+
 def _parts(lines: Sequence[str]) -> Iterator[Part]:
-    """Neighbouring records of the same fields are one table, neighbouring other lines one text."""
+    """Neighbouring records of the same fields are one table, neighbouring lines of a list one list, neighbouring other lines one text."""
     at, plain = 0, list[str]()
     while at < len(lines):
-        records = _records(lines[at:]) or _named(lines[at:])
-        part: Part | None = records if records else _listed(lines[at])
+        part, taken = _part(lines[at:])
         if part is None:
             plain.append(lines[at])
-            at += 1
-            continue
-        if any(plain):
-            yield Sentences("\n".join(plain).strip())
-        plain = []
-        yield part
-        at += len(records.rows) if records else 1
+        else:
+            if any(plain):
+                yield Sentences("\n".join(plain).strip())
+            plain = []
+            yield part
+        at += taken
     if any(plain):
         yield Sentences("\n".join(plain).strip())
+
+
+def _part(lines: Sequence[str]) -> tuple[Part | None, int]:
+    """What the first lines are, and how many of them; nothing of one that is text."""
+    if marked := table_lines(lines):
+        heads, rows = marked
+        return Table(tuple(rows), heads), len(rows) + 2
+    if table := _records(lines) or _fields(lines):
+        return table, len(table.rows)
+    if listed := _listed(lines[0]):
+        return listed, 1
+    table, taken = _named(lines)
+    if table is not None:
+        return table, taken
+    items = [bullet(line) for line in _while(lines, bullet)]
+    return (Items(tuple(items)), len(items)) if items else (None, 1)
+
+
+def _while(lines: Sequence[str], such: Callable[[str], object]) -> Sequence[str]:
+    """The first lines, as far as they are such ones."""
+    return lines[: next((at for at, line in enumerate(lines) if not such(line)), len(lines))]
 
 
 def _records(lines: Sequence[str]) -> Table | None:
@@ -164,35 +206,71 @@ def _records(lines: Sequence[str]) -> Table | None:
     return Table(tuple(rows), heads) if len(rows) > 1 else None
 
 
-def _named(lines: Sequence[str]) -> Table | None:
-    """The first lines, as far as each is a name and its value; at least two."""
-    rows: list[tuple[str, ...]] = []
+def _fields(lines: Sequence[str]) -> Table | None:
+    """The same of records that have semicolons between their fields."""
+    found: list[_Line] = []
     for line in lines:
-        name, sep, value = line.removeprefix("- ").partition(": ")
-        if _listed(line) or not sep or not _is_name(name) or not value.strip() or len(value) > _VALUE:
+        one = _line(line)
+        if one is None or len(set(one.names)) < max(len(one.names), 2) or one.names != (found or [one])[0].names:
             break
-        rows.append((name, value.strip()))
-    return Table(tuple(rows)) if len(rows) > 1 else None
-
-
-def _listed(line: str) -> Part | None:
-    """A line that lists things with semicolons between them: with names and values, records of them, or neither."""
-    reference = _REFERENCE.search(line)
-    bare = line[: reference.start()] if reference else line
-    parts = [one.strip() for one in bare.split("; ") if one.strip()]
-    if len(parts) < _LEAST:
+        found.append(one)
+    if len(found) < 2:
         return None
-    pairs = [one.partition(": ") for one in parts]
-    told = reference[1] if reference else ""
-    if not all(sep and _is_name(name) for name, sep, _ in pairs):
-        return Items(tuple(parts))
-    names = [name for name, _, _ in pairs]
+    rows, reference = _with_references(found)
+    return Table(tuple(tuple(value for _, value in row) for row in rows), found[0].names, reference)
+
+
+def _named(lines: Sequence[str]) -> tuple[Table | None, int]:
+    """The first lines, as far as each has names and their values, and how many they are; at least two. A list of which only some are so stays one."""
+    found: list[_Line] = []
+    for line in lines:
+        one = _line(line)
+        if one is None or (found and _listed(line)) or any(len(value) > _VALUE for value in one.values):
+            break
+        found.append(one)
+    taken = len(found)
+    if taken < 2 or (
+        not found[-1].ruled and all(bullet(line) for line in lines[taken - 1 : taken + 1]) and taken < len(lines)
+    ):
+        return None, taken
+    rows, reference = _with_references(found)
+    return Table(tuple(pair for row in rows for pair in row), (), reference), taken
+
+
+def _with_references(found: Sequence[_Line]) -> tuple[list[tuple[tuple[str, str], ...]], str]:
+    """The pairs of each line, and the call that all of them are of; where they are of several, each line's last value has its own."""
+    if len({one.reference for one in found}) == 1:
+        return [one.pairs for one in found], found[0].reference
+    return [(*one.pairs[:-1], (one.pairs[-1][0], f"{one.pairs[-1][1]} {one.reference}".strip())) for one in found], ""
+
+
+def _listed(line: str) -> Table | None:
+    """A line of several names and values with semicolons between them, as a table: of records where the names come again."""
+    one = _line(line)
+    if one is None or len(one.pairs) < (2 if one.ruled else _LEAST):
+        return None
+    names, values = one.names, one.values
     width = names.index(names[0], 1) if names.count(names[0]) > 1 else len(names)
     if 1 < width < len(names) and names == names[:width] * (len(names) // width):
-        values = [value for _, _, value in pairs]
-        rows = tuple(tuple(values[start : start + width]) for start in range(0, len(values), width))
-        return Table(rows, tuple(names[:width]), told)
-    return Table(tuple((name, value) for name, _, value in pairs), (), told)
+        rows = tuple(values[start : start + width] for start in range(0, len(values), width))
+        return Table(rows, names[:width], one.reference)
+    return Table(one.pairs, (), one.reference)
+
+
+def _line(line: str) -> _Line | None:
+    """A line whose parts between semicolons all have a name and a value. One that holds sentences has not, unless rules wrote it."""
+    if _TOLD.match(line):
+        return None
+    reference = _REFERENCE.search(line)
+    bare = line[: reference.start()] if reference else line
+    parts = [one.strip().partition(": ") for one in (bullet(bare) or bare).split("; ") if one.strip()]
+    pairs = tuple((name, value.strip()) for name, _, value in parts)
+    if not pairs or not all(_is_name(name) and value for name, value in pairs):
+        return None
+    ruled = reference is not None and all(name == name.lower() for name, _ in pairs)
+    if not ruled and any(_SENTENCE.search(text) for pair in pairs for text in pair):
+        return None
+    return _Line(pairs, reference[1] if reference else "", ruled)
 
 
 def _is_name(name: str) -> bool:

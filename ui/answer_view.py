@@ -66,7 +66,7 @@ def rests_on(parts: AnswerParts) -> None:
 def table_html(table: Table, name: str = "") -> str:
     """For a screen of any width: it is scrolled by itself. ``name``: what it is, for who cannot see it."""
     heads = table.heads
-    head = "".join(f'<th scope="col">{escape(visible(spoken(one)))}</th>' for one in heads)
+    head = "".join(f'<th scope="col">{escape(visible(_named(one)))}</th>' for one in heads)
     body = "".join(f"<tr>{_row(one, heads)}</tr>" for one in table.rows)
     top = f"<thead><tr>{head}</tr></thead>" if heads else ""
     named = escape(name or say("The answer as a table"))
@@ -75,16 +75,16 @@ def table_html(table: Table, name: str = "") -> str:
 
 def _row(row: Sequence[str], heads: Sequence[str]) -> str:
     if not heads:
-        name = sentence_told(row[0])
-        shown = (
-            name
-            if name != row[0]
-            else spoken(name)
-            if name.isidentifier() and not name[:1].isupper()
-            else name[:1].upper() + name[1:]
-        )
-        return f'<th scope="row">{escape(visible(shown))}</th>{_cell(row[1], row[0])}'
+        return f'<th scope="row">{escape(visible(_named(row[0])))}</th>{_cell(row[1], row[0])}'
     return "".join(_cell(value, head) for value, head in zip(row, heads, strict=True))
+
+
+def _named(name: str) -> str:
+    """The name of a column or a row: one that a program wrote as words, any other as it is."""
+    told = sentence_told(name)
+    if told != name:
+        return told
+    return spoken(name) if name.isidentifier() and not name[:1].isupper() else name[:1].upper() + name[1:]
 
 
 def _cell(value: str, name: str) -> str:

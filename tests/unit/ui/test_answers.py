@@ -48,14 +48,65 @@ def test_lines_of_a_name_and_its_value_are_a_table_whose_names_stay_as_they_are(
     assert ("603,856" in html, ">McMurdo<" in html) == (True, True)
 
 
-def test_records_in_one_line_are_a_table_of_them_and_things_without_fields_a_list() -> None:
+def test_records_in_one_line_are_a_table_of_them() -> None:
     assert answer_parts("a: 1; b: 2; a: 3; b: 4").said == (Table((("1", "2"), ("3", "4")), ("a", "b")),)
-    assert answer_parts("Oil; Salt; Rice").said == (Items(("Oil", "Salt", "Rice")),)
 
 
-@pytest.mark.parametrize("text", ["Kesterburg, with 21 degrees", "It rains; take a coat.", "One line\n\nand another"])
+def test_records_that_rules_wrote_are_a_table_with_the_call_that_they_are_from() -> None:
+    told = "- title: The Amber Garden; year: 2014 [1]\n- title: Rain; year: 2020 [1]\n- … and 3 more [1]"
+    table, more = answer_parts(told).said
+    assert table == Table((("The Amber Garden", "2014"), ("Rain", "2020")), ("title", "year"), "[1]")
+    assert more == Items(("… and 3 more [1]",))
+    (one,) = answer_parts("year: 2014; title: The Amber Garden [1]").said
+    assert one == Table((("year", "2014"), ("title", "The Amber Garden")), (), "[1]")
+
+
+def test_further_pairs_of_a_line_are_further_rows_and_several_calls_stay_told_apart() -> None:
+    (table,) = answer_parts("Oskvik: 603856 [1]\nVelmora: 2014; Tarnholm: 8 [2]").said
+    assert table == Table((("Oskvik", "603856 [1]"), ("Velmora", "2014"), ("Tarnholm", "8 [2]")))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Kesterburg, with 21 degrees",
+        "It rains; take a coat.",
+        "One line\n\nand another",
+        "Oil; Salt; Rice",
+        "Inhabitants of the cities in your file: Meghalpet has 278640 inhabitants; Tarnholm has 589835 inhabitants. You stay 9 nights in all.",
+        "Meghalpet: 278640 people; Tarnholm: 589835 people; Oskvik: 603856 people. You stay 9 nights: 3 each.",
+        "First: it rains; second: take a coat; third: go by train.",
+        "Pigeon/find_contact gave no answer: it found nothing.\nPigeon/find_chat gave no answer: HTTP 503",
+        "Oskvik: it rains there.\nVelmora: it does not.",
+    ],
+)
 def test_sentences_stay_sentences(text: str) -> None:
     assert answer_parts(text).said == (Sentences(text),)
+
+
+def test_a_table_in_markdown_is_a_table_of_plain_text() -> None:
+    told = "**Two films:**\n| Title | Year |\n|:---|---:|\n| **Amber** \\| Garden | 2014 |\n| Rain |\n| a | b | c |\nBoth are old."
+    before, table, after = answer_parts(told).said
+    assert (before, after) == (Sentences("Two films:"), Sentences("Both are old."))
+    assert table == Table((("Amber | Garden", "2014"), ("Rain", ""), ("a", "b | c")), ("Title", "Year"))
+
+
+@pytest.mark.parametrize(
+    "text", ["a | b\nc | d", "| a | b |\n|---|---|", "| a | b |\n|---|\n| 1 | 2 |", "2**3 and 4**5"]
+)
+def test_bars_and_stars_that_mark_nothing_stay(text: str) -> None:
+    assert answer_parts(text).said == (Sentences(text),)
+
+
+def test_lines_of_a_list_are_a_list_without_the_signs_of_markdown() -> None:
+    before, items, after = answer_parts(
+        "## Three cities\n- **Oskvik**: it rains.\n* Velmora: dry\n- Tarnholm\nAll."
+    ).said
+    assert (before, after) == (Sentences("Three cities"), Sentences("All."))
+    assert items == Items(("Oskvik: it rains.", "Velmora: dry", "Tarnholm"))
+    assert answer_parts("- Oskvik: 5\n- Velmora: 6\n- the others").said == (
+        Items(("Oskvik: 5", "Velmora: 6", "the others")),
+    )
 
 
 def test_what_was_done_what_was_not_and_what_is_missing_are_told_apart() -> None:
@@ -133,6 +184,16 @@ def page(answer: str) -> None:
     from ui.answer_view import draw_answer
 
     draw_answer(answer, [], "")
+
+
+@pytest.mark.parametrize("answer", [f"| {HOSTILE} | b |\n|---|---|\n| {HOSTILE} | x |", f"- {HOSTILE}\n- b"])
+def test_nothing_of_a_models_markdown_becomes_markup(answer: str) -> None:
+    shown = AppTest.from_function(page, default_timeout=30, kwargs={"answer": answer}).run()
+    assert not shown.exception
+    assert not shown.markdown
+    (html,) = shown.get("html")
+    assert "&lt;img src=x onerror=alert(1)&gt;" in html.proto.body
+    assert not [sign for sign in ("<img", "<a ", "\u202e", "<strong", "<b>") if sign in html.proto.body]
 
 
 def test_a_denied_change_says_so_before_anything_else_and_nothing_is_markup() -> None:
