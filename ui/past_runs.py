@@ -8,6 +8,7 @@ from pydantic import BaseModel
 from ui.client import Client, read, read_all
 from ui.language import message
 from ui.replies import Run
+from ui.run_state import Refused
 
 ROUTE = "/runs"
 ENDS = {
@@ -20,12 +21,13 @@ _AT_ONCE = 200
 
 
 class PastRun(Run):
-    """A run in the list. ``calls`` None: it has not ended."""
+    """A run in the list. ``calls`` None: it has not ended. ``refused``: what its user did not allow, where it ended for that."""
 
     policy: str = ""
     model: str = ""
     conversation_title: str = ""
     calls: int | None = None
+    refused: Refused | None = None
 
 
 class _Page(BaseModel):

@@ -30,6 +30,7 @@ from domain.event import (
     SubtaskStarted,
 )
 from domain.given_file import FileNote
+from domain.made_calls import MadeCalls
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.recalled import MemoryRecalled
@@ -51,6 +52,7 @@ _STRANGE_END = RunFinished(
     error=message("It has ended; how, this page cannot read: is it of the server's version?"),
 )
 _KEY_NEEDED = re.compile(r"\ba key is needed\b")
+Refused = Literal["call", "plan"]
 NodeState = Literal["considered", "chosen", "backtracked"]
 
 
@@ -135,7 +137,7 @@ def read_event(told: Told) -> ReadEvent:
 @dataclass
 class RunState:
     """All that is shown of a run. ``seq``: of the last event in it; ``questions``: all that were asked, while it goes on; ``asked``: the same, to
-    its end and after; ``dialogue``: what the request left open, with what was answered; ``files``: given with the request; ``skipped``: events of a kind not known here.
+    its end and after; ``dialogue``: what the request left open, with what was answered; ``made``: how often it really called something; ``files``: given with the request; ``skipped``: events of a kind not known here.
     """
 
     seq: int = 0
@@ -144,6 +146,7 @@ class RunState:
     ends: dict[Place, PathEnded] = field(default_factory=dict[Place, PathEnded])
     programs: RunPrograms = field(default_factory=RunPrograms)
     calls: list[Call] = field(default_factory=list[Call])
+    made: MadeCalls = field(default_factory=MadeCalls)
     plans: dict[int, tuple[ToolId, ...]] = field(default_factory=dict[int, tuple[ToolId, ...]])
     questions: dict[str, Question] = field(default_factory=dict[str, Question])
     asked: list[Question] = field(default_factory=list[Question])
@@ -162,6 +165,20 @@ class RunState:
     def lacks_a_key(self) -> bool:
         """Whether a call was not made for want of a key of its user."""
         return any(call.result and _KEY_NEEDED.search(call.result.note) for call in self.calls)
+
+    @property
+    def by_program(self) -> bool:
+        """Whether a program was written for it; it also has none where it was never walked."""
+        return not self.nodes or any(one.text for one in self.programs.texts)
+
+    @property
+    def refused(self) -> Refused | None:
+        """What kept it from its end: that a call, or its plan, was not allowed."""
+        if self.finished is None or self.finished.outcome != "gave_up":
+            return None
+        if any(call.not_made for call in self.calls):
+            return "call"
+        return "plan" if not self.calls and any(one.asks == "plan" for one in self.asked) else None
 
     def add(self, told: Told) -> None:
         """Take in an event. One that cannot be read, or was taken in before, changes nothing else."""
@@ -184,6 +201,7 @@ class RunState:
                 self._take(read.event, read.subtask, read.at)
 
     def _take(self, event: Event, subtask: int, at: datetime) -> None:
+        self.made.take(event, subtask)
         match event:
             case RunStarted():
                 self.request, self.planner, self.files = event.request, event.planner, event.files

@@ -3,7 +3,7 @@
 from domain.event import RunFinished
 from domain.usage import Usage
 from ui.language import listing, message, say, say_count, sentences
-from ui.run_state import RunState
+from ui.run_state import Refused, RunState
 from ui.taken_words import taken_told
 
 OUTCOMES: dict[str, str] = {
@@ -15,32 +15,35 @@ OUTCOMES: dict[str, str] = {
     "failed": message("Failed"),
 }
 
+_REFUSED: dict[Refused, str] = {
+    "call": message("Not done, as you did not allow it"),
+    "plan": message("Not done, as its plan was not allowed"),
+}
+
 
 def summary(story: RunState, end: RunFinished) -> str:
     """How it ended and how long it took, then what it did: ``Answered in 3.2 s: 5 calls, 1 repair, 1,950 tokens``."""
     usage = end.usage
     repairs = sum(one.mends for one in story.programs.texts)
     looks = sum(len(one.looks) for one in story.programs.texts)
-    parts = [calls_told(len(story.calls))]
+    parts = [calls_told(story.made.count)]
     parts += [say_count("1 repair", "{count:,} repairs", repairs)] if repairs else []
     parts += [say_count("1 look", "{count:,} looks", looks)] if looks else []
     tokens = usage.prompt_tokens + usage.completion_tokens
     parts += [say_count("1 token", "{count:,} tokens", tokens)] if tokens else []
+    outcome = outcome_told(end.outcome, story.refused)
+    if story.refused:
+        return say(
+            "{outcome}, in {seconds:.1f} s: {parts}", outcome=outcome, seconds=usage.total_seconds, parts=listing(parts)
+        )
     return say(
-        "{outcome} in {seconds:.1f} s: {parts}",
-        outcome=outcome_told(story, end),
-        seconds=usage.total_seconds,
-        parts=listing(parts),
+        "{outcome} in {seconds:.1f} s: {parts}", outcome=outcome, seconds=usage.total_seconds, parts=listing(parts)
     )
 
 
-def outcome_told(story: RunState, end: RunFinished) -> str:
-    """How it ended; a run that its user kept from its end has not failed to find one."""
-    if end.outcome == "gave_up" and any(call.not_made for call in story.calls):
-        return say("Not done, as you did not allow it,")
-    if end.outcome == "gave_up" and not story.calls and any(one.asks == "plan" for one in story.asked):
-        return say("Not done, as its plan was not allowed,")
-    return say(OUTCOMES[end.outcome])
+def outcome_told(outcome: str, refused: Refused | None) -> str:
+    """How a run ended; one that its user kept from its end has not failed to find one."""
+    return say(_REFUSED[refused]) if outcome == "gave_up" and refused else say(OUTCOMES.get(outcome, outcome))
 
 
 def from_library(story: RunState) -> str:
@@ -59,7 +62,7 @@ def under_way(story: RunState, *, waits: bool = False) -> str:
     if waits:
         return say("Waits for you: see below.")
     running = sum(call.result is None for call in story.calls)
-    calls = calls_told(len(story.calls))
+    calls = calls_told(story.made.count + running)
     if running:
         return say("Under way: {calls}, {running} not answered yet …", calls=calls, running=running)
     texts = story.programs.texts

@@ -2,14 +2,15 @@
 
 import asyncio
 import logging
-from collections import Counter, deque
+from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
 from agent.scheduler import closing
 from domain.errors import FootpathError, PassingError, StoreBusyError
-from domain.event import CallFinished, CallStarted, Event, EventRecord, InputNeeded, Outcome, RunDelayed, RunFinished
+from domain.event import CallStarted, Event, EventRecord, InputNeeded, Outcome, RunDelayed, RunFinished
+from domain.made_calls import MadeCalls
 from domain.usage import Usage
 from server.runs.agents import BeginRun, RunControl
 from server.runs.broker import EventBroker
@@ -76,7 +77,7 @@ class RunExecution:
         self._asked: set[str] = set()
         self._question: InputNeeded | None = None
         self._calls: list[tuple[EventRecord, CallStarted]] = []
-        self._called = Counter[str]()
+        self._made = MadeCalls()
         self._stream: asyncio.Task[None] | None = None
         self.task = asyncio.create_task(self._make())
 
@@ -193,13 +194,12 @@ class RunExecution:
     def _note(self, records: list[EventRecord]) -> None:
         for record in records:
             self._seq, self._last = record.seq, record
+            self._made.take(record.event, record.subtask)
             match record.event:
                 case RunFinished():
                     self._end = record.event
                 case CallStarted():
                     self._calls.append((record, record.event))
-                case CallFinished(result=result) if result.outcome is not None:
-                    self._called[result.tool] += 1
                 case InputNeeded():
                     self._asked.add(record.event.input)
                 case _:
@@ -247,7 +247,7 @@ class RunExecution:
         usage = end.usage.model_dump(mode="json")
         last = as_stored(self._to_store) if self._to_store else None
         ended = await self._storage.held.finish(
-            self._run.id, self._worker, end.outcome, usage, answer=end.answer, last=last, called=self._called
+            self._run.id, self._worker, end.outcome, usage, answer=end.answer, last=last, called=self._made.by_tool
         )
         if ended and last:
             self._stored([last])

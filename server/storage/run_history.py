@@ -1,26 +1,31 @@
 """A user's runs over all conversations, as they are looked for long after: by what was asked, how they ended and what they called."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Literal
 
 from sqlalchemy import Select, func, select
 
-from domain.event import Outcome
+from domain.event import CallFinished, EventRecord, InputNeeded, Outcome
 from domain.model import Model
 from domain.verdict import Verdict
 from server.storage.database import Database
 from server.storage.rows.conversations import ConversationRow, MessageRow
-from server.storage.rows.runs import RunRow, RunToolRow
+from server.storage.rows.runs import EventRow, RunRow, RunToolRow
 from server.storage.runs import ListedRun, RunStatus
 
 _MOST_TOOLS = 200
+Refused = Literal["call", "plan"]
 
 
 class PastRun(ListedRun):
-    """``calls``: how many it has made; null while it has not ended."""
+    """``calls``: how many it has really made; null while it has not ended. ``refused``: what its user did not allow, where it ended for that: a call, or
+    its plan; null also once its events are removed.
+    """
 
     conversation_title: str
     calls: int | None
+    refused: Refused | None = None
 
 
 class RunFilter(Model):
@@ -55,6 +60,10 @@ _CALLS = (
     .correlate(RunRow)
     .scalar_subquery()
 )
+_CALLED = ("call.started", "call.finished")
+_SKIPS = (EventRow.kind == "call.finished") & EventRow.body.contains('"status":"skipped"')
+_ASKS_FOR_PLAN = (EventRow.kind == "input.needed") & EventRow.body.contains('"asks":"plan"')
+"""What may tell of it, before it is read."""
 
 
 class RunHistory:
@@ -72,7 +81,24 @@ class RunHistory:
             chosen = chosen.where(RunRow.id < before)
         latest = chosen.order_by(RunRow.id.desc()).limit(limit)
         found = await self._database.read(lambda session: session.execute(latest).mappings().all())
-        return [_past({**row}) for row in found]
+        runs = [_past({**row}) for row in found]
+        refused = await self._refused([run.id for run in runs if run.outcome == "gave_up"])
+        return [run.model_copy(update={"refused": refused.get(run.id)}) for run in runs]
+
+    async def _refused(self, runs: Sequence[str]) -> dict[str, Refused]:
+        """What was not allowed in those of these runs that gave up for it: a call, or the plan, which is asked about before anything is called."""
+        if not runs:
+            return {}
+        of_runs = select(EventRow.run_id, EventRow.body).where(EventRow.run_id.in_(runs))
+        told = of_runs.where(_SKIPS | _ASKS_FOR_PLAN)
+        calls = select(EventRow.run_id).where(EventRow.run_id.in_(runs), EventRow.kind.in_(_CALLED)).distinct()
+        found = await self._database.read(lambda session: session.execute(told).all())
+        called = set(await self._database.read(lambda session: session.scalars(calls).all()))
+        events = [(run, EventRecord.model_validate_json(body).event) for run, body in found]
+        plans = {run for run, event in events if isinstance(event, InputNeeded) and event.asks == "plan"}
+        skips = {run for run, event in events if isinstance(event, CallFinished) and event.result.status == "skipped"}
+        refused: dict[str, Refused] = dict.fromkeys(plans - called, "plan")
+        return {**refused, **dict.fromkeys(skips, "call")}
 
     async def tools(self, user_id: str) -> list[ToolUse]:
         """Those that a user's runs have called, most runs first."""

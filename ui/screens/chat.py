@@ -170,9 +170,7 @@ def _run(client: Client, run: Run, sought: str, *, last: bool) -> str:
         if story.lacks_a_key and st.button(say("To your keys"), key=f"keys-{run.id}", icon=":material/key:"):
             places.go("keys")
         if not given:
-            st.caption(
-                unmarked(run.made_as(by_program=not story.nodes or any(one.text for one in story.programs.texts)))
-            )
+            st.caption(unmarked(run.made_as(by_program=story.by_program)))
         after(client, run, story)
         return did_you_mean(client, run.id, story) if last and run.outcome != "answered" else ""
     else:

@@ -14,7 +14,7 @@ from ui.language import listing, moment, say, say_count
 from ui.past_runs import ENDS
 from ui.replies import PLANNERS, Run
 from ui.run_state import RunState
-from ui.run_summary import OUTCOMES, seconds_told
+from ui.run_summary import outcome_told, seconds_told
 from ui.screens.history_places import go_history
 from ui.screens.past_run import own_run, story_of
 from ui.texts import clipped, readable, response_text, unmarked, visible
@@ -67,13 +67,13 @@ def _figures_of(run: Run, story: RunState) -> list[tuple[str, str]]:
         (say("Question"), run.request),
         (
             say("How it ended"),
-            say(OUTCOMES.get(run.outcome, run.outcome) if run.outcome else ENDS.get(run.status, run.status)),
+            outcome_told(run.outcome, story.refused) if run.outcome else say(ENDS.get(run.status, run.status)),
         ),
         (say("Right or wrong"), verdict),
         (say("Time"), seconds_told(usage.total_seconds) if usage else ""),
         (say("Tokens"), f"{usage.tokens:,}" if usage else ""),
         (say("Calls of models"), f"{usage.model_calls:,}" if usage else ""),
-        (say("Calls"), f"{len(story.calls):,}"),
+        (say("Calls"), f"{story.made.count:,}"),
         (say("Planner"), say(PLANNERS.get(run.planner, run.planner))),
     ]
 

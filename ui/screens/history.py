@@ -6,7 +6,7 @@ from ui import places
 from ui.client import Client
 from ui.language import listing, message, moment, say, say_count
 from ui.past_runs import ENDS, ROUTE, PastRun, Wanted, past_runs
-from ui.run_summary import OUTCOMES, seconds_told
+from ui.run_summary import calls_told, outcome_told, seconds_told
 from ui.screens.comparison import comparison
 from ui.screens.history_files import files
 from ui.screens.history_filter import clear, wanted_runs
@@ -111,7 +111,7 @@ def _parts(run: PastRun) -> list[str]:
         end_told(run),
         moment(run.created_at) if run.created_at else "",
         seconds_told(usage.total_seconds) if usage else "",
-        say_count("1 call", "{count:,} calls", run.calls) if run.calls is not None else "",
+        calls_told(run.calls) if run.calls is not None else "",
         say_count("1 token", "{count:,} tokens", usage.tokens) if usage and usage.tokens else "",
     ]
     if request.startswith(title[:_TITLE]):
@@ -131,4 +131,4 @@ def _said(run: PastRun) -> str:
 
 def end_told(run: PastRun) -> str:
     """How it ended, or how it stands."""
-    return say(OUTCOMES.get(run.outcome, run.outcome)) if run.outcome else say(ENDS.get(run.status, run.status))
+    return outcome_told(run.outcome, run.refused) if run.outcome else say(ENDS.get(run.status, run.status))

@@ -39,9 +39,10 @@ def past_run(client: Client, run_id: str) -> None:
         ):
             go_history(run.rerun_of, run.id)
     st.text(run.request)
-    made = run.made_as()
+    story = story_of(client, run)
+    made = run.made_as(by_program=story.by_program)
     st.caption(unmarked(f"{moment(run.created_at)} · {made}" if run.created_at else made))
-    _story(client, run)
+    _story(client, run, story)
 
 
 def own_run(client: Client, run_id: str) -> Run | None:
@@ -64,8 +65,7 @@ def story_of(client: Client, run: Run) -> RunState:
     return following.look()
 
 
-def _story(client: Client, run: Run) -> None:
-    story = story_of(client, run)
+def _story(client: Client, run: Run, story: RunState) -> None:
     if story.finished is None:
         st.info(say("It has not ended. It is followed in its conversation, where it asks what it has to ask."))
     looks = st.segmented_control(

@@ -1,11 +1,13 @@
 """A user's runs over all conversations: found by what was asked and answered, how they ended and what they called; another's never."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from domain.event import Outcome
+from domain.event import CallFinished, Event, EventRecord, InputNeeded, Outcome
+from domain.plan import StepResult
+from server.runs.journal import as_stored
 from server.storage.run_history import RunFilter
 from server.storage.runs import RunChoices
 from server.storage.storage import Storage
@@ -13,9 +15,16 @@ from server.storage.users import User
 from tests.contract.rows.conftest import ManualClock
 from tests.contract.rows.people import user
 
+AT = datetime(2026, 11, 23, tzinfo=UTC)
 LEASE = timedelta(seconds=30)
 DFS = RunChoices(planner="dfs", policy="offline")
 BY_MODEL = RunChoices(planner="program", policy="llm", model="large")
+
+
+def called(status: str, response: str = "") -> Event:
+    """The end of a call; an argument of it looks like one that was not allowed."""
+    told = {"tool": "w/w/now", "status": status, "response": response, "arguments": {"status": "skipped"}}
+    return CallFinished(step=1, result=StepResult.model_validate(told))
 
 
 async def ended(
@@ -58,6 +67,28 @@ async def test_lists_what_each_run_took_the_newest_first(storage: Storage, ada: 
     assert (open_one.status, open_one.calls, open_one.conversation_title) == ("queued", None, "Open")
     assert (booked.outcome, booked.calls, booked.conversation_title) == ("gave_up", 1, "Travels")
     assert (weather.calls, weather.verdict, weather.conversation_title) == (3, "right", "The WEATHER in Åbo")
+
+
+ASKED = InputNeeded(input="plan-1", asks="plan", reason="?")
+
+
+@pytest.mark.parametrize(
+    ("events", "refused"),
+    [
+        ([called("ok"), called("skipped")], "call"),
+        ([called("failed", '{"status":"skipped"}')], None),
+        ([ASKED], "plan"),
+        ([ASKED, called("failed")], None),
+        ([], None),
+    ],
+)
+async def test_tells_what_was_not_allowed(storage: Storage, events: list[Event], refused: str | None) -> None:
+    ada = await user(storage)
+    run = await ended(storage, ada, "Book it", DFS, "gave_up", {})
+    records = [EventRecord(run=run, seq=seq, at=AT, event=event) for seq, event in enumerate(events, 1)]
+    await storage.events.append([as_stored(record) for record in records])
+    (told,) = await storage.run_history.page(ada.id, RunFilter())
+    assert told.refused == refused
 
 
 @pytest.mark.parametrize(

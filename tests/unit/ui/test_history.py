@@ -137,6 +137,13 @@ def test_runs_are_told_in_words_and_lead_to_themselves() -> None:
     assert "It is 1." in read(test)
 
 
+def test_a_run_that_was_not_allowed_is_told_as_in_its_conversation() -> None:
+    refused = RUN | {"outcome": "gave_up", "refused": "call", "calls": 0}
+    told = read(World([refused, RUN | {"id": "r2", "outcome": "gave_up"}]).shown())
+    assert "Not done, as you did not allow it · 23 Nov 2026 12:00 · 2.5 s · no calls" in told
+    assert "Found no way to answer · 23 Nov 2026 12:00 · 2.5 s · 3 calls" in told
+
+
 def test_what_is_looked_for_is_asked_of_the_server() -> None:
     world = World([RUN], following="r1")
     test = world.shown(conversation="c1")

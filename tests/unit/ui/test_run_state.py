@@ -18,7 +18,7 @@ from domain.tool import ToolId, tool_id
 from domain.usage import Usage
 from tests.unit.ui.telling import raw, told
 from ui.run_state import given_values, run_state
-from ui.run_summary import from_library, outcome_told
+from ui.run_summary import from_library, summary
 
 FIRST, SECOND = tool_id("c", "s", "first"), tool_id("c", "s", "second")
 
@@ -162,7 +162,15 @@ def test_an_answer_out_of_the_library_says_so_and_how_to_say_no() -> None:
 def test_what_its_user_did_not_allow_is_no_failure_to_find_a_way() -> None:
     end = RunFinished(outcome="gave_up", answer="", usage=Usage())
     made = CallStarted(step=1, tool=FIRST, arguments={})
-    for status, said in (("skipped", "Not done, as you did not allow it,"), ("failed", "Found no way to answer")):
+    for status, said in (
+        ("skipped", "Not done, as you did not allow it, in 0.0 s: no calls"),
+        ("failed", "Found no way to answer in 0.0 s: 1 call"),
+    ):
         result = StepResult.model_validate({"tool": FIRST, "status": status})
         story = run_state([told(1, made), told(2, CallFinished(step=1, result=result)), told(3, end)])
-        assert outcome_told(story, end) == said
+        assert summary(story, end) == said
+
+
+def test_a_walk_without_a_program_is_told_as_such_wherever_it_is_seen() -> None:
+    walked = run_state([told(1, StepChosen(tool=FIRST, path=(FIRST,), reason=""))])
+    assert (walked.by_program, run_state([]).by_program) == (False, True)
