@@ -22,6 +22,7 @@ _STEPS = 30
 """Of calls that stand for themselves, so many."""
 _ALL = 300
 _ARGUMENTS = 60
+_WHY = 100
 
 
 @dataclass(frozen=True)
@@ -33,14 +34,20 @@ class CallsView:
     about: RunCalls
 
     def each(self, calls: Sequence[Call]) -> None:
-        """One below the other, folded; of very many the last ones, all on request."""
+        """One below the other in one count, folded; of very many the last ones, all on request. Where a step was called several times, the call that
+        an answer names by its step says so.
+        """
         all_key = f"{self.key}-steps-all"
         shown = calls[-_ALL:] if st.session_state.get(all_key) else calls[-_STEPS:]
         if len(shown) < len(calls) and all_key not in st.session_state:
             said = say("Show the last {shown} of {count} calls", shown=min(len(calls), _ALL), count=len(calls))
             st.button(said, key=f"{all_key}-button", type="tertiary", on_click=lambda: _keep(all_key))
+        sources = {call.step: call for call in calls if call.result and call.result.status == "ok"}
         for call in shown:
-            self._folded(call, f"{_mark(call)} {call.step}. {unmarked(tool_name(call.tool))} ({self._told(call)})")
+            told = [self._told(call)]
+            if call.step != call.number and sources.get(call.step) is call:
+                told.append(unmarked(say("[{step}] in the answer", step=call.step)))
+            self._folded(call, f"{_mark(call)} {call.number}. {unmarked(tool_name(call.tool))} ({listing(told)})")
 
     def place(self, calls: Sequence[Call], line: int, place: str, seconds: float) -> None:
         """The calls of one place of a program, which is on that line: of a loop all in one. ``seconds``: how long the line's were under way."""
@@ -124,7 +131,14 @@ class CallsView:
     def _told(self, call: Call) -> str:
         if not (result := call.result):
             return self._open(call)
+        if call.unanswered:
+            return say(call.unanswered)
         if call.not_made:
+            return _status(call)
+        if call.not_called:
+            why = clipped_line(for_page(say(result.note)), _WHY).rstrip(".") or say("a value is missing")
+            return unmarked(say("not called: {why}", why=why))
+        if result.outcome is not None and not result.attempts:  # an earlier call answered it
             return _status(call)
         code = f" {result.http_status}" if result.http_status else ""
         return listing([f"{say(STATUSES[result.status])}{code}", seconds_told(result.seconds)])
@@ -167,7 +181,9 @@ def _status(call: Call) -> str:
     """How it ended, in a word or two; empty while it is under way."""
     if call.result is None:
         return ""
-    return say(SAID["not_made"] if call.not_made else STATUSES[call.result.status])
+    if call.unanswered:
+        return say(call.unanswered)
+    return say(SAID["not_made"] if call.not_made else STATUSES["missing" if call.not_called else call.result.status])
 
 
 def _mark_of(calls: Sequence[Call]) -> str:

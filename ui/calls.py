@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Literal
 
 from domain.event import ResponseCompressed
+from domain.made_calls import is_made
 from domain.model import JsonObject
 from domain.plan import Binding, StepResult
 from domain.tool import ToolId
@@ -34,9 +35,9 @@ SAID: dict[CallState, str] = {
 STATUSES = {
     "ok": message("ok"),
     "failed": message("failed"),
-    "missing": message("missing"),
+    "missing": message("not called"),
     "skipped": message("skipped"),
-    "unknown": message("unknown"),
+    "unknown": message("nobody knows how it ended"),
 }
 """How a call ended, by the status of its result."""
 ORIGINS = {
@@ -58,7 +59,8 @@ ORIGINS = {
 @dataclass
 class Call:
     """A call; ``result`` None while it is under way. ``site``: which call of a program it is, if it is one. ``compressed``: how its answer was
-    made shorter for a model. ``number``: its place among the calls of the run, from 1: a step may be called several times.
+    made shorter for a model. ``number``: its place among the calls of the run, from 1: a step may be called several times. ``begun``: it went out,
+    as far as was told. ``unanswered``: why its answer is not told, in words.
     """
 
     subtask: int
@@ -70,6 +72,15 @@ class Call:
     site: str = ""
     compressed: ResponseCompressed | None = None
     number: int = 0
+    begun: bool = True
+    unanswered: str = ""
+
+    @property
+    def not_called(self) -> bool:
+        """Whether it did not come as far as its tool, for another reason than its user's."""
+        if self.result is None or self.result.status in ("ok", "skipped"):
+            return False
+        return not (self.begun and is_made(self.result))
 
     @property
     def failed(self) -> bool:

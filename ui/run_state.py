@@ -220,6 +220,7 @@ class RunState:
                 self.questions.clear()
                 for call in self.calls:
                     if call.result is None:
+                        call.unanswered = message("its answer did not come before the run ended")
                         self._ended(call, _left(call, message("The run ended before its answer came.")), at)
                 self.finished, self.answer = event, event.answer
             case _:
@@ -300,11 +301,12 @@ class RunState:
             if told.intended is not None:  # its user corrected it
                 own.arguments, own.provenance = told.arguments, told.provenance
             for call in tried:
+                call.unanswered = "" if call is own else message("made again with other values")
                 self._ended(
                     call, told if call is own else _left(call, message("It was made again with other values.")), at
                 )
             return
-        never_made = Call(subtask, event.step, told.tool, told.arguments, told.provenance, site=event.site)
+        never_made = Call(subtask, event.step, told.tool, told.arguments, told.provenance, site=event.site, begun=False)
         self._call(never_made, at)
         self._ended(never_made, told, at)
 
