@@ -1,9 +1,11 @@
 """Usage, for administrators: what was used by day and by user, what each may use, how many runs and calls failed and how long they took."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
+from ui.accounts import PAGE, accounts, accounts_named
 from ui.client import Client
 from ui.language import listing, message, number, say, say_count, short_day
 from ui.screens.tables import table
@@ -15,6 +17,7 @@ _DAYS = {1: message("today"), 7: message("7 days"), 31: message("31 days")}
 _LIMITS = {"runs": message("runs"), "tokens": message("tokens"), "cost": message("cost")}
 _PLOTTED = 12
 _SAVED = "limits-saved"
+_ZERO = message("0 means no limit, not nothing. Who is to use nothing is locked out under *Accounts*.")
 _SHARE, _SECONDS = message("failed, per cent"), message("seconds within which 95 of 100 ended")
 
 
@@ -33,7 +36,9 @@ def all_usage(client: Client) -> None:
     st.subheader(say("By user"))
     name = st.text_input(say("Search by the beginning of a name"), max_chars=64, key="usage-name").strip()
     users = usage(client, days, name).users if name else found.users
-    _users(client, users)
+    _users(users)
+    with st.expander(say("Limits of one user"), expanded=_SAVED in st.session_state):
+        _of_one(client)
     seen = performance(client, days)
     st.subheader(say("Failures and latency"))
     st.caption(say("Of the newest {most:,} runs that ended, and of their newest {most:,} calls.", most=seen.most))
@@ -71,7 +76,7 @@ def _plots(days: Sequence[Line]) -> None:
         st.bar_chart(points, x=axis, y=label, sort=False, height=180, alt=say("How many {label} each day", label=label))  # pyright: ignore[reportUnknownMemberType]
 
 
-def _users(client: Client, users: Sequence[Line]) -> None:
+def _users(users: Sequence[Line]) -> None:
     if not users:
         st.caption(say("Nobody of whom that is true has used anything."))
         return
@@ -86,20 +91,36 @@ def _users(client: Client, users: Sequence[Line]) -> None:
         for one in users
     ]
     table(rows)
-    names = {one.user_id: one.name for one in users}
-    with st.expander(say("Limits of one user"), expanded=_SAVED in st.session_state):
-        user = st.selectbox(say("Of whom"), list(names), format_func=lambda one: unmarked(names[one]), key="limits-of")
-        _limits(client, user)
+
+
+def _of_one(client: Client) -> None:
+    """Anybody who has an account: who has used nothing yet may be given limits, too."""
+    prefix = st.text_input(say("Search by the beginning of a name"), max_chars=64, key="limits-name").strip()
+    found = accounts_named(client, prefix) if prefix else accounts(client)
+    names = {one.id: one.name for one in found}
+    if not names:
+        st.caption(say("Nobody who may log in has a name that begins so."))
+        return
+    if len(found) == PAGE:
+        st.caption(say("These are {count} of them; search for others by name.", count=len(found)))
+    user = st.selectbox(say("Of whom"), list(names), format_func=lambda one: unmarked(names[one]), key="limits-of")
+    _limits(client, user)
 
 
 def _limits(client: Client, user: str) -> None:
     """Empty is as for everybody; what is saved counts from the next run on."""
+    now = limits_of(client, user)
     if st.session_state.pop(_SAVED, ""):
         st.success(say("Saved; it counts from the next run on."))
-    now = limits_of(client, user)
+        if 0 in now.own.model_dump().values():
+            st.warning(
+                say(
+                    "Where 0 stands, there is no limit for this user. Who is to use nothing at all is locked out under *Accounts*."
+                )
+            )
     st.caption(
         say(
-            "In a day (UTC). Empty: as for everybody; 0: no limit. Now: {limits}",
+            "In a day (UTC). Empty: as for everybody; 0: no limit at all. Now: {limits}",
             limits=listing(
                 [
                     say(
@@ -114,9 +135,12 @@ def _limits(client: Client, user: str) -> None:
     )
     with st.form(f"limits-{user}", border=False):
         left, middle, right = st.columns(3)
-        runs = left.number_input(say("Runs"), 0, 1_000_000, now.own.runs, step=1, key=f"limit-runs-{user}")
-        tokens = middle.number_input(say("Tokens"), 0, 10**12, now.own.tokens, step=1000, key=f"limit-tokens-{user}")
-        cost = right.number_input(say("Cost"), 0.0, 1e9, now.own.cost, key=f"limit-cost-{user}")
+        usual: dict[str, Any] = {"placeholder": say("as for everybody"), "help": say(_ZERO)}
+        runs = left.number_input(say("Runs"), 0, 1_000_000, now.own.runs, step=1, key=f"limit-runs-{user}", **usual)
+        tokens = middle.number_input(
+            say("Tokens"), 0, 10**12, now.own.tokens, step=1000, key=f"limit-tokens-{user}", **usual
+        )
+        cost = right.number_input(say("Cost"), 0.0, 1e9, now.own.cost, key=f"limit-cost-{user}", **usual)
         pressed = st.form_submit_button(say("Save"))
     if pressed and told(lambda: set_limits(client, user, Limits(runs=runs, tokens=tokens, cost=cost))):
         st.session_state[_SAVED] = user

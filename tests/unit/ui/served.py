@@ -56,7 +56,7 @@ class Served:
         answer: Callable[[httpx.Request], httpx.Response] | None = None,
     ) -> None:
         self.asked: list[tuple[str, JsonValue]] = []
-        self._answers = dict(answers)
+        self.answers = dict(answers)
         http = httpx.Client(base_url="http://server/api/v1", transport=httpx.MockTransport(answer or self._answer))
         ends = datetime.now(UTC) + timedelta(hours=1)
         user = User(id="u", name="ada", role=role)
@@ -68,9 +68,9 @@ class Served:
         sent = json.loads(request.content) if request.content else None
         if request.method != "GET":
             self.asked.append((key, sent))
-        if key not in self._answers:
+        if key not in self.answers:
             return httpx.Response(404, json={"code": "not_found", "detail": f"nothing is at {key}"})
-        answer: Any = self._answers[key]
+        answer: Any = self.answers[key]
         if callable(answer):
             answer = answer(sent)
         return answer if isinstance(answer, httpx.Response) else httpx.Response(200, json=answer)

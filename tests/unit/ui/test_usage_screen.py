@@ -28,7 +28,10 @@ def shown(**answers: Any) -> tuple[AppTest, Served]:
     usual = {
         "GET /usage": {"days": DAYS, "users": USERS},
         "GET /usage/performance": {"planners": [FIGURE | {"name": "dfs (offline)"}], "tools": [FIGURE], "most": 5000},
+        "GET /users": [{"id": "c", "name": HOSTILE}, {"id": "n", "name": "newcomer"}],
         "GET /users/c/limits": HOLDS,
+        "GET /users/n/limits": HOLDS,
+        "GET /users/z/limits": HOLDS,
     }
     served = Served(usual | answers, "admin")
     return AppTest.from_function(page, default_timeout=30, kwargs={"client": served.client}).run(), served
@@ -73,3 +76,20 @@ def test_a_user_is_given_limits_and_what_the_server_says_against_it_is_shown() -
 def test_nothing_used_says_so() -> None:
     test, _ = shown(**{"GET /usage": {"days": [], "users": []}, "GET /usage/performance": {}})
     assert [one.value for one in test.info] == ["Nothing was used in this time."]
+
+
+def test_whoever_has_used_nothing_can_be_given_limits_and_0_is_told_to_be_none() -> None:
+    kept = HOLDS | {"own": {"runs": 0}}
+    test, served = shown(
+        **{"GET /usage": {}, "PUT /users/n/limits": kept, "GET /user-names": [{"id": "z", "name": "zoe"}]}
+    )
+    test.selectbox(key="limits-of").set_value("n").run()
+    assert "0 means no limit" in test.number_input(key="limit-runs-n").help
+    test.number_input(key="limit-runs-n").set_value(0)
+    served.answers["GET /users/n/limits"] = kept
+    test.button[0].click().run()
+    assert served.asked == [("PUT /users/n/limits", {"runs": 0, "tokens": None, "cost": None})]
+    assert "no limit for this user" in test.warning[0].value
+    test.text_input(key="limits-name").set_value("zo").run()
+    assert test.selectbox(key="limits-of").options == ["zoe"]
+    assert not test.exception
