@@ -68,6 +68,11 @@ def lock_out(client: Client, account: str, *, out: bool) -> None:
     client.send("PATCH", f"/users/{account}", json={"disabled": out})
 
 
+def end_sessions(client: Client, account: str) -> None:
+    """All of them, with those of programs; runs end."""
+    client.send("DELETE", f"/users/{account}/sessions")
+
+
 def invitations(client: Client) -> list[Invitation]:
     """All of them, the newest first."""
     return read_all(Invitation, client.send("GET", "/invitations"))

@@ -11,6 +11,7 @@ from ui.accounts import (
     PasswordLink,
     accounts,
     accounts_named,
+    end_sessions,
     give_role,
     invitations,
     invite,
@@ -75,17 +76,58 @@ def _account(client: Client, one: Account) -> None:
         )  # fmt: skip
         if give.button(say("Give this role"), key=f"give-{one.id}", disabled=chosen == one.role, width="stretch"):
             _done(lambda: give_role(client, one.id, chosen))
-        label = say("Let in again") if one.disabled_at else say("Lock out")
-        if lock.button(label, key=f"lock-{one.id}", disabled=own, width="stretch"):
-            _done(lambda: lock_out(client, one.id, out=one.disabled_at is None))
+        with lock:
+            _lock(client, one, own=own)
         if not one.disabled_at:
-            _new_password(client, one)
+            with st.container(horizontal=True, gap="small"):
+                asked = _asks_password(one)
+                if not own and client.can("/users/{user_id}/sessions", "delete"):
+                    _sessions(client, one)
+            _new_password(client, one, asked=asked)
 
 
-def _new_password(client: Client, one: Account) -> None:
-    """A link by which the user sets it; nobody else learns it."""
+def _lock(client: Client, one: Account, *, own: bool) -> None:
+    """Who is locked out loses what cannot be given back, so it is asked once."""
+    if one.disabled_at or own:
+        label = say("Let in again") if one.disabled_at else say("Lock out")
+        if st.button(label, key=f"lock-{one.id}", disabled=own, width="stretch"):
+            _done(lambda: lock_out(client, one.id, out=False))
+        return
+    name = unmarked(one.name)
+    with st.popover(say("Lock out"), width="stretch"):
+        st.markdown(
+            say(
+                "{name} can log in no more. All runs and sessions end at once, and tokens of programs do not count any more, also after letting in again.",
+                name=name,
+            )
+        )
+        if st.button(say("Lock {name} out", name=name), key=f"lock-{one.id}"):
+            _done(lambda: lock_out(client, one.id, out=True))
+
+
+def _sessions(client: Client, one: Account) -> None:
+    name = unmarked(one.name)
+    with st.popover(say("End all sessions"), icon=":material/logout:", type="tertiary"):
+        st.markdown(
+            say(
+                "{name} is logged out everywhere. Runs end, and tokens of programs do not count any more. The password stays: {name} can log in again.",
+                name=name,
+            )
+        )
+        if st.button(say("End all sessions of {name}", name=name), key=f"sessions-{one.id}") and told(
+            lambda: end_sessions(client, one.id)
+        ):
+            st.success(say("They have ended."))
+
+
+def _asks_password(one: Account) -> bool:
     label = say("Link for a new password of {name}", name=unmarked(one.name))
-    if st.button(label, key=f"password-{one.id}", type="tertiary", icon=":material/key:"):
+    return st.button(label, key=f"password-{one.id}", type="tertiary", icon=":material/key:")
+
+
+def _new_password(client: Client, one: Account, *, asked: bool) -> None:
+    """A link by which the user sets it; nobody else learns it."""
+    if asked:
         made: list[PasswordLink] = []
         if told(lambda: made.append(password_link(client, one.id))):
             st.session_state[_LINK] = (one.id, made[0])

@@ -23,7 +23,10 @@ def page(client: "Client") -> None:
 
 
 def shown(**answers: Any) -> tuple[AppTest, Served]:
-    served = Served({"GET /users": [BOSS, CARLO], "GET /invitations": [INVITED]} | answers, "admin")
+    served = Served(
+        {"GET /users": [BOSS, CARLO], "GET /invitations": [INVITED], "GET /openapi.json": {"paths": {}}} | answers,
+        "admin",
+    )
     return AppTest.from_function(page, default_timeout=30, kwargs={"client": served.client}).run(), served
 
 
@@ -53,6 +56,18 @@ def test_somebody_is_locked_out_and_let_in_again_but_not_oneself() -> None:
         press(test, "lock-c")
         assert served.asked == [("PATCH /users/c", {"disabled": disabled})]
         assert test.button(key="lock-u").disabled
+        assert any("also after letting in again" in one.value for one in test.markdown) is disabled
+
+
+def test_all_sessions_of_somebody_are_ended_and_what_goes_with_them_is_said_before() -> None:
+    there = {"paths": {"/api/v1/users/{user_id}/sessions": {"delete": {}}}}
+    test, served = shown(**{"GET /openapi.json": there, "DELETE /users/c/sessions": {}})
+    assert any("tokens of programs do not count any more" in one.value for one in test.markdown)
+    assert not [one for one in test.button if one.key == "sessions-u"]
+    assert served.asked == []
+    press(test, "sessions-c")
+    assert served.asked == [("DELETE /users/c/sessions", None)]
+    assert [one.value for one in test.success] == ["They have ended."]
 
 
 def test_the_last_administrator_stays_one() -> None:
