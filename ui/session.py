@@ -52,12 +52,13 @@ def enter(client: Client) -> None:
 
 
 def leave() -> None:
-    """Forget who was logged in, here and at the server."""
+    """Forget who was logged in, here and at the server, which may have ended the session already."""
     if client := tickets().client(st.session_state.get("ticket", "")):
         try:
             client.log_out()
         except ServerError as error:
-            st.toast(say("Logged out here; the server was not told: {error}", error=error))
+            if not error.logged_out:
+                st.toast(say("Logged out here; the server was not told: {error}", error=error))
     forget()
 
 
