@@ -10,8 +10,8 @@ from ui import places
 from ui.client import Client
 from ui.language import message, say
 from ui.models import KINDS, Models, Preset, Service, keep, try_new
+from ui.problems import ServerError
 from ui.screens.model_test import laid_out
-from ui.screens.telling import told
 from ui.texts import unmarked
 
 _STRUCTURED = {
@@ -20,50 +20,77 @@ _STRUCTURED = {
     "json_object": message("JSON objects"),
     "text": message("not at all"),
 }
-_TESTED = "model-tested"
+SAVED = "model-saved"
+"""That one was kept, told above the list."""
+_PRESSED, _FOUND = "model-pressed", "model-found"
+_TEST, _SAVE = "test", "save"
 
 
 def model_form(client: Client, found: Models, one: Service | None) -> None:
-    """Of a new one, where ``one`` is None."""
+    """Of a new one, where ``one`` is None. Buttons and what came of them stand before the fields that mostly stay as they are."""
     st.title(say("Change {name}", name=unmarked(one.name)) if one else say("Add a model"))
     if st.button(say("All models"), icon=":material/arrow_back:", type="tertiary", key="models-back"):
         _leave()
     at = one.id if one else "new"
     kind, preset = _kind(one, at), _preset(found, one, at)
+    pressed: str = st.session_state.pop(_PRESSED, "")
     # A form takes each key that is typed: a password field alone loses what one leaves by Tab, for the button in it.
     with st.form(f"model-{at}", border=False, enter_to_submit=False):
         body = _asked(one, kind, preset, at)
         with st.container(horizontal=True, gap="small"):
-            tests = st.form_submit_button(say("Test"), icon=":material/network_check:", key=f"try-{at}")
-            keeps = st.form_submit_button(say("Save"), type="primary", key=f"keep-{at}")
-    if tests or keeps:
-        _sent(client, one, body, tests=tests)
-    of, test = st.session_state.get(_TESTED, (None, None))
-    if test is not None and of == body:
-        laid_out(test)
+            _button(_TEST, say("Test"), f"try-{at}", busy=bool(pressed), icon=":material/network_check:")
+            _button(_SAVE, say("Save"), f"keep-{at}", busy=bool(pressed), type="primary")
+        below = st.empty()
+        body |= _further(one, kind, at)
+    if pressed:
+        with below.container():
+            _sent(client, one, body, tests=pressed == _TEST)
+    of, came = st.session_state.get(_FOUND, (None, None))
+    if came is not None and of == body:
+        with below.container():
+            _came(came)
+
+
+def _button(which: str, label: str, key: str, *, busy: bool, **looks: Any) -> None:
+    """It waits while what was pressed before is done."""
+
+    def press() -> None:
+        st.session_state[_PRESSED] = which
+
+    st.form_submit_button(label, key=key, disabled=busy, on_click=press, **looks)
 
 
 def _sent(client: Client, one: Service | None, body: JsonObject, *, tests: bool) -> None:
     """Try it, or keep it, which is left when it is done."""
-    st.session_state.pop(_TESTED, None)
-    if not (body["name"] and body["address"] and body["model"]):
-        st.error(say("It needs a name, an address and a model."))
-        return
-    tried: list[ServiceTest] = []
-    with st.spinner(say("Asking some twenty small questions…")):
-        if tests:
-            done = told(lambda: tried.append(try_new(client, body, one.id if one else "")))
-        else:
-            done = told(lambda: keep(client, body, one))
-    if tried:
-        st.session_state[_TESTED] = (body, tried[0])
-    elif done:
+    st.session_state.pop(_FOUND, None)
+    if not (body["address"] and body["model"]):
+        came: ServiceTest | str = say("It needs an address and a model.")
+    else:
+        try:
+            with st.spinner(say("Asking some twenty small questions; a slow model takes minutes…"), show_time=True):
+                came = try_new(client, body, one.id if one else "") if tests else ""
+                if not tests:
+                    keep(client, body, one)
+        except ServerError as error:
+            came = str(error)
+    if came == "":
         st.session_state.pop("choices", None)  # what a run may choose is another now
+        st.session_state[SAVED] = True
         _leave()
+    st.session_state[_FOUND] = (body, came)
+    st.rerun()
+
+
+def _came(came: ServiceTest | str) -> None:
+    """What the test found, or what is wrong."""
+    if isinstance(came, str):
+        st.error(unmarked(came))
+    else:
+        laid_out(came)
 
 
 def _leave() -> None:
-    st.session_state.pop(_TESTED, None)
+    st.session_state.pop(_FOUND, None)
     places.go("models")
 
 
@@ -90,24 +117,29 @@ def _asked(one: Service | None, kind: str, preset: Preset, at: str) -> JsonObjec
         say("Model"), one.model if one else "", max_chars=100, key=f"model-{at}", help=say("As the endpoint lists it.")
     ).strip()
     name = st.text_input(
-        say("Name"), one.name if one else "", max_chars=100, key=f"name-{at}", help=say("By which runs choose it.")
+        say("Name"),
+        one.name if one else "",
+        max_chars=100,
+        key=f"name-{at}",
+        help=say("By which runs choose it. Empty: as the model is called."),
     ).strip()
     key = _key(one, preset, at)
-    prompt, completion = _prices(one, at)
     online = st.toggle(say("On line: runs may ask it"), one.online if one else True, key=f"online-{at}")
     return {
         "kind": kind,
-        "name": name,
+        "name": name or model,
         "provider": preset.provider,
         "address": address,
         "own_network": own,
         "model": model,
         "key": key,
-        "price_prompt": prompt,
-        "price_completion": completion,
         "online": online,
-        "parameters": _advanced(one, kind, at),
     }
+
+
+def _further(one: Service | None, kind: str, at: str) -> JsonObject:
+    prompt, completion = _prices(one, at)
+    return {"price_prompt": prompt, "price_completion": completion, "parameters": _advanced(one, kind, at)}
 
 
 def _preset(found: Models, one: Service | None, at: str) -> Preset:

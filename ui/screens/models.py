@@ -9,13 +9,15 @@ from ui.client import Client
 from ui.language import listing, moment, say
 from ui.models import KINDS, PURPOSES, Models, Service, choose, models, put_on_line, remove, try_again
 from ui.problems import ServerError
-from ui.screens.model_form import model_form
+from ui.screens.model_form import SAVED, model_form
 from ui.screens.model_test import in_a_line, laid_out
 from ui.screens.telling import told
 from ui.texts import unmarked
 
 _USUAL = ""
 _SAID = "models-said"
+_TOP = """<script>document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0);</script>"""
+"""The form was longer: what was saved is told where the list begins."""
 
 
 def all_models(client: Client) -> None:
@@ -25,6 +27,9 @@ def all_models(client: Client) -> None:
         model_form(client, found, next((one for one in found.services if one.id == wanted), None))
         return
     st.title(say("Models"))
+    if st.session_state.pop(SAVED, False):
+        st.success(say("Saved."))
+        st.html(_TOP, unsafe_allow_javascript=True)
     st.caption(say("Language models and embedding services. A change counts from the next run on, without a restart."))
     if st.button(say("Add a model"), icon=":material/add:", type="primary", key="add-model"):
         places.go("models", model="new")
@@ -73,7 +78,7 @@ def _actions(client: Client, one: Service) -> None:
         if st.button(say("Change"), icon=":material/edit:", key=f"change-{one.id}"):
             places.go("models", model=one.id)
         if st.button(say("Test again"), icon=":material/network_check:", key=f"test-{one.id}"):
-            with st.spinner(say("Asking some twenty small questions…")):
+            with st.spinner(say("Asking some twenty small questions; a slow model takes minutes…"), show_time=True):
                 _done(lambda: try_again(client, one.id))
         label = say("Take off line") if one.online else say("Put on line")
         if st.button(label, icon=":material/power_settings_new:", key=f"line-{one.id}"):

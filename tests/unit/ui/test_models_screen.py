@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from domain.model import JsonObject
 from tests.unit.ui.served import HOSTILE, Served
 from ui.client import Client
+from ui.screens import model_form
 from ui.screens.views import VIEWS
 
 WORKS: JsonObject = {
@@ -41,7 +42,8 @@ def page(client: "Client", places: dict[str, str]) -> None:
     from ui.screens.models import all_models
 
     for name, value in places.items():
-        st.query_params.setdefault(name, value)
+        if f"came-by-{name}" not in st.session_state:
+            st.session_state[f"came-by-{name}"] = st.query_params[name] = value
     all_models(client)
 
 
@@ -109,12 +111,14 @@ def test_a_new_one_is_tried_and_kept() -> None:
     test.selectbox[0].select("ollama").run()
     assert (test.text_input[0].value, test.checkbox[0].value) == ("http://localhost:11434/v1", True)
     press(test, "Test")
-    assert "It needs a name" in read(test)
+    assert "It needs an address and a model." in read(test)
     assert served.asked == []
     for field, text in ((1, "large-1"), (2, "Large"), (3, "sk-1")):
         test.text_input[field].input(text)
     press(test, "Test")
     assert "It works." in read(test)
+    assert "It needs" not in read(test)
+    assert not next(one for one in test.button if one.label == "Test").disabled
     press(test, "Save")
     (tried, sent), (kept, body) = served.asked
     assert (tried, kept) == ("POST /models/test", "POST /models")
@@ -146,3 +150,35 @@ def test_one_that_fails_stays_on_the_form_with_what_is_wrong() -> None:
     assert "it cannot be on line" in read(test)
     press(test, "Test")
     assert "It cannot be used: the endpoint wants another key" in read(test)
+
+
+def test_one_without_a_name_has_that_of_its_model_and_what_was_saved_is_told_above_the_list() -> None:
+    test, served = shown({"POST /models": LARGE}, model="new")
+    test.text_input[1].input("large-1")
+    press(test, "Save")
+    ((_, body),) = served.asked
+    assert isinstance(body, dict)
+    assert body["name"] == "large-1"
+    assert [one.value for one in test.title] == ["Models"]
+    assert [one.value for one in test.success][:1] == ["Saved."]
+    assert [one.value for one in test.run().success][:1] != ["Saved."]
+
+
+def test_buttons_wait_and_time_is_told_while_a_test_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = list[Any]()
+    plain = model_form.st.form_submit_button
+
+    def button(label: str, **named: Any) -> bool:
+        told.append((label, named["disabled"]))
+        return plain(label, **named)
+
+    def tried(_: Any) -> JsonObject:
+        told.append("asked")
+        return WORKS
+
+    monkeypatch.setattr(model_form.st, "form_submit_button", button)
+    test, _ = shown({"POST /models/test": tried}, model="new")
+    test.text_input[1].input("large-1")
+    told.clear()
+    press(test, "Test")
+    assert told == [("Test", True), ("Save", True), "asked", ("Test", False), ("Save", False)]
