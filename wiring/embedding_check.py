@@ -10,6 +10,7 @@ from wiring.settings import Settings
 
 if TYPE_CHECKING:
     from agent.llm.client.embeddings import OpenaiEmbeddings
+    from agent.llm.client.transport import Addresses
 
 _ASKED = "What will the weather be like tomorrow in Oslo?"
 _ALIKE = (
@@ -46,13 +47,13 @@ class EmbeddingReport(Model):
         return not self.failure and self.ordered and self.sensible
 
 
-async def check_embedding(settings: Settings) -> EmbeddingReport:
-    """Ask the service of the settings for a few vectors. Its failures are in the report.
+async def check_embedding(settings: Settings, addresses: "Addresses | None" = None) -> EmbeddingReport:
+    """Ask the service of the settings for a few vectors. Its failures are in the report. ``addresses``: where it may be, None for anywhere.
 
     Raises:
         UsageError: the settings name none.
     """
-    service = embedding_service(settings)
+    service = embedding_service(settings, addresses)
     report = EmbeddingReport(url=settings.embedding_url, model=settings.embedding_name)
     try:
         return await _asked(settings, service, report)

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 TEST_SECONDS = 120.0
 """A test that takes longer is broken off."""
 _MEANT = (
-    "where {place} is meant, a machine of your own, say that it may be in your own network (own_network); or the operator adds it to "
-    "FOOTPATH_ALLOW_HOSTS"
+    "where {place} is meant, a machine of your own, tick “It is on this machine or in our own network” (own_network)"
 )
 
 
@@ -76,7 +75,7 @@ async def tested(settings: Settings, service: NewModelService, key: str) -> Serv
         return ServiceTest(works=False, failure="forbidden", error=str(error))
     except (OSError, ValueError):  # ValueError: a port or a host that is none
         return ServiceTest(
-            works=False, failure="dns", error=f"the host of {service.address} is not known: check its address"
+            works=False, failure="dns", error=f"the host of {service.address} is not known: check its field Address"
         )
     try:
         if service.kind == "embedding":
@@ -117,7 +116,7 @@ def _as_settings(settings: Settings, service: NewModelService, key: str) -> Sett
 async def _embeddings(settings: Settings, service: NewModelService, key: str) -> ServiceTest:
     """As the settings' embedding service is tried."""
     asked = _as_settings(settings, service, key).model_copy(update={"embedding_attempts": 1})
-    found = await check_embedding(asked)
+    found = await check_embedding(asked, service_addresses(settings, service))
     advice = [told for told in found.advice if not told.startswith("set FOOTPATH_EMBED")]
     return ServiceTest(
         works=found.works,

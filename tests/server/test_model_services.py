@@ -94,7 +94,7 @@ def web_page(_: ChatRequest) -> Reply:
     [
         (RuleBasedModel(), {"key": "sk-wrong"}, "key", "another key"),
         (RuleBasedModel(), {"model": "unknown"}, "model", "no model is called"),
-        (RuleBasedModel(), {"own_network": False}, "forbidden", "not a public address"),
+        (RuleBasedModel(), {"own_network": False}, "forbidden", "tick “It is on this machine or in our own network”"),
         (RuleBasedModel(), {"address": "http://169.254.169.254/v1"}, "forbidden", "not a public address"),
         (RuleBasedModel(), {"address": "http://127.0.0.1:9/v1"}, "connection", "nothing answers"),
         (hangs, {"parameters": {"timeout": 0.3}}, "timeout", "no answer in time"),
@@ -114,6 +114,17 @@ async def test_one_that_fails_is_kept_off_line_only(
         assert KEY not in refused.text + str(made)
         online = await sent(world, "PUT", f"/models/{made['id']}/online", {"online": True})
         assert online.status_code == 409, "it is tried again, and fails again"
+
+
+async def test_an_embedding_service_is_asked_at_its_own_addresses_and_its_error_names_the_field(world: World) -> None:
+    async with model_server(RuleBasedModel(), api_key=KEY) as server:
+        body = body_of(
+            server, kind="embedding", address=f"{server.url}/nowhere", price_prompt=None, price_completion=None
+        )
+        tried = (await sent(world, "POST", "/models/test", body)).json()
+        assert tried["failure"] == "address", tried
+        assert "set its field Address to the whole address" in tried["error"]
+        assert "FOOTPATH" not in str(tried)
 
 
 async def test_runs_ask_what_is_on_line_when_they_begin(home: Path, tmp_path: Path) -> None:

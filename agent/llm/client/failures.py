@@ -16,7 +16,13 @@ RETRIED: frozenset[ModelFailure] = frozenset({"busy", "server", "connection", "d
 
 _UNREAD = frozenset({"DecodingError", "OversizedAnswerError"})
 _BROKEN = frozenset({"RemoteProtocolError", "ReadError", "WriteError", "ConnectionResetError", "APIConnectionError"})
-_OF_SERVICE = {"URL": "its address", "NAME": "its model", "API_KEY": "its key", "TIMEOUT": "its timeout"}
+_OF_SERVICE = {
+    "URL": "its field Address",
+    "NAME": "its field Model",
+    "API_KEY": "its field Key",
+    "TIMEOUT": "the seconds that an answer may take",
+}
+"""As the form of a model service calls them."""
 
 
 @dataclass(frozen=True, slots=True)
