@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from ui import places
 from ui.accounts import (
     PAGE,
     Account,
@@ -55,7 +56,7 @@ def all_accounts(client: Client) -> None:
         st.caption(say("Nobody who may log in has a name that begins so.") if prefix else say("There are no more."))
     if not prefix:
         _turning(pages, found)
-    with st.expander(say("Invitations"), expanded=_MADE in st.session_state):
+    with st.expander(say("Invitations"), expanded=bool(_made())):
         _invitations(client)
 
 
@@ -161,9 +162,18 @@ def _turning(pages: list[str], found: list[Account]) -> None:
 
 def _invitations(client: Client) -> None:
     """Each makes one account: its link opens the page where one registers."""
-    if made := st.session_state.pop(_MADE, ""):
-        st.success(say("Made. Give this link to the invited person; it is not shown again:"))
-        st.code(link(str(st.context.url), "invitation", made), language=None, wrap_lines=True)
+    found, made = invitations(client), _made()
+    open_ones = {one.id for one in found if not one.used_at}
+    for one in (one for one in reversed(made) if one.id in open_ones):
+        made_for = (
+            say("Made for {whom}. Give this link to nobody else:", whom=one.note)
+            if one.note
+            else say("Made. Whoever has this link can make an account:")
+        )
+        st.success(unmarked(made_for))
+        st.code(link(str(st.context.url), "invitation", one.secret), language=None, wrap_lines=True)
+    if made:
+        st.caption(say("Links are shown until you leave this page, and then not again."))
     with st.form("invite", clear_on_submit=True, border=False):
         role = st.selectbox(say("Role"), list(_ROLES), format_func=lambda one: say(_ROLES[one]), key="invite-role")
         note = st.text_input(say("For whom"), max_chars=200, key="invite-note")
@@ -172,9 +182,14 @@ def _invitations(client: Client) -> None:
         )
         pressed = st.form_submit_button(say("Invite somebody"))
     if pressed:
-        _done(lambda: st.session_state.update({_MADE: invite(client, role, note.strip(), days).secret}))
-    for one in invitations(client):
+        _done(lambda: made.append(invite(client, role, note.strip(), days)))
+    for one in found:
         _invitation(client, one)
+
+
+def _made() -> list[Invitation]:
+    """Those that were made since this page was opened, with their secrets."""
+    return places.kept_here().setdefault(_MADE, [])
 
 
 def _invitation(client: Client, one: Invitation) -> None:

@@ -84,18 +84,27 @@ def test_somebody_is_searched_for_by_name() -> None:
     assert [one.key for one in test.selectbox if one.key] == ["role-z-author", "invite-role", "invite-days"]
 
 
-def test_an_invitation_is_made_shown_once_and_withdrawn() -> None:
-    made = INVITED | {"secret": "fpi_once"}
+def test_links_of_invitations_say_for_whom_and_are_shown_until_the_page_is_left() -> None:
+    made = INVITED | {"secret": "fpi_once", "note": f"for {HOSTILE}"}
+    another = INVITED | {"id": "j", "secret": "fpi_other", "note": ""}
     test, served = shown(**{"POST /invitations": made, "DELETE /invitations/i": {}})
     test.selectbox(key="invite-role").set_value("author")
     test.text_input(key="invite-note").set_value("for Ines")
     next(one for one in test.button if one.label == "Invite somebody").click().run()
     assert served.asked == [("POST /invitations", {"role": "author", "note": "for Ines", "days": 7})]
-    (shown_once,) = [one.value for one in test.code]
-    assert shown_once.endswith("?invitation=fpi_once")
+    served.answers |= {"POST /invitations": another, "GET /invitations": [INVITED | {"id": "j"}, INVITED]}
+    next(one for one in test.button if one.label == "Invite somebody").click().run()
+    assert [one.value.partition("?")[2] for one in test.code] == ["invitation=fpi_other", "invitation=fpi_once"]
+    told = [one.value for one in test.success]
+    assert "Whoever has this link" in told[0]
+    assert "Made for for " in told[1]
+    assert "**loud**" not in told[1]
     press(test, "withdraw-i")
     assert served.asked[-1] == ("DELETE /invitations/i", None)
-    assert not test.code
+    served.answers["GET /invitations"] = [INVITED | {"id": "j"}]
+    assert len(test.run().code) == 1
+    del test.session_state["kept-here"]
+    assert not test.run().code
 
 
 def test_a_link_for_a_new_password_is_made_and_shown_once() -> None:
