@@ -49,14 +49,14 @@ class Quotas:
     def check_run(self, used: Used, policy: str) -> None:
         """``OverLimitError`` where a run is one too many; ``used`` counts it. Tokens are asked about where it would take any."""
         if self.runs and used.runs > self.runs:
-            raise _over(f"your {self.runs:,} runs of today are used up", used)
+            raise _over(_all_used(self.runs, "run"), used)
         if policy == "llm" and (refusal := self.used_up(used)):
             raise _over(refusal, used)
 
     def used_up(self, used: Used) -> str:
         """Which limit of what language models may take is reached, in words; empty while none is."""
         if self.tokens and used.tokens >= self.tokens:
-            return f"your {self.tokens:,} tokens of language models of today are used up"
+            return _all_used(self.tokens, "token", " of language models")
         cost = self.cost_of(used)
         if self.cost and cost is not None and cost >= self.cost:
             return f"what language models may cost you today ({self.cost:g}) is used up"
@@ -68,8 +68,8 @@ class Quotas:
 
 
 def until(used: Used) -> str:
-    """When there is more, in words."""
-    return f"there is more from {used.until:%Y-%m-%d %H:%M} UTC on"
+    """When there is more, and who can give it, in words."""
+    return f"there is more from {used.until:%Y-%m-%d %H:%M} UTC on, or an administrator raises the limit"
 
 
 def quotas_of(settings: Settings) -> Quotas:
@@ -82,6 +82,10 @@ def quotas_of(settings: Settings) -> Quotas:
             "FOOTPATH_MODEL_PRICE_COMPLETION"
         )
     return Quotas(settings.user_runs_per_day, settings.user_tokens_per_day, settings.user_cost_per_day, price)
+
+
+def _all_used(count: int, one: str, of: str = "") -> str:
+    return f"your 1 {one}{of} of today is used up" if count == 1 else f"your {count:,} {one}s{of} of today are used up"
 
 
 def _over(what: str, used: Used) -> OverLimitError:

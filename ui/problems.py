@@ -1,12 +1,13 @@
 """What can go wrong between page and server: one error, with a message that says what to do."""
 
 from collections.abc import Sequence
+from math import ceil
 
 import httpx
 from pydantic import ValidationError
 
 from domain.errors import FootpathError
-from ui.language import language, message, say
+from ui.language import language, message, say, say_count
 from ui.replies import Fault, Problem
 
 _SENTENCES = {
@@ -72,7 +73,7 @@ def refused(response: httpx.Response) -> ServerError:
             )
         )
     wait = response.headers.get("Retry-After", "")
-    hint = f" {say('(try again in {wait} seconds)', wait=wait)}" if wait.isdigit() else ""
+    hint = f" {_again(int(wait))}" if wait.isdigit() else ""
     detail = "; ".join(_said(fault.place, fault.message) for fault in problem.errors) or problem.detail
     return ServerError(detail + hint, problem=problem.code, status=response.status_code, faults=problem.errors)
 
@@ -85,6 +86,16 @@ def unreached(address: str, error: httpx.HTTPError) -> ServerError:
         else say("the server at {address} does not answer; see whether it runs, then try again", address=address)
     )
     return ServerError(told, problem="unreached")
+
+
+def _again(seconds: int) -> str:
+    """When to try again: long waits in hours and minutes."""
+    if seconds < 120:
+        return say_count("(try again in 1 second)", "(try again in {count} seconds)", seconds)
+    hours, minutes = divmod(ceil(seconds / 60), 60)
+    if not hours:
+        return say("(try again in {minutes} min)", minutes=minutes)
+    return say("(try again in {hours} h {minutes} min)", hours=hours, minutes=minutes)
 
 
 def _said(place: str, message: str) -> str:

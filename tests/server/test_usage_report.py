@@ -23,7 +23,9 @@ async def test_one_users_runs_are_limited_before_a_run_begins_and_it_is_said_whe
     assert (await asks(world, "user")).status_code == 202
     refused = await asks(world, "user")
     assert (refused.status_code, refused.json()["code"]) == (429, "over_limit")
-    assert "there is more from" in refused.json()["detail"]
+    said = refused.json()["detail"]
+    assert said.startswith("your 1 run of today is used up; there is more from")
+    assert said.endswith("or an administrator raises the limit")
     assert int(refused.headers["Retry-After"]) <= 86_400
     assert (await asks(world, "other")).status_code == 202, "others have what everybody has"
     mine = (await world.client.get("/api/v1/me/usage", headers=await world.headers_of("user"))).json()

@@ -6,6 +6,7 @@ import re
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+import httpx
 import pytest
 from babel.messages.pofile import read_po
 from streamlit.testing.v1 import AppTest
@@ -19,7 +20,7 @@ from tests.unit.ui.test_login_links import opened, rule
 from ui import language
 from ui.language import LANGUAGES, day, listing, moment, number, say, say_count
 from ui.people import value_told
-from ui.problems import ServerError
+from ui.problems import ServerError, refused
 from ui.run_summary import seconds_told
 from ui.server_words import SENTENCES
 
@@ -157,6 +158,15 @@ def test_a_problem_of_the_server_is_said_by_its_code_with_the_servers_words_besi
 
 def test_in_english_a_problem_is_said_by_the_server() -> None:
     assert str(ServerError("there is no such run", problem="not_found")) == "there is no such run"
+
+
+@pytest.mark.parametrize(
+    ("wait", "said"),
+    [("1", "1 second"), ("60", "60 seconds"), ("600", "10 min"), ("72840", "20 h 14 min"), ("72841", "20 h 15 min")],
+)
+def test_how_long_to_wait_is_told_in_hours_and_minutes(wait: str, said: str) -> None:
+    answer = httpx.Response(429, headers={"Retry-After": wait}, json={"code": "over_limit", "detail": "no"})
+    assert str(refused(answer)) == f"no (try again in {said})"
 
 
 @pytest.mark.parametrize("content", ["msgid Name", "", None])
