@@ -2,7 +2,7 @@
 
 from datetime import UTC, date, datetime, time, timedelta
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, JsonValue
 
 from domain.model import JsonObject
 from ui.client import Client, read, read_all
@@ -14,6 +14,9 @@ VIA = {
     "token": message("a program's token"),
     "command": message("a command on the server"),
 }
+_CHANGE = "change_user"
+_STATES = frozenset({"disabled", "enabled", "online", "shared"})
+"""Of these a no is told, too: it is what was changed."""
 
 
 class Entry(BaseModel):
@@ -46,11 +49,29 @@ class Entry(BaseModel):
         return say("done") if self.status < 400 else say("refused ({status})", status=self.status)
 
     @property
+    def what(self) -> str:
+        """What was done. Of an account one operation changes two things: which of them it was."""
+        out = self.said.get("disabled")
+        if self.operation != _CHANGE:
+            return self.about
+        return say("Lock out") if out else say("Give a role") if out is None else say("Let in again")
+
+    @property
     def details(self) -> str:
-        """What is told of it, each with its name."""
+        """What is told of it, each with its name; nothing of what was left empty or not chosen."""
+        hidden = {"disabled"} if self.operation == _CHANGE else set[str]()
+        told = {name: _value(name, value) for name, value in self.said.items() if name not in hidden}
         return ", ".join(
-            f"{name}: {value}" for name, value in self.said.items() if value is not None and not name.endswith("_id")
+            f"{name.replace('_', ' ')}: {value}" for name, value in told.items() if value and not name.endswith("_id")
         )
+
+
+def _value(name: str, value: JsonValue) -> str:
+    if isinstance(value, bool):
+        return say("yes") if value else say("no") if name in _STATES else ""
+    if isinstance(value, list):
+        return ", ".join(str(one) for one in value)
+    return "" if value is None or value == {} else str(value)
 
 
 class EntryPage(BaseModel):

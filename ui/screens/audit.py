@@ -60,7 +60,7 @@ def _shown(found: EntryPage, *, chosen: bool) -> None:
             {
                 say("When (UTC)"): moment(one.at, seconds=True),
                 say("Who"): one.who or say("somebody on the machine"),
-                say("What"): one.about,
+                say("What"): one.what,
                 say("With"): one.details or "–",
                 say("How it ended"): one.ended,
             }

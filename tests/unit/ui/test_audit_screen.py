@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.unit.ui.served import HOSTILE, Served
+from ui.audit import Entry
 from ui.client import Client
 from ui.screens.views import VIEWS
 
@@ -81,3 +82,37 @@ def test_what_is_looked_for_is_asked_of_the_server_and_begins_at_the_newest() ->
 def test_an_empty_log_says_so() -> None:
     test, _ = shown({"entries": []})
     assert [one.value for one in test.info] == ["Nothing was changed yet."]
+
+
+@pytest.mark.parametrize(
+    ("operation", "said", "what", "details"),
+    [
+        (
+            "import",
+            {"reason": "", "replace": False, "unchecked": True, "files": ["a", "b"]},
+            "Did",
+            "unchecked: yes, files: a, b",
+        ),
+        ("import", {"reason": "", "replace": False}, "Did", ""),
+        (
+            "limits",
+            {"account": "carlo", "runs": 0, "visible_to": {}, "watch_minutes": 5},
+            "Did",
+            "account: carlo, runs: 0, watch minutes: 5",
+        ),
+        ("line", {"service": "Large", "online": False}, "Did", "service: Large, online: no"),
+        ("change_user", {"account": "carlo", "disabled": True}, "Lock out", "account: carlo"),
+        ("change_user", {"account": "carlo", "disabled": False}, "Let in again", "account: carlo"),
+        (
+            "change_user",
+            {"account": "carlo", "role": "author", "disabled": None},
+            "Give a role",
+            "account: carlo, role: author",
+        ),
+    ],
+)
+def test_details_tell_what_was_chosen_and_no_more(
+    operation: str, said: dict[str, Any], what: str, details: str
+) -> None:
+    entry = Entry.model_validate(ENTRY | {"operation": operation, "about": "Did", "said": said})
+    assert (entry.what, entry.details) == (what, details)
