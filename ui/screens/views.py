@@ -4,8 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
+import streamlit as st
+
 from ui.client import Client
-from ui.language import message
+from ui.language import message, say
 from ui.screens.account import account
 from ui.screens.accounts import all_accounts
 from ui.screens.audit import audit_log
@@ -34,7 +36,7 @@ class View:
 
     label: str
     icon: str
-    draw: Callable[[Client, str], None]
+    content: Callable[[Client, str], None]
     needs: str = ""
     group: str = ""
     admins: bool = False
@@ -43,9 +45,21 @@ class View:
 
     def offered(self, client: Client) -> bool:
         """Whether this user can do something there."""
-        if self.part_of or (self.admins and client.account.user.role != "admin"):
+        if self.part_of or not self._may(client):
             return False
         return not self.needs or client.can(self.needs)
+
+    def draw(self, client: Client, conversation: str) -> None:
+        """What there is to see; for whom it is not, who comes by its address, a sentence that says so."""
+        if self._may(client):
+            self.content(client, conversation)
+            return
+        title = say(self.label)
+        st.title(title)
+        st.info(say("{page} is for administrators only. Where you need something there, ask one of them.", page=title))
+
+    def _may(self, client: Client) -> bool:
+        return not self.admins or client.account.user.role == "admin"
 
 
 VIEWS = {

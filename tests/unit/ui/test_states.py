@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 from tests.architecture.source_tree import ROOT
 from tests.unit.ui.served import Served
 from ui import session
+from ui.client import Client
 from ui.screens.views import VIEWS
 
 CONVERSATION = {
@@ -49,6 +50,37 @@ KINDS = {
 }
 
 
+def opened(view: str, client: Client, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setattr(client, "_paths", Has())
+    monkeypatch.setattr(session, "visitor", lambda: client)
+    page = AppTest.from_file(str(ROOT / "ui" / "app.py"), default_timeout=60)
+    page.session_state.ticket = ""
+    page.query_params.update({"view": view, "conversation": "c1"})
+    page.run()
+    assert not page.exception
+    return page
+
+
+@pytest.mark.parametrize("view", [name for name, one in VIEWS.items() if one.admins])
+def test_a_view_of_administrators_says_so_to_others_and_asks_the_server_nothing(
+    view: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = list[str]()
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        path = request.url.path.removeprefix("/api/v1")
+        if path not in AROUND:
+            asked.append(path)
+        return httpx.Response(200, json=AROUND.get(path, {}))
+
+    page = opened(view, Served({}, role="user", answer=answer).client, monkeypatch)
+    label = VIEWS[view].label
+    assert [one.value for one in page.main.title] == [label]
+    assert [one.value.startswith(f"{label} is for administrators only.") for one in page.main.info] == [True]
+    assert not [*page.main.button, *page.main.text_input, *page.main.tabs, *page.error]
+    assert not asked
+
+
 @pytest.mark.parametrize(("view", "kind"), [(view, list(KINDS)[len(view) % 3]) for view in ("", *VIEWS)])
 def test_a_view_says_what_is_wrong(view: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     answers, said = KINDS[kind]
@@ -58,13 +90,7 @@ def test_a_view_says_what_is_wrong(view: str, kind: str, monkeypatch: pytest.Mon
         return httpx.Response(200, json=known) if known is not None else answers(request)
 
     client = Served({}, role="admin", answer=answer).client
-    monkeypatch.setattr(client, "_paths", Has())
-    monkeypatch.setattr(session, "visitor", lambda: client)
-    page = AppTest.from_file(str(ROOT / "ui" / "app.py"), default_timeout=60)
-    page.session_state.ticket = ""
-    page.query_params.update({"view": view, "conversation": "c1"})
-    page.run()
-    assert not page.exception
+    page = opened(view, client, monkeypatch)
     assert [one.value for one in page.error if said in one.value], [one.value for one in page.error]
     assert "Try again" in [one.label for one in page.button]
     assert "New conversation" in [one.label for one in page.sidebar.button]
