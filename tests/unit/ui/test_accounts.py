@@ -23,10 +23,9 @@ def page(client: "Client") -> None:
 
 
 def shown(**answers: Any) -> tuple[AppTest, Served]:
-    served = Served(
-        {"GET /users": [BOSS, CARLO], "GET /invitations": [INVITED], "GET /openapi.json": {"paths": {}}} | answers,
-        "admin",
-    )
+    usual: dict[str, Any] = {"GET /users": [BOSS, CARLO], "GET /invitations": [INVITED]}
+    usual["GET /openapi.json"] = {"paths": {}}
+    served = Served(usual | answers, "admin")
     return AppTest.from_function(page, default_timeout=30, kwargs={"client": served.client}).run(), served
 
 
@@ -60,8 +59,8 @@ def test_somebody_is_locked_out_and_let_in_again_but_not_oneself() -> None:
 
 
 def test_all_sessions_of_somebody_are_ended_and_what_goes_with_them_is_said_before() -> None:
-    there = {"paths": {"/api/v1/users/{user_id}/sessions": {"delete": {}}}}
-    test, served = shown(**{"GET /openapi.json": there, "DELETE /users/c/sessions": {}})
+    there: dict[str, Any] = {"/api/v1/users/{user_id}/sessions": {"delete": {}}}
+    test, served = shown(**{"GET /openapi.json": {"paths": there}, "DELETE /users/c/sessions": {}})
     assert any("tokens of programs do not count any more" in one.value for one in test.markdown)
     assert not [one for one in test.button if one.key == "sessions-u"]
     assert served.asked == []
