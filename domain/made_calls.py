@@ -27,7 +27,7 @@ class MadeCalls:
                 self._begun[subtask, step] += 1
             case CallFinished(step=step, result=result):
                 begun = self._begun.pop((subtask, step), 0)
-                made = begun if is_made(result) else begun - 1
+                made = max(begun, 1) if is_made(result) else begun - 1
                 if made > 0:
                     self.by_tool[result.tool] += made
             case _:

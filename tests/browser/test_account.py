@@ -37,6 +37,7 @@ def test_theme_and_language_stay_and_an_answer_is_shared(browser_program: Browse
         goes(page, "会话")
         expect(page.get_by_placeholder("请输入问题")).to_be_visible()
         goes(page, "我的账户")
+        expect(page.get_by_role("heading", name="账户")).to_be_visible()
         page.reload()
         expect(page.get_by_role("heading", name="账户")).to_be_visible()
         expect_light(page, "dark")

@@ -28,6 +28,7 @@ def test_runs_are_found_replayed_compared_and_saved(browser_program: BrowserCont
         ended(page, "Answered")
         old_address = page.url + "&view=history"
         presses(page, "New conversation")
+        expect(page.get_by_role("heading", name="What would you like to know?")).to_be_visible()
         asks(page, NORVANIA)
         ended(page, "Answered")
 

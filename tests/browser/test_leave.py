@@ -47,17 +47,17 @@ def asked(page: Page) -> None:
 
 def test_what_is_allowed_is_done_once(page: Page, up: Up) -> None:
     registers(page, "ines")
-    asks(page, task("Water the lemon tree"))
+    asks(page, task("Water the plum tree"))
     asked(page)
-    assert made(up, "Water the lemon tree") == 0
+    assert made(up, "Water the plum tree") == 0
     page.reload()
     asked(page)
     presses(page, "Allow once")
     ended(page, "Answered")
-    assert made(up, "Water the lemon tree") == 1
+    assert made(up, "Water the plum tree") == 1
     page.reload()
     ended(page, "Answered")
-    assert made(up, "Water the lemon tree") == 1
+    assert made(up, "Water the plum tree") == 1
 
 
 def test_what_is_not_allowed_is_not_done(page: Page, up: Up) -> None:

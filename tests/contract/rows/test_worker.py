@@ -109,7 +109,7 @@ async def test_what_a_run_has_called_is_counted_however_often_it_is_taken_up(sto
     made, _ = await run(storage, await user(storage))
 
     def called(step: int) -> CallFinished:
-        result = StepResult(tool=ToolId("a/b/c"), status="ok", outcome="ok" if step != 4 else None)
+        result = StepResult(tool=ToolId("a/b/c"), status="ok" if step != 4 else "missing", attempts=int(step != 4))
         return CallFinished(step=step, result=result)
 
     script = Scripted(stop=3, tell=called)
