@@ -13,6 +13,8 @@ from server.json_words import said
 from tests.server.matrix import EXPECTED
 from tests.server.world import World
 
+QUOTED = re.compile(r"'[^']*'")
+"""A value that is one of a few, in quotes: as it is written in JSON."""
 PYTHON = re.compile(
     r"dictionary|\bdict\b|\bstr(ing)?\b|\bint(eger)?\b|\bNone|\blist\b|tuple|\bset\b|float|\bbool|Value error|validation|instance|input should",
     re.I,
@@ -102,5 +104,5 @@ async def test_no_operation_speaks_of_python(world: World, key: tuple[str, str])
         if answer.status_code == 422:
             refused += 1
             for one in answer.json()["errors"]:
-                assert not PYTHON.search(one["message"]), one
+                assert not PYTHON.search(QUOTED.sub("", one["message"])), one
     assert refused

@@ -48,7 +48,7 @@ def test_who_has_registered_can_log_in(http: httpx.Client, ada: Client) -> None:
 def test_problems_say_what_to_do(http: httpx.Client, ada: Client) -> None:
     with pytest.raises(ServerError) as wrong:
         log_in(http, "ada", "not it at all")
-    assert wrong.value.logged_out
+    assert (wrong.value.status, wrong.value.logged_out) == (401, False), "nobody was logged in"
     with pytest.raises(ServerError, match=r"password: .*at least 8") as short:
         register(http, "bob", "short")
     assert (short.value.status, short.value.problem) == (422, "invalid_request")

@@ -22,8 +22,10 @@ USED: JsonObject = {"runs": {"used": 12, "most": 2000}, "tokens": {"used": 48_21
 
 def page(client: "Client", part: str) -> None:
     """Streamlit runs it apart, so it imports for itself."""
+    from ui.language import begin
     from ui.screens.account import account
 
+    begin()
     account(client, part)
 
 
@@ -90,7 +92,7 @@ def test_a_language_is_kept_for_the_user_and_speaks_at_once() -> None:
     test.radio(key="language-en").set_value("zh").run()
     assert served.asked == [("PATCH /me", {"language": "zh"})]
     assert test.session_state["language"] == "zh"
-    assert test.title[0].value == "账户"
+    assert test.title[0].value == "我的账户"
     test.radio(key="language-zh").set_value("").run()
     assert served.asked[1:] == [("PATCH /me", {"language": None})]
     assert test.title[0].value == "Account"
