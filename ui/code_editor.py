@@ -6,15 +6,14 @@ It is a text area with a few hundred lines of script of our own, which need no n
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 
 import streamlit as st
 from pydantic import BaseModel
 from streamlit.components.v2 import component
 
 from ui.language import message, say
+from ui.style import asset
 
-_ASSETS = Path(__file__).with_name("assets")
 _HINT = message(
     "Python. Tab indents; Escape, then Tab leaves the field. Names of functions are proposed while you type: arrow keys choose, Enter takes one."
 )
@@ -87,5 +86,5 @@ def code_field(label: str, shown: EditedText, key: str, changed: Callable[[str],
 @lru_cache(maxsize=1)
 def _registered() -> Callable[..., object]:
     """Once for each process: Streamlit counts a second registration as a mistake."""
-    html, css, js = ((_ASSETS / f"code_editor.{kind}").read_text() for kind in ("html", "css", "js"))
+    html, css, js = (asset(f"code_editor.{kind}") for kind in ("html", "css", "js"))
     return component("footpath_code", html=html, css=css, js=js, isolate_styles=False)

@@ -6,6 +6,7 @@ from pydantic import BaseModel, Field
 
 from domain.encoder_comparison import EncoderComparison
 from ui.client import Client, read
+from ui.jobs import Job
 
 
 class Vectors(BaseModel):
@@ -16,24 +17,6 @@ class Vectors(BaseModel):
     identity: str
     dimension: int
     at: datetime | None = None
-
-
-class Job(BaseModel):
-    """Long work on the server. ``total`` None: nobody knows how much."""
-
-    id: str
-    state: str
-    what: str = ""
-    done: int = 0
-    total: int | None = None
-    trouble: str = ""
-    by: str = ""
-    created_at: datetime
-
-    @property
-    def open(self) -> bool:
-        """Whether it goes on, or will."""
-        return self.state in ("queued", "running")
 
 
 class Choice(BaseModel):
@@ -77,16 +60,6 @@ def prepare(client: Client, encoder: str) -> Job:
 def compare(client: Client) -> Job:
     """Compare again."""
     return read(Job, client.send("POST", "/embeddings/compare"))
-
-
-def job(client: Client, job: str) -> Job:
-    """How far it is."""
-    return read(Job, client.send("GET", f"/jobs/{job}"))
-
-
-def cancel(client: Client, job: str) -> None:
-    """What it has made stays."""
-    client.send("POST", f"/jobs/{job}/cancel")
 
 
 def switch(client: Client) -> None:

@@ -6,15 +6,13 @@ Boxes are buttons with names that are read out; arrow keys go from one to the ne
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from pathlib import Path
 
 import streamlit as st
 from streamlit.components.v2 import component
 
 from ui.graph_layout import HEIGHT, WIDTH, Layout, Spot
 from ui.language import say
-
-_ASSETS = Path(__file__).with_name("assets")
+from ui.style import asset
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,5 +78,5 @@ def picture(  # of all that is drawn
 @lru_cache(maxsize=1)
 def _registered() -> Callable[..., object]:
     """Once for each process: Streamlit counts a second registration as a mistake."""
-    html, css, js = ((_ASSETS / f"graph_picture.{kind}").read_text() for kind in ("html", "css", "js"))
+    html, css, js = (asset(f"graph_picture.{kind}") for kind in ("html", "css", "js"))
     return component("footpath_graph", html=html, css=css, js=js, isolate_styles=False)

@@ -5,21 +5,19 @@ from collections.abc import Callable
 import streamlit as st
 
 from ui.client import Client
-from ui.embeddings import (  # fmt: skip
+from ui.embeddings import (
     Choice,
     Embeddings,
-    Job,
     Vectors,
-    cancel,
     compare,
     discard,
     drop,
     embeddings,
-    job,
     prepare,
     switch,
     switch_back,
 )
+from ui.jobs import Job, cancel, job
 from ui.language import moment, say
 from ui.screens.encoder_comparison import changes, figures
 from ui.screens.tables import table
