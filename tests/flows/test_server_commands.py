@@ -90,7 +90,7 @@ def test_a_users_key_survives_a_rotation(tmp_path: Path) -> None:
         ("serve.py", ["--port", "0"], "", {"FOOTPATH_VAULT_KEYS": "hidden"}, 2, "VERSION:BASE64"),
         ("serve.py", ["--port", "99999"], "", {}, 3, "--port"),
         ("up.py", ["--store", "new", "--server-port", "99999"], "", {}, 3, "--server-port"),
-        ("up.py", ["--playground-port", "99999"], "", {}, 3, "give --playground-port"),
+        ("up.py", ["--playground-port", "99999"], "", {}, 3, "--playground-port a number from 0"),
         (
             "migrate.py",
             [],
