@@ -1,6 +1,7 @@
 """The whole API asked what nobody thought of: no answer fails, and none is other than its document says."""
 
 import asyncio
+import os
 import socket
 from collections.abc import Generator, Iterator
 from contextlib import AsyncExitStack, contextmanager
@@ -33,7 +34,8 @@ CHECKS: list[Any] = [
     OPENAPI.response_headers_conformance,
     OPENAPI.response_schema_conformance,
 ]
-EXAMPLES = 8
+EXAMPLES = int(os.environ.get("FOOTPATH_TEST_EXAMPLES", "4"))
+"""Of each operation, by each of those who ask; ``FOOTPATH_TEST_EXAMPLES`` tries more."""
 ANY_PACE: Any = list(HealthCheck)
 SCHEMA: Any = schemathesis.openapi.from_dict(deepcopy(api_document()))
 OPERATIONS: dict[tuple[str, str], Any] = {

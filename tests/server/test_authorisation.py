@@ -75,20 +75,27 @@ async def standing(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Asyn
         yield opened
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def sessions(standing: World) -> dict[str, dict[str, str]]:
+    """The headers of a session of each, which nothing of what changes nothing ends."""
+    return {who: await standing.headers_of(who) for who in WHO}
+
+
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("cell", [cell for cell in CELLS if not cell.changes], ids=str)
-async def test_who_may_read_and_who_is_refused(standing: World, cell: Cell) -> None:
-    await _is_as_expected(standing, cell)
+async def test_who_may_read_and_who_is_refused(
+    standing: World, sessions: dict[str, dict[str, str]], cell: Cell
+) -> None:
+    await _is_as_expected(standing, cell, sessions[cell.who])
 
 
 @pytest.mark.parametrize("cell", [cell for cell in CELLS if cell.changes], ids=str)
 async def test_who_may_change(world: World, cell: Cell) -> None:
-    await _is_as_expected(world, cell)
+    await _is_as_expected(world, cell, await world.headers_of(cell.who))
 
 
-async def _is_as_expected(world: World, cell: Cell) -> None:
+async def _is_as_expected(world: World, cell: Cell, headers: dict[str, str]) -> None:
     place = cell.path.format(**await cell.access.things(world))
-    headers = await world.headers_of(cell.who)
     answer = await world.client.request(cell.method, place, json=cell.access.body, headers=headers)
     assert answer.status_code == cell.access.of(cell.who), answer.text
     if answer.status_code >= 400:
