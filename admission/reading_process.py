@@ -112,6 +112,8 @@ def _parsed(data: bytes) -> Schema:
         if data.startswith(mark):
             data = data.decode(codec, errors="replace").lstrip("\ufeff").encode()
     begins = data.lstrip()[:1]
+    if not begins:
+        raise BrokenInputError("is empty; give the text of an OpenAPI document", file="")
     try:
         if begins in (b"{", b"["):
             return mapping(orjson.loads(data))
@@ -123,7 +125,9 @@ def _parsed(data: bytes) -> Schema:
         return mapping(read_yaml(data))
     except YamlError as error:
         told = str(error).replace('in "<byte string>", ', "at ")
-        raise BrokenInputError(f"is neither JSON nor YAML that can be read: {told}", file="") from error
+        raise BrokenInputError(
+            f"is neither JSON nor YAML that can be read: {told}; correct it there", file=""
+        ) from error
     except orjson.JSONDecodeError as error:
         raise BrokenInputError(f"is not JSON that can be read: {error}; correct the document", file="") from error
 

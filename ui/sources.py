@@ -38,7 +38,9 @@ class Change(BaseModel):
 
 
 class Source(BaseModel):
-    """Where tools come from. ``checking``: the gate is at work, ``checked`` of ``to_check`` tools are done; ``check_trouble``: why it stopped early."""
+    """Where tools come from. ``notes``: what of its document was left out or mended, and why. ``checking``: the gate is at work, ``checked`` of
+    ``to_check`` tools are done; ``check_trouble``: why it stopped early.
+    """
 
     id: str
     name: str
@@ -58,6 +60,7 @@ class Source(BaseModel):
     checked_at: datetime | None = None
     counts: Counts = Field(default_factory=Counts)
     trouble: str = ""
+    notes: list[str] = Field(default_factory=list[str])
     changes: list[Change] = Field(default_factory=list[Change])
     checking: bool = False
     check_trouble: str = ""

@@ -22,6 +22,10 @@ from graph.importers.records import RecordError
 from graph.importers.side_effects import of_hints, said_of
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
+_BESIDE_METHODS = ("$ref", "summary", "description", "servers", "parameters", "additionalOperations")
+"""What a path may hold beside its operations."""
+_NO_OBJECT = "not an object; describe there what is called, or take it out"
+_NO_METHOD = "no method of HTTP; correct how it is written"
 MAX_NAME = 200
 MAX_DESCRIPTION = 4_000
 """Characters; a toolset's description is repeated in each of its tools."""
@@ -67,16 +71,18 @@ def read_openapi(
         empty = False
         importing = _Importing(content, schemas, route, method, path_item, operation, server, path.name, place)
         try:
-            doc, problem = importing.tool(taken)
+            doc, problems = importing.tool(taken)
         except UnsupportedError as error:
             report(BrokenInputError(f"{method.upper()} {route} is not imported: {error}", file=str(path)))
             continue
         taken.add(doc.id)
-        if problem:
+        for problem in dict.fromkeys(problems):
             report(BrokenInputError(f"{method.upper()} {route} is imported without {problem}", file=str(path)))
         yield doc
     if empty:
-        raise BrokenInputError("holds no operation (its 'paths' is missing, or empty)", file=str(path))
+        raise BrokenInputError(
+            "holds no operation (its 'paths' is missing, or empty); describe at least one in it", file=str(path)
+        )
 
 
 def _operations(
@@ -91,14 +97,22 @@ def _operations(
             report(BrokenInputError(f"{route} is not imported: {error}", file=str(path)))
             continue
         if not isinstance(given, dict):
-            report(BrokenInputError(f"{route} is not imported: not an object", file=str(path)))
+            report(BrokenInputError(f"{route} is not imported: {_NO_OBJECT}", file=str(path)))
+        for key in _misspelt(path_item):
+            report(BrokenInputError(f"{key[:40].upper()} {route} is not imported: {_NO_METHOD}", file=str(path)))
         own = {method: path_item[method] for method in METHODS if method in path_item}
         for method, operation in {**own, **mapping(path_item.get("additionalOperations"))}.items():
             if mapping(operation) == operation and _token(method):
                 yield route, method, path_item, mapping(operation)
             else:
-                why = "not an object" if _token(method) else "no method of HTTP"
+                why = _NO_OBJECT if _token(method) else _NO_METHOD
                 report(BrokenInputError(f"{method[:40].upper()} {route} is not imported: {why}", file=str(path)))
+
+
+def _misspelt(path_item: Schema) -> list[str]:
+    """The keys of a path that look like operations, and are none."""
+    known = {*METHODS, *_BESIDE_METHODS}
+    return [key for key, one in path_item.items() if key not in known and key[:2] != "x-" and isinstance(one, dict)]
 
 
 def _token(method: str) -> bool:
@@ -119,17 +133,23 @@ class _Importing:
     file_name: str
     place: tuple[str, str] | None = None
 
-    def tool(self, taken: set[ToolId]) -> tuple[ToolDoc, str]:
-        """The tool document under an id that is not taken, and what of it could not be read. Raises ``UnsupportedError``."""
+    def tool(self, taken: set[ToolId]) -> tuple[ToolDoc, list[str]]:
+        """The tool document under an id that is not taken, and each part of it that could not be read. Raises ``UnsupportedError``."""
         operation, info = self.operation, mapping(self.document.get("info"))
         category, toolset = self.place or self._said_place(info)
         api = self._api(category, toolset, taken)
+        problems: list[str] = []
+        if any(not isinstance(one.get("parameters", []), list) for one in (self.path_item, operation)):
+            problems.append("its inputs: 'parameters' is no list; write it as one")
         given = declared(self.schemas, self.path_item, operation)
         body = body_of(self.schemas, operation)
         credentials = self._credentials(given, toolset)
         keys = {(one.place, one.name.lower()) for one in credentials}
-        inputs = (*placed_parameters(self.schemas, given, self.route), *body.parameters)
+        placed = placed_parameters(self.schemas, given, self.route, lambda why: problems.append(f"an input: {why}"))
+        inputs = (*placed, *body.parameters)
         schema, example, problem = self._response()
+        if problem:
+            problems.append(problem)
         doc = ToolDoc(
             id=tool_id(category, toolset, api),
             category=category,
@@ -151,7 +171,7 @@ class _Importing:
             body_media=body.media,
             side_effect=self._side_effect(body.parameters),
         )
-        return doc, problem
+        return doc, problems
 
     def _said_place(self, info: Schema) -> tuple[str, str]:
         """Category and tool set, as the document says."""

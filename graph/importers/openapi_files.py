@@ -40,7 +40,8 @@ def as_openapi(document: Schema, path: Path) -> Schema:
         from graph.importers.swagger import as_openapi_3
 
         return as_openapi_3(document)
-    found = f"version {str(version or swagger)[:40]}" if document else "no JSON object"
+    told = version or swagger
+    found = f"version {str(told)[:40]}" if told else "it names no version" if document else "no JSON object"
     raise BrokenInputError(
         f"is no OpenAPI 3 or Swagger 2.0 document ({found}); convert it to OpenAPI 3", file=str(path)
     )

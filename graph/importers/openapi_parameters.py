@@ -1,7 +1,7 @@
 """The inputs of an OpenAPI operation: those in path, query, header and cookie, and those of the body, each under one name."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from domain.tool import Location, Parameter, Style
@@ -30,8 +30,10 @@ def declared(schemas: Schemas, path_item: Schema, operation: Schema) -> list[Sch
     return list({(str(one.get("name")), str(one.get("in"))): one for one in given}.values())
 
 
-def placed_parameters(schemas: Schemas, given: Iterable[Schema], route: str) -> Iterator[Parameter]:
-    """The parameters outside the body, and those that only the route names.
+def placed_parameters(
+    schemas: Schemas, given: Iterable[Schema], route: str, left_out: Callable[[str], None]
+) -> Iterator[Parameter]:
+    """The parameters outside the body, and those that only the route names. ``left_out`` is told why an optional one is not among them.
 
     Raises:
         UnsupportedError: one that is required cannot be sent.
@@ -42,21 +44,38 @@ def placed_parameters(schemas: Schemas, given: Iterable[Schema], route: str) -> 
         name, place = one.get("name"), str(one.get("in"))
         if place == "header" and str(name).lower() in _IGNORED_HEADERS:
             continue
-        needed = one.get("required") is True or (place == "path" and name in places)
+        absent = place == "path" and isinstance(name, str) and name not in places
+        needed = not absent and (one.get("required") is True or place == "path")
         try:
-            if not isinstance(name, str) or not name or len(name) > MAX_NAME:
-                raise UnsupportedError(f"it has an input without a usable name in {place[:40]}")
-            if place not in _PLACES:
-                raise UnsupportedError(f"it needs {name} in {place[:40]}")
-            if place != "path" or name in places:
-                yield _placed(schemas, name, one, _PLACES[place], required=needed)
-        except UnsupportedError:
+            if absent:
+                raise UnsupportedError(f"{str(name)[:MAX_NAME]} is no part of the path; write {{…}} where it belongs")
+            yield _placed(schemas, _usable_name(one), one, _place(one), required=needed)
+        except UnsupportedError as error:
             if needed:
                 raise
+            left_out(str(error))
     spoken = {str(one.get("name")) for one in given if one.get("in") == "path"}
     for name in dict.fromkeys(places):
         if name not in spoken:
             yield Parameter(name=name, required=True, location="path")
+
+
+def _usable_name(one: Schema) -> str:
+    name = one.get("name")
+    if isinstance(name, str) and 0 < len(name) <= MAX_NAME:
+        return name
+    where = f" in {one['in']}" if one.get("in") in tuple(_PLACES) else ""
+    raise UnsupportedError(
+        f"a parameter{where} has no 'name' that can be used; give it one of 1 to {MAX_NAME} characters"
+    )
+
+
+def _place(one: Schema) -> Location:
+    said = one.get("in")
+    if isinstance(said, str) and said in _PLACES:
+        return _PLACES[said]
+    where = f"stands in {str(said)[:40]}, where no value can be sent" if said else "does not say where it is sent"
+    raise UnsupportedError(f"{_usable_name(one)} {where}; give it an 'in' of {', '.join(_PLACES)}")
 
 
 def _placed(schemas: Schemas, name: str, one: Schema, location: Location, *, required: bool) -> Parameter:

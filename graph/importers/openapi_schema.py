@@ -129,7 +129,7 @@ class Schemas:
         beside: Schema = {}
         while isinstance(reference := schema.get("$ref"), str):
             if reference in passed:
-                raise DanglingReferenceError(f"{reference[:200]} refers to itself")
+                raise DanglingReferenceError(f"{reference[:200]} refers to itself; correct the reference")
             passed.add(reference)
             beside = merge({key: part for key, part in schema.items() if key != "$ref"}, beside)
             schema = self._at(reference)
@@ -138,14 +138,14 @@ class Schemas:
     def _at(self, reference: str) -> Schema:
         if not reference.startswith("#"):
             raise DanglingReferenceError(
-                f"{reference[:200]} lies outside the document, and only local references are read"
+                f"{reference[:200]} lies outside the document, and only local references are read; copy what it refers to into it"
             )
         node: object = self._document
         for step in reference[2:].split("/"):
             key = unquote(step).replace("~1", "/").replace("~0", "~")
             inside: Schema = mapping(node) or {str(n): one for n, one in enumerate(items(node))}
             if not reference.startswith("#/") or key not in inside:
-                raise DanglingReferenceError(f"{reference[:200]} leads nowhere")
+                raise DanglingReferenceError(f"{reference[:200]} leads nowhere; add what it refers to, or correct it")
             node = inside[key]
         return mapping(node)
 

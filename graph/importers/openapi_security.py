@@ -60,7 +60,7 @@ def _credential(
 ) -> Credential:
     declared = mapping(mapping(document.get("components")).get("securitySchemes"))
     if name not in declared:
-        raise UnsupportedError(f"the security scheme {name[:100]} is not declared")
+        raise UnsupportedError(f"the security scheme {name[:100]} is not declared; declare it, or take it out")
     try:
         scheme = schemas.follow(declared[name])
     except DanglingReferenceError as error:

@@ -18,8 +18,10 @@ NOTES = 100
 
 def read_again(held: Held, read: ReadSource, at: datetime, changes: Sequence[ToolChange]) -> Done | None:
     """The step that another reading is; None where it says the same. ``changes``: as :func:`changes_of` finds them."""
+    notes = notes_of(read)
     if not changes:
-        return None
+        noted = held.source.model_copy(update={"notes": notes})
+        return Done("read", source=noted, keep=False, told=False) if notes != held.source.notes else None
     now = {doc.id: doc for doc in read.docs}
     by_tool: dict[ToolId, list[ToolChange]] = {}
     for one in changes:
@@ -33,7 +35,7 @@ def read_again(held: Held, read: ReadSource, at: datetime, changes: Sequence[Too
             "version": version,
             "read_at": at,
             "trouble": "",
-            "notes": notes_of(read),
+            "notes": notes,
             "changes": (*held.source.changes, *changes)[-_CHANGES:],
         }
     )

@@ -22,6 +22,8 @@ from wiring.mcp_listing import list_mcp, mcp_url
 
 Follow = Callable[[Followed], Awaitable[None]]
 """Told after each step what is offered now, and what is not any more."""
+_REASONS = 5
+"""Of what cannot be called, so many reasons are told where nothing can be."""
 Reader = Callable[[Source], Awaitable[ReadSource]]
 
 
@@ -75,7 +77,9 @@ class SourceRegistry:
                 file="the document",
             )
         if not read.docs:
-            told = f": {'; '.join(read.skipped[:3])}" if read.skipped else ""
+            why = " ".join(f"({number}) {one}." for number, one in enumerate(read.skipped[:_REASONS], start=1))
+            more = f" And {len(read.skipped) - _REASONS} more." if len(read.skipped) > _REASONS else ""
+            told = f"; correct it and give it again: {why}{more}" if why else ""
             raise BrokenInputError(f"holds no operation that can be called{told}", file="the document")
 
     async def read(self, source: Source, document: bytes | None = None) -> ReadSource:

@@ -58,10 +58,47 @@ async def test_a_document_becomes_drafts_in_the_place_of_its_source(author: Aski
     ]
 
 
+BROKEN = OPENAPI.replace("get: {", "get: {parameters: [{in: query}], ").replace("type: integer", "$ref: '#/no'")
+"""One operation whose input has no name, and one that cannot be called: the schema of what it needs is not there."""
+
+
+async def test_what_is_left_out_of_a_document_is_told_until_it_is_mended(author: Asking) -> None:
+    given = {"name": "H", "kind": "openapi", "category": "sea", "document": BROKEN}
+    made = await author("POST", "/sources", given)
+    assert made["counts"]["draft"] == 1
+    assert [one.partition(";")[0] for one in made["notes"]] == [
+        "GET /ships is imported without an input: a parameter in query has no 'name' that can be used",
+        "DELETE /ships/{id} is not imported: #/no leads nowhere",
+    ]
+    mended = BROKEN.replace("[{in: query}]", "[]")
+    again = await author("POST", f"/sources/{made['id']}/refresh", {"document": mended})
+    assert [one.partition(" is ")[0] for one in again["notes"]] == ["DELETE /ships/{id}"]
+    whole = await author("POST", f"/sources/{made['id']}/refresh", {"document": OPENAPI})
+    assert (whole["notes"], whole["counts"]["draft"]) == ([], 2)
+
+
+async def test_a_document_of_which_nothing_can_be_called_is_refused_with_each_reason(author: Asking) -> None:
+    nothing = BROKEN.replace("get: {", "gett: {")
+    answer = await author.answer(
+        "POST", "/sources", {"name": "H", "kind": "openapi", "category": "sea", "document": nothing}
+    )
+    assert answer.status_code == 422
+    assert answer.json()["detail"].partition("; correct it and give it again: ")[2] == (
+        "(1) GETT /ships is not imported: no method of HTTP; correct how it is written."
+        " (2) DELETE /ships/{id} is not imported: #/no leads nowhere; add what it refers to, or correct it."
+    )
+    assert await author("GET", "/sources") == []
+
+
 @pytest.mark.parametrize(
     ("changed", "status", "told"),
     [
         ({"kind": "openapi", "tools": [], "document": "{}"}, 422, "no OpenAPI"),
+        (
+            {"kind": "openapi", "tools": [], "document": "openapi: 3.0.0\npaths: {/a: ["},
+            422,
+            "at line 3, column 1; correct it",
+        ),
         ({"kind": "openapi", "tools": [], "document": "openapi: 3.0.0\npaths: {}"}, 422, "no operation"),
         ({"tools": []}, 422, "needs tools"),
         ({"kind": "mcp"}, 422, "needs address or command"),

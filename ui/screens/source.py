@@ -18,7 +18,7 @@ from ui.screens.source_tool import tool_detail
 from ui.screens.telling import told
 from ui.source_words import CHECKS, STATES, about, admissible, changes_told, tools_told, when
 from ui.sources import Source, SourceTool, admit_tools, check_source, source, source_tools
-from ui.texts import labelled, unmarked
+from ui.texts import labelled, unmarked, visible
 from ui.tool_keys import Vault, source_vault
 
 _TICK = 0.5
@@ -64,6 +64,7 @@ def _head(one: Source) -> None:
     st.caption(unmarked(say("{facts} · read {when}", facts=about(one), when=when(one.read_at))))
     if one.trouble:
         st.warning(unmarked(say("It could not be read last: {trouble}", trouble=one.trouble)))
+    _left_out(one)
     if one.check_trouble:
         st.warning(unmarked(say("The gate stopped early: {trouble}", trouble=one.check_trouble)))
     if one.changes:
@@ -74,6 +75,20 @@ def _head(one: Source) -> None:
             if breaking
             else say("{changes} since it was read before: see *Changes*.", changes=changed)
         )
+
+
+def _left_out(one: Source) -> None:
+    """What of its document was not taken as it stands: which operation, why, and what to do."""
+    if not one.notes:
+        return
+    st.warning(
+        say(
+            "Not everything was read as it stands. What was left out or mended is told here; to have it whole, correct the document and read it again under *Changes*."
+        )
+    )
+    with st.expander(say_count("1 thing left out or mended", "{count:,} things left out or mended", len(one.notes))):
+        for note in one.notes:
+            st.text(visible(note))
 
 
 def _live(client: Client, chosen: str) -> None:

@@ -81,7 +81,7 @@ BROKEN = {
     "page": (b"<!doctype html><html></html>", "web page"),
     "list": (b"[1]", "no OpenAPI 3"),
     "no operation": (orjson.dumps(document({})), "no operation"),
-    "nothing": (b"", "no OpenAPI 3"),
+    "nothing": (b"", "is empty"),
     "binary": (bytes(range(256)) * 10, "neither JSON nor YAML"),
 }
 

@@ -173,6 +173,16 @@ def test_a_source_that_is_not_there_is_said_so() -> None:
     assert "there is no such source" in texts(test)
 
 
+def test_what_was_left_out_of_a_document_is_told_above_its_tools() -> None:
+    note = "GET /ships is imported without its response: #/no leads nowhere; add what it refers to, or correct it"
+    test, _ = source_page(tool(), notes=[note, f"{HOSTILE} is not imported: not an object"])
+    told = texts(test)
+    assert "to have it whole, correct the document and read it again under *Changes*" in told
+    assert note in told
+    assert next(one.label for one in test.expander) == "2 things left out or mended"
+    assert "left out" not in texts(source_page(tool())[0])
+
+
 def test_a_failed_check_says_what_to_do_and_keeps_from_admitting() -> None:
     test, served = source_page(tool(state="tested", findings=[FAILED, PASSED]))
     told = texts(test)

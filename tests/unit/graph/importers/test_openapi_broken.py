@@ -27,7 +27,7 @@ def refused(path: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("operation", "reason"),
     [
-        ({"parameters": [{"name": "s", "in": "fragment", "required": True}]}, "it needs s in fragment"),
+        ({"parameters": [{"name": "s", "in": "fragment", "required": True}]}, "s stands in fragment"),
         ({"parameters": [{"$ref": "#/components/parameters/none"}]}, "leads nowhere"),
         ({"parameters": [{"$ref": "other.json#/p"}]}, "outside the document"),
         ({"requestBody": {"required": True, "content": {"multipart/form-data": {}}}}, "fields are not told"),
@@ -64,10 +64,42 @@ def test_the_rest_of_the_document_is_still_imported(tmp_path: Path) -> None:
     assert [doc.api for doc in read_openapi(path, problems.append)] == ["a", "GET /c"]
     assert len(problems) == 3
     assert {str(problem).partition(" is not imported: ")[2] for problem in problems} == {
-        "http://elsewhere.example/op.json lies outside the document, and only local references are read",
-        "not an object",
-        "#/none leads nowhere",
+        "http://elsewhere.example/op.json lies outside the document, and only local references are read; copy what it refers to into it",
+        "not an object; describe there what is called, or take it out",
+        "#/none leads nowhere; add what it refers to, or correct it",
     }
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({"parameters": [{"in": "query"}]}, "an input: a parameter in query has no 'name' that can be used"),
+        ({"parameters": [{"name": "flag"}]}, "an input: flag does not say where it is sent; give it an 'in' of path"),
+        ({"parameters": [{"name": "flag", "in": "path"}]}, "an input: flag is no part of the path"),
+        ({"parameters": ["flag"]}, "an input: a parameter has no 'name' that can be used"),
+        ({"parameters": {"flag": {}}}, "its inputs: 'parameters' is no list"),
+        (
+            {"parameters": [{"name": "flag", "in": "query", "schema": {"$ref": "#/none"}}]},
+            "an input: #/none leads nowhere; add what it refers to",
+        ),
+        (
+            {"responses": {"200": {"content": {"application/json": {"schema": {"$ref": "#/none"}}}}}},
+            "its response: #/none leads nowhere; add what it refers to",
+        ),
+    ],
+)
+def test_what_is_left_out_of_an_operation_is_told(tmp_path: Path, more: Any, told: str) -> None:
+    path = write(tmp_path, {"/ships": {"get": {"operationId": "ships", "responses": OK} | more}})
+    problems: list[BrokenInputError] = []
+    (doc,) = read_openapi(path, problems.append)
+    assert (doc.api, doc.parameters, len(problems)) == ("ships", (), 1)
+    assert f"GET /ships is imported without {told}" in str(problems[0])
+
+
+def test_a_method_that_is_misspelt_is_told(tmp_path: Path) -> None:
+    path = write(tmp_path, {"/ships": {"gett": {"responses": OK}, "x-note": {}, "summary": "Ships"}})
+    (message,) = refused(path)
+    assert "GETT /ships is not imported: no method of HTTP; correct how it is written" in message
 
 
 @pytest.mark.parametrize(
