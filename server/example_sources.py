@@ -95,6 +95,7 @@ SOURCE_TOOL: Example = {
     "corrections": {"description": None, "side_effect": None, "examples": {"flag": "NL"}, "entities": {}},
     "findings": [FINDING],
     "version": 1,
+    "called": True,
     "offered": True,
     "held": False,
     "gone": False,

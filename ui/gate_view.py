@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from html import escape
 
 from ui.language import say
-from ui.source_words import CHECKS, STATE_SIGNS, STATES, VERDICTS, states_of
+from ui.source_words import CHECKS, STATE_SIGNS, VERDICTS, state_told, states_of
 from ui.sources import SourceTool
 from ui.texts import visible
 
@@ -33,7 +33,7 @@ def gate_html(tools: Sequence[SourceTool]) -> str:
 def _row(one: SourceTool) -> str:
     made = states_of(one)
     cells = "".join(_cell(say(name), made.get(check, "")) for check, (name, _) in CHECKS.items())
-    sign, state = STATE_SIGNS.get(one.state, "?"), say(STATES.get(one.state, one.state))
+    sign, state = STATE_SIGNS.get(one.state, "?"), state_told(one)
     method = escape(visible(one.document.method))
     name = f'<th scope="row" dir="ltr">{escape(visible(one.name))}</th>'
     stands = f'<td class="fp-state"><span aria-hidden="true">{escape(sign)} </span>{escape(visible(state))}</td>'

@@ -76,6 +76,13 @@ def counts_told(counts: Counts) -> str:
     return listing(told) if told else say("no tools")
 
 
+def state_told(tool: SourceTool) -> str:
+    """The state of a tool; of one that was looked at and never called, that too."""
+    if tool.state == "tested" and not tool.called and not tool.stopped:
+        return say("checked, not called")
+    return say(STATES.get(tool.state, tool.state))
+
+
 def about(one: Source) -> str:
     """What kind it is and where it is, on one line."""
     where = one.address or (say("command {name}", name=one.command) if one.command else "")
@@ -95,9 +102,10 @@ def _graveness(verdict: str) -> int:
     return _GRAVEST.index(verdict) if verdict in _GRAVEST else len(_GRAVEST)
 
 
-def admissible(tools: Iterable[SourceTool]) -> list[SourceTool]:
-    """Those that were checked, that no check stops, and that are not admitted yet."""
-    return [one for one in tools if one.state == "tested" and not one.stopped and not one.gone]
+def admissible(tools: Iterable[SourceTool], *, called: bool = True) -> list[SourceTool]:
+    """Those that were checked, that no check stops, and that are not admitted yet: that the gate has called, or has not."""
+    ready = (one for one in tools if one.state == "tested" and not one.stopped and not one.gone)
+    return [one for one in ready if one.called == called]
 
 
 def past_told(one: Past) -> str:

@@ -143,7 +143,8 @@ class Corrections(BaseModel):
 
 
 class SourceTool(BaseModel):
-    """A tool of a source. ``document`` as corrected, ``original`` as it was read; ``offered``: requests can use it now. ``held``: an administrator
+    """A tool of a source. ``document`` as corrected, ``original`` as it was read; ``called``: the gate has called it, and that did not fail;
+    ``offered``: requests can use it now. ``held``: an administrator
     keeps it out; ``gone``: its source does not name it any more. ``links``: ``partly`` while what feeds it is not wholly known.
     """
 
@@ -156,6 +157,7 @@ class SourceTool(BaseModel):
     corrections: Corrections = Field(default_factory=Corrections)
     findings: list[Finding] = Field(default_factory=list[Finding])
     version: int = 0
+    called: bool = False
     offered: bool = False
     held: bool = False
     gone: bool = False

@@ -13,6 +13,7 @@ from domain.tool import ToolDoc, ToolId
 from server.routes.texts import Plain, RowId, ToolName
 from server.sources.documents import offered_document
 from server.sources.forms import FormCredential, FormParameter, Method
+from server.sources.states import called
 from server.storage.sources.models import Deed, KeptTool, Source, Step
 from server.storage.users import Role
 
@@ -144,8 +145,8 @@ class ShownSource(BaseModel):
 
 
 class SourceTool(BaseModel):
-    """``document``: as it is offered, or would be; ``original``: as its source says it. ``reason``: why it is in its state. ``held``: an
-    administrator keeps it out. ``gone``: its source does not name it any more. ``links``: whether what feeds it, and what it feeds, is known ``wholly``, or
+    """``document``: as it is offered, or would be; ``original``: as its source says it. ``reason``: why it is in its state. ``called``: the gate has
+    called it as its document is now, and that did not fail. ``held``: an administrator keeps it out. ``gone``: its source does not name it any more. ``links``: whether what feeds it, and what it feeds, is known ``wholly``, or
     only ``partly``, as in a large store right after it was admitted: half a minute after the last change it is computed whole, or by the next build.
     """
 
@@ -158,6 +159,7 @@ class SourceTool(BaseModel):
     corrections: Corrections
     findings: list[Finding]
     version: int
+    called: bool
     offered: bool
     held: bool
     gone: bool
@@ -174,8 +176,8 @@ class CorrectionsBody(Corrections):
 
 
 class AdmitBody(BaseModel):
-    """``tools``: empty for all that passed, those that change something among them: the gate calls none of these by itself, and a run asks before each.
-    ``despite``: an administrator's reason to admit some whose quality or findability did not pass.
+    """``tools``: empty for all that passed: that the gate has looked at and called (``called``). What it did not call, as what changes something, is
+    admitted only by name. ``despite``: an administrator's reason to admit some whose quality or findability did not pass.
     """
 
     tools: Tools = Field(default_factory=list[str])
@@ -273,6 +275,7 @@ def shown_tool(kept: KeptTool, source_id: str, partly: Collection[ToolId] = ()) 
         corrections=kept.corrections,
         findings=list(kept.findings),
         version=kept.version,
+        called=called(kept),
         offered=kept.offer is not None,
         held=kept.held,
         gone=kept.gone,

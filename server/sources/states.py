@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from domain.errors import ConflictError, ForbiddenError, NotFoundError
-from domain.source import Corrections, Finding
+from domain.source import Corrections, Finding, was_called
 from domain.tool import ToolId
 from server.sources.documents import looked_at, offered_document
 from server.storage.sources.models import Actor, Done, Held, KeptTool
@@ -20,12 +20,14 @@ def chosen(held: Held, tools: Sequence[ToolId]) -> dict[ToolId, KeptTool]:
 
 
 def admitted(held: Held, tools: Sequence[ToolId], actor: Actor, despite: str = "") -> Done | None:
-    """Offer these, or, where none is named, all that passed. ``ConflictError`` says why one of those that are named may not be."""
+    """Offer these, or, where none is named, all that passed: checked, called by the gate, and stopped by nothing. ``ConflictError`` says why one
+    of those that are named may not be.
+    """
     if despite and not actor.admin:
         raise ForbiddenError("only an administrator admits a tool despite a check that it failed")
     found: dict[ToolId, KeptTool | None] = {}
     for tool, kept in chosen(held, tools).items():
-        if kept.offer is not None:
+        if kept.offer is not None or not (tools or (kept.state == "tested" and called(kept))):
             continue
         why = why_not(kept, actor, despite=bool(despite))
         if why and tools:
@@ -36,8 +38,23 @@ def admitted(held: Held, tools: Sequence[ToolId], actor: Actor, despite: str = "
                 update={"state": "admitted", "reason": despite, "offer": offer, "held": False}
             )
     if not found and not tools:
-        raise ConflictError("nothing of this source can be admitted: check its tools, and look at what the checks say")
+        raise ConflictError(_none_passed(held, actor))
     return Done("admitted", despite, tools=found) if found else None
+
+
+def called(kept: KeptTool) -> bool:
+    """Whether the gate has called a tool as its document is now. What it did not call is admitted only by its name."""
+    return was_called(kept.findings) and kept.looked_at == looked_at(kept)
+
+
+def _none_passed(held: Held, actor: Actor) -> str:
+    uncalled = [one for one in held.tools.values() if one.state == "tested" and not why_not(one, actor)]
+    if not uncalled:
+        return "nothing of this source can be admitted: check its tools, and look at what the checks say"
+    named = ", ".join(one.tool for one in uncalled[:5]) + (" …" if len(uncalled) > 5 else "")
+    return (
+        f"the gate has called none of the tools that could be admitted; name those that you want all the same: {named}"
+    )
 
 
 def why_not(kept: KeptTool, actor: Actor, *, despite: bool = False) -> str:

@@ -140,7 +140,10 @@ def test_an_api_is_added_gated_and_used_by_another_user(
         presses(page, "Check it")
         says(page, "find_ship", "Live call", "passed")
         expect(page.get_by_text("The gate is at work")).to_have_count(0)
-        presses(page, "Admit 6 tools that passed")
+        presses(page, "Admit 3 tools that passed")
+        expect(page.get_by_text("3 admitted").first).to_be_visible()
+        unfolds(page, "3 tools were not called")
+        presses(page, "Admit 3 tools without a call")
         expect(page.get_by_text("6 admitted").first).to_be_visible()
         assert (harbour.calls > 2, harbour.bookings, harbour.cancelled) == (True, {}, [])
     with visit(browser_program, up.addresses["page"]) as page:

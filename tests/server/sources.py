@@ -43,18 +43,23 @@ class Asking:
 
 
 PASSED = Finding(check="document", verdict="passed", told="It says what it does.")
+CALLED = Finding(check="probe", verdict="passed", told="It answered.")
+UNCALLED = Finding(check="probe", verdict="skipped", told="It may change something.")
 
 
 def looked(kept: KeptTool, *findings: Finding) -> KeptTool:
     """The tool after the gate has looked at it."""
-    return kept.model_copy(update={"state": "tested", "looked_at": looked_at(kept), "findings": findings or (PASSED,)})
+    return kept.model_copy(
+        update={"state": "tested", "looked_at": looked_at(kept), "findings": findings or (PASSED, CALLED)}
+    )
 
 
-async def check_all(world: World, source_id: str, *findings: Finding, who: str = "author") -> None:
-    """What the gate would write, without the gate."""
+async def check_all(world: World, source_id: str, *findings: Finding, who: str = "author", only: str = "") -> None:
+    """What the gate would write, without the gate. ``only``: of this tool alone."""
 
     def checked(held: Held) -> Done:
-        return Done("checked", tools={tool: looked(kept, *findings) for tool, kept in held.tools.items()}, keep=False)
+        tools = {tool: looked(kept, *findings) for tool, kept in held.tools.items() if only in ("", tool)}
+        return Done("checked", tools=tools, keep=False)
 
     await world.services.sources.step(source_id, world.people[who], checked)
 

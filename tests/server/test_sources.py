@@ -6,7 +6,7 @@ import pytest
 
 from domain.source import Finding
 from domain.tool import ToolId
-from tests.server.sources import A_TOOL, FORM_TOOL, NEW_SOURCE, Asking, check_all, source_of
+from tests.server.sources import A_TOOL, FORM_TOOL, NEW_SOURCE, PASSED, UNCALLED, Asking, check_all, source_of
 from tests.server.world import World
 
 OPENAPI = """
@@ -111,6 +111,30 @@ async def test_what_cannot_be_a_source_is_told(author: Asking, changed: Any, sta
     assert answer.status_code == status
     assert told in answer.json()["detail"]
     assert await author("GET", "/sources") == []
+
+
+async def test_what_the_gate_did_not_call_is_admitted_only_by_its_name(world: World, author: Asking) -> None:
+    source = (await source_of("author", world, tools=[FORM_TOOL, FORM_TOOL | {"name": "book"}]))["source_id"]
+    book = "harbour/Harbour/book"
+    seen = {A_TOOL: Finding(check="probe", verdict="warned", told="It answered nothing."), book: UNCALLED}
+    for tool, finding in seen.items():
+        await check_all(world, source, PASSED, finding, only=tool)
+    shown = await author("GET", f"/sources/{source}/tools")
+    assert {one["tool"]: one["called"] for one in shown} == {A_TOOL: True, book: False}
+    await author("POST", f"/sources/{source}/admit", {})
+    assert list(await offered(world)) == [A_TOOL]
+    refused = await author.answer("POST", f"/sources/{source}/admit", {})
+    assert (refused.status_code, f"name those that you want all the same: {book}" in refused.text) == (409, True)
+    await author("POST", f"/sources/{source}/admit", {"tools": [book]})
+    assert set(await offered(world)) == {A_TOOL, book}
+
+
+async def test_what_was_kept_out_is_not_admitted_without_its_name(world: World, author: Asking) -> None:
+    source = (await source_of("author", world, tested=True))["source_id"]
+    await author("POST", f"/sources/{source}/quarantine", {"tools": [A_TOOL], "reason": "stale"})
+    assert (await author.answer("POST", f"/sources/{source}/admit", {})).status_code == 409
+    await author("POST", f"/sources/{source}/admit", {"tools": [A_TOOL]})
+    assert list(await offered(world)) == [A_TOOL]
 
 
 async def test_a_tool_is_offered_once_it_passed_and_was_admitted(world: World, author: Asking) -> None:

@@ -16,7 +16,7 @@ from ui.screens.source_quality import quality
 from ui.screens.source_settings import settings
 from ui.screens.source_tool import tool_detail
 from ui.screens.telling import told
-from ui.source_words import CHECKS, STATES, about, admissible, changes_told, tools_told, when
+from ui.source_words import CHECKS, about, admissible, changes_told, names_told, state_told, tools_told, when
 from ui.sources import Source, SourceTool, admit_tools, check_source, source, source_tools
 from ui.texts import labelled, unmarked, visible
 from ui.tool_keys import Vault, source_vault
@@ -141,7 +141,7 @@ def _chosen(one: Source, tools: list[SourceTool]) -> SourceTool:
 
 
 def _title(tool: SourceTool) -> str:
-    return f"{tool.name} ({tool.document.method}, {say(STATES.get(tool.state, tool.state))})"
+    return f"{tool.name} ({tool.document.method}, {state_told(tool)})"
 
 
 def _for_all(client: Client, one: Source, tools: list[SourceTool]) -> None:
@@ -160,6 +160,25 @@ def _for_all(client: Client, one: Source, tools: list[SourceTool]) -> None:
             lambda: admit_tools(client, one.id, [tool.tool for tool in ready])
         ):  # fmt: skip
             st.toast(say("{tools} admitted: the next question can use them.", tools=passed))
+            st.rerun()
+    _uncalled(client, one, admissible(tools, called=False))
+
+
+def _uncalled(client: Client, one: Source, tools: list[SourceTool]) -> None:
+    """Those that the gate looked at and did not call: admitted by a choice of its own, never with the others."""
+    if not tools:
+        return
+    with st.expander(say_count("1 tool was not called", "{count:,} tools were not called", len(tools))):
+        st.caption(
+            say(
+                "Nobody has seen these work: {names}. The gate calls nothing by itself that may change something, that lacks a value or that lacks a key; what each of them lacks stands at *Live call* below. A call that changes something asks its user first all the same.",
+                names=unmarked(names_told([tool.tool for tool in tools])),
+            )
+        )
+        admit = say("Admit {tools} without a call", tools=tools_told(len(tools)))
+        if st.button(admit, key="admit-uncalled") and told(
+            lambda: admit_tools(client, one.id, [tool.tool for tool in tools])
+        ):
             st.rerun()
 
 

@@ -9,7 +9,7 @@ from ui.language import listing, message, say
 from ui.screens.telling import told
 from ui.screens.tool_corrections import correcting
 from ui.screens.tool_findings import CORRECT, TRY, findings
-from ui.source_words import EFFECTS, STATES
+from ui.source_words import EFFECTS, state_told
 from ui.sources import Input, Source, SourceTool, admit_tools, check_source, quarantine_tools
 from ui.texts import clipped, labelled, unmarked, visible
 from ui.tool_drafts import lines_of, text_of, value_of
@@ -43,7 +43,7 @@ def _about(tool: SourceTool) -> None:
                 "It {effect}: {why}. {state}, {offered}.",
                 effect=say(EFFECTS[effect.kind]),
                 why=say(effect.why),
-                state=say(STATES.get(tool.state, tool.state)).capitalize(),
+                state=state_told(tool).capitalize(),
                 offered=offered,
             )
         )
@@ -85,6 +85,8 @@ def _decide(client: Client, source: Source, tool: SourceTool) -> None:
 
 
 def _admit(client: Client, source: Source, tool: SourceTool) -> None:
+    if not tool.stopped and not tool.called:
+        st.caption(say("The gate has not called it: nobody has seen it work."))
     if not tool.stopped:
         if st.button(say("Admit it"), key=f"admit-{tool.tool}") and told(
             lambda: admit_tools(client, source.id, [tool.tool])

@@ -217,9 +217,23 @@ def test_a_key_that_is_missing_is_told_before_the_gate_is_asked() -> None:
 def test_what_passed_is_admitted_at_once() -> None:
     other = DOCUMENT | {"id": "Custom/Harbour/b"}
     second = tool(tool="Custom/Harbour/b", document=other, state="tested", findings=[FAILED])
-    test, served = source_page(tool(state="tested", findings=[PASSED]), second)
+    test, served = source_page(tool(state="tested", findings=[PASSED], called=True), second)
     press(test, "Admit 1 tool that passed")
     assert served.asked == [("POST /sources/s1/admit", {"tools": [TOOL]})]
+
+
+def test_what_was_not_called_is_shown_so_and_admitted_by_a_choice_of_its_own() -> None:
+    third = DOCUMENT | {"id": "Custom/Harbour/c", "api": "c"}
+    uncalled = tool(tool="Custom/Harbour/c", document=third, state="tested", findings=[PASSED])
+    test, served = source_page(tool(state="tested", findings=[PASSED], called=True), uncalled)
+    assert "Nobody has seen these work: c." in texts(test)
+    assert "1 tool was not called" in [one.label for one in test.expander]
+    assert "c (GET, checked, not called)" in next(one for one in test.selectbox if one.label == "Tool").options
+    press(test, "Admit 1 tool that passed")
+    press(test, "Admit 1 tool without a call")
+    assert served.asked == [("POST /sources/s1/admit", {"tools": [one]}) for one in (TOOL, "Custom/Harbour/c")]
+    nothing, _ = source_page(uncalled)
+    assert nothing.button(key="admit-all").disabled
 
 
 def test_an_administrator_admits_in_spite_of_a_check_only_with_a_reason() -> None:
@@ -321,7 +335,8 @@ def test_what_is_admissible_was_checked_and_stopped_by_nothing() -> None:
         tool(state="draft"),
         tool(state="tested", gone=True),
     ]
-    assert len(admissible(SourceTool.model_validate(one) for one in states)) == 1
+    found = [SourceTool.model_validate(one) for one in states]
+    assert (len(admissible(found, called=False)), admissible(found)) == (1, [])
 
 
 @pytest.mark.parametrize(
