@@ -38,7 +38,10 @@ async def check_address(tool: ToolDoc, declared: str, reach: Reach) -> list[Find
     except ForbiddenAddressError as error:
         return [
             failed(
-                "address", f"{tool.address or tool.url[:200]} may not be called: {error}", _cure(error), host=tool.host
+                "address",
+                f"{tool.address or tool.url[:200]} may not be called: {error.reason}",
+                _cure(error),
+                host=tool.host,
             )
         ]
     except (OSError, UnicodeError) as error:
@@ -57,8 +60,9 @@ async def check_address(tool: ToolDoc, declared: str, reach: Reach) -> list[Find
 
 
 def _cure(error: ForbiddenAddressError) -> str:
-    if "public" in str(error):
-        return "give the public address of the service; an administrator may allow one host by FOOTPATH_ALLOW_HOSTS"
+    if error.place:
+        allowing = f"an administrator of this server may add {error.place} to its setting FOOTPATH_ALLOW_HOSTS"
+        return f"give the public address of the service; where this one is meant, {allowing} and start it anew"
     return "correct the servers of the document"
 
 

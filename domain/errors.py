@@ -107,9 +107,16 @@ class InvalidDecisionError(FootpathError):
 
 
 class ForbiddenAddressError(FootpathError):
-    """The guard against server-side request forgery refused an address."""
+    """The guard against server-side request forgery refused an address. ``place``: the ``host:port`` that who runs the program may allow; empty
+    where nothing allows it. ``reason``: why it is refused, without what allows it.
+    """
 
     code = "forbidden_address"
+
+    def __init__(self, reason: str, *, place: str = "", advice: str = "") -> None:
+        super().__init__(f"{reason}; {advice}" if advice else reason)
+        self.reason = reason
+        self.place = place
 
 
 class SecretError(FootpathError):

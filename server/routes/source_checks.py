@@ -15,6 +15,7 @@ from server.routes.sources_bodies import (
 )
 from server.routes.texts import RowId
 from server.services import Services
+from server.sources.addresses import refused_for
 from server.sources.checking import Wanted
 from server.sources.forms import FormTool
 from server.sources.reading import ReadSource, read_form
@@ -79,7 +80,8 @@ async def refresh_source(
         if body.tools is not None and source.kind == "form":
             raw = body.model_dump_json(include={"tools"}).encode()
             return read_form(source, [FormTool.model_validate(one.model_dump()) for one in body.tools], raw)
-        return await services.sources.read(source, body.document.encode() if body.document else None)
+        with refused_for(user):
+            return await services.sources.read(source, body.document.encode() if body.document else None)
 
     return await _shown(await services.sources.refresh(source_id, actor_of(user), read), services)
 

@@ -19,6 +19,7 @@ from server.routes.sources_bodies import (
 )
 from server.routes.texts import RowId, ShortText
 from server.services import Services
+from server.sources.addresses import refused_for
 from server.sources.forms import FormTool
 from server.sources.reading import ReadSource, read_form
 from server.storage.row_ids import new_id
@@ -48,7 +49,8 @@ async def add_source(body: NewSource, user: CurrentAuthor, services: CurrentServ
     given = body.model_dump(exclude={"document", "tools"}) | {"toolset": body.toolset or body.name}
     source = Source.model_validate({**given, "id": new_id(), "author_id": user.id, "created_at": at, "read_at": at})
     try:
-        read = await _read(body, source, services)
+        with refused_for(user):
+            read = await _read(body, source, services)
     except (SecretError, UnavailableError) as error:
         if body.kind == "openapi" and body.address and isinstance(error, UnavailableError):
             raise BrokenInputError(f"was not found where you said: {error}", file="the document") from error

@@ -48,6 +48,21 @@ async def tools_of(author: Asking, source: str) -> dict[str, Any]:
     return {one["document"]["api"]: one for one in await author("GET", f"/sources/{source}/tools")}
 
 
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("http://10.0.0.9:81/mcp", "ask an administrator of this server to allow 10.0.0.9:81 by"),
+        ("http://169.254.169.254/mcp", "no setting allows a call to it"),
+    ],
+)
+async def test_a_server_in_a_private_network_is_refused_with_whom_to_ask(
+    author: Asking, address: str, told: str
+) -> None:
+    body = {"name": "Harbour", "kind": "mcp", "category": "sea", "address": address}
+    refused = await author.answer("POST", "/sources", body)
+    assert (refused.status_code, told in refused.json()["detail"]) == (422, True), refused.text
+
+
 async def test_it_is_looked_at_admitted_and_offered(
     stocked: World, author: Asking, stranger: tuple[FastMCP, str]
 ) -> None:

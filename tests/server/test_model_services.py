@@ -95,7 +95,7 @@ def web_page(_: ChatRequest) -> Reply:
         (RuleBasedModel(), {"key": "sk-wrong"}, "key", "another key"),
         (RuleBasedModel(), {"model": "unknown"}, "model", "no model is called"),
         (RuleBasedModel(), {"own_network": False}, "forbidden", "tick “It is on this machine or in our own network”"),
-        (RuleBasedModel(), {"address": "http://169.254.169.254/v1"}, "forbidden", "not a public address"),
+        (RuleBasedModel(), {"address": "http://169.254.169.254/v1"}, "forbidden", "no setting allows a call to it"),
         (RuleBasedModel(), {"address": "http://127.0.0.1:9/v1"}, "connection", "nothing answers"),
         (hangs, {"parameters": {"timeout": 0.3}}, "timeout", "no answer in time"),
         (web_page, {}, "protocol", "OpenAI"),

@@ -137,6 +137,35 @@ async def test_what_was_kept_out_is_not_admitted_without_its_name(world: World, 
     assert list(await offered(world)) == [A_TOOL]
 
 
+PRIVATE = {"name": "H", "kind": "openapi", "category": "sea", "address": "http://127.0.0.1:9000/openapi.json"}
+
+
+async def test_an_address_that_is_not_public_is_told_with_what_its_author_can_do(author: Asking, admin: Asking) -> None:
+    told = {who: await who.answer("POST", "/sources", PRIVATE) for who in (author, admin)}
+    assert [one.status_code for one in told.values()] == [422, 422]
+    said = "127.0.0.1 (127.0.0.1) is not a public address; where it is meant, "
+    whom = "ask an administrator of this server to allow 127.0.0.1:9000 by the setting FOOTPATH_ALLOW_HOSTS"
+    how = "allow it for the whole server: add 127.0.0.1:9000 to the setting FOOTPATH_ALLOW_HOSTS, and start the server anew"
+    assert told[author].json()["detail"] == f"{said}{whom}, or give a public address"
+    assert told[admin].json()["detail"] == f"{said}{how}"
+
+
+async def test_a_source_that_is_read_again_from_a_private_address_says_whom_to_ask(author: Asking) -> None:
+    given = {"name": "H", "kind": "openapi", "category": "sea", "document": OPENAPI}
+    made = await author("POST", "/sources", given)
+    await author("PATCH", f"/sources/{made['id']}", {"address": PRIVATE["address"]})
+    refused = await author.answer("POST", f"/sources/{made['id']}/refresh", {})
+    assert "ask an administrator of this server to allow 127.0.0.1:9000" in refused.json()["detail"]
+
+
+async def test_where_clouds_tell_secrets_nobody_is_told_how_to_allow_it(author: Asking, admin: Asking) -> None:
+    for who in (author, admin):
+        refused = await who.answer("POST", "/sources", PRIVATE | {"address": "http://169.254.169.254/openapi.json"})
+        assert refused.status_code == 422
+        assert "no setting allows a call to it; give another address" in refused.json()["detail"]
+        assert "FOOTPATH_ALLOW_HOSTS" not in refused.text
+
+
 async def test_a_tool_is_offered_once_it_passed_and_was_admitted(world: World, author: Asking) -> None:
     source = (await source_of("author", world))["source_id"]
     refused = await author.answer("POST", f"/sources/{source}/admit", {"tools": [A_TOOL]})

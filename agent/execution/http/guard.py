@@ -35,8 +35,16 @@ _OWN = tuple(
         ("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "::1/128", "fc00::/7"),
     )
 )
-_METADATA = frozenset(map(ip_address, ("100.100.100.200", "fd00:ec2::254")))
-"""Of clouds, within networks that are one's own otherwise; 169.254.169.254 is in none of them."""
+_METADATA = frozenset(
+    map(
+        ip_address,
+        (
+            "169.254.169.254", "169.254.170.2", "169.254.170.23", "168.63.129.16", "100.100.100.200", "192.0.0.192",
+            "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254", "fe80::a9fe:a9fe",
+        ),
+    )
+)  # fmt: skip
+"""Where clouds tell their machines secrets: nothing allows a call there, no setting either."""
 
 
 async def resolve(host: str, port: int) -> list[str]:
@@ -81,9 +89,16 @@ def of_own_network(address: str) -> bool:
     return ip not in _METADATA and any(ip in network for network in _OWN if network.version == ip.version)
 
 
+def of_metadata(address: str) -> bool:
+    """Whether a cloud tells its machines their secrets at an address."""
+    ip = ip_address(address.partition("%")[0])
+    inner = _embedded(ip) if isinstance(ip, IPv6Address) else None
+    return ip in _METADATA or inner in _METADATA
+
+
 class Guard:
     """Checks URLs and addresses. ``allow_hosts`` holds ``host:port`` or ``host`` entries that are exempt; ``own_hosts`` such that may be of a
-    network of one's own. ``advice``: what allows a ``{place}`` that is refused.
+    network of one's own. ``advice``: what allows a ``{place}`` of such a network that is refused.
     """
 
     def __init__(
@@ -137,13 +152,18 @@ class Guard:
         self._check_address(literal, host, port)
 
     def _check_address(self, address: str, host: str, port: int) -> None:
+        told = f"{host} ({address}) is not a public address"
+        if of_metadata(address):
+            raise ForbiddenAddressError(
+                f"{told}: a cloud tells its machines their secrets there, and no setting allows a call to it; give another address"
+            )
         if self._among(self._allowed, host, port) or public(address):
             return
-        if not (self._among(self._own, host, port) and of_own_network(address)):
+        own = of_own_network(address)
+        if not (own and self._among(self._own, host, port)):
             place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-            raise ForbiddenAddressError(
-                f"{host} ({address}) is not a public address; {self._advice.format(place=place)}"
-            )
+            advice = self._advice if own else _SETTING
+            raise ForbiddenAddressError(told, place=place, advice=advice.format(place=place))
 
     @staticmethod
     def _among(places: frozenset[str], host: str, port: int) -> bool:

@@ -75,6 +75,37 @@ async def test_the_refusal_names_the_setting_and_the_entry() -> None:
 
 
 @pytest.mark.parametrize(
+    "address",
+    [
+        "169.254.169.254",
+        "169.254.170.2",
+        "168.63.129.16",
+        "100.100.100.200",
+        "192.0.0.192",
+        "fd00:ec2::254",
+        "::ffff:169.254.169.254",
+    ],
+)
+async def test_nothing_opens_where_clouds_tell_their_machines_secrets(address: str) -> None:
+    """Not the address itself, nor a name of it; and nobody is told to allow it."""
+    host = f"[{address}]" if ":" in address else address
+    guard = Guard([host, f"{host}:80", "inside.test"], lambda _host, _port: _answer(address), own_hosts=[f"{host}:80"])
+    for name in (address, "inside.test"):
+        with pytest.raises(ForbiddenAddressError, match="no setting allows a call to it") as refused:
+            await guard.addresses(name, 80)
+        assert (refused.value.place, "FOOTPATH_ALLOW_HOSTS" in str(refused.value)) == ("", False)
+
+
+def test_what_no_tick_opens_is_not_told_to_be_ticked() -> None:
+    """An own network holds no address of a link."""
+    guard = Guard(own_hosts=["169.254.0.9:80"], advice="tick it for {place}")
+    with pytest.raises(ForbiddenAddressError, match=r"add 169\.254\.0\.9:80 to the setting allow_hosts"):
+        guard.check_url("http://169.254.0.9/")
+    with pytest.raises(ForbiddenAddressError, match=r"tick it for 10\.0\.0\.9:80$"):
+        guard.check_url("http://10.0.0.9/")
+
+
+@pytest.mark.parametrize(
     ("entry", "host", "port", "passes"),
     [
         ("127.0.0.1:8000", "127.0.0.1", 8000, True),
