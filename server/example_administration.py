@@ -100,7 +100,7 @@ ADMINISTRATION: dict[str, Example] = {
         "missing": {},
     },
     "NewImport": {"files": [{"upload": _JOB["id"], "holds": ""}], "server": ""},
-    "MergeBody": {"replace": False, "unchecked": False, "reason": ""},
+    "MergeBody": {"replace": False, "unchecked": False, "backup": True, "reason": ""},
     "VerifyBody": {"mend": False},
     "Upload": {"id": _JOB["id"], "name": "tools.jsonl", "bytes": 120_000, "digest": "9f2c…"},
     "Backup": _BACKUP,

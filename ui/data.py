@@ -99,6 +99,24 @@ class RestoreState(BaseModel):
     set_aside: list[str] = Field(default_factory=list[str])
 
 
+class ApiTools(BaseModel):
+    """Tools of one API that an import brings; ``names``: of the first."""
+
+    api: str
+    new: int = 0
+    changed: int = 0
+    names: list[str] = Field(default_factory=list[str])
+
+
+class ImportedTools(BaseModel):
+    """What an import brings to the tools that there are. ``apis``: how many APIs they are of; ``first``: of the first of these."""
+
+    new: int = 0
+    changed: int = 0
+    apis: int = 0
+    first: list[ApiTools] = Field(default_factory=list[ApiTools])
+
+
 class Upload(BaseModel):
     id: str
     name: str
@@ -121,9 +139,9 @@ def begin_import(client: Client, files: Sequence[tuple[str, str]], server: str) 
     return read(Job, client.send("POST", "/data/imports", json=body))
 
 
-def merge(client: Client, name: str, *, replace: bool, unchecked: bool, reason: str) -> Job:
-    """Take into the store what was read."""
-    body = {"replace": replace, "unchecked": unchecked, "reason": reason}
+def merge(client: Client, name: str, *, replace: bool, unchecked: bool, reason: str, backup: bool = True) -> Job:
+    """Take into the store what was read. ``backup``: after a backup of all that the server has."""
+    body = {"replace": replace, "unchecked": unchecked, "reason": reason, "backup": backup}
     return read(Job, client.send("POST", f"/data/imports/{name}/merge", json=body))
 
 

@@ -1,10 +1,8 @@
 """An import as two jobs: its files are read and what would come is told, then it is merged into the open store."""
 
 import asyncio
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
-from itertools import islice
 from pathlib import Path
 
 import orjson
@@ -16,10 +14,10 @@ from graph.importers.records import Skipped
 from graph.ingest import Ingested
 from graph.store import GraphStore
 from graph.summary import Summary, report
-from graph.take_overs import sensitive_changes, with_known
 from graph.transfer.importing import check_export
 from server.data.import_preview import FIRST, Preview
 from server.data.import_reading import read_import
+from server.data.import_tools import ImportedTools, added_tools, imported_tools
 from server.data.imports import Imports, documents
 from server.jobs.kinds import JobInHand
 from server.runs.agents import Agents
@@ -27,7 +25,8 @@ from wiring.build import BuildOptions, build_open
 from wiring.transfer import import_open
 
 READING, IMPORT = "import-reading", "import"
-_AT_ONCE = 500
+BackUp = Callable[[JobInHand], Awaitable[JsonObject]]
+"""Makes the backup of a job, once however often it is asked, and names it as ``backup``."""
 
 
 async def read_files(agents: Agents, imports: Imports, hand: JobInHand) -> JsonObject:
@@ -38,15 +37,19 @@ async def read_files(agents: Agents, imports: Imports, hand: JobInHand) -> JsonO
     found = await read_import(files, out, hand.progress, wanted.server)
     container = await agents.whole()
     hand.progress("compare", 0, found.tools)
-    compared = await _compared(out, container.graph, hand, found.tools)
+    coming = await imported_tools(
+        documents(out, kept_out=False), container.graph, partial(_compared, hand, found.tools)
+    )
+    compared: JsonObject = coming.model_dump(mode="json")
     report_of = partial(_reading_report, imports, name, found, compared)
     await asyncio.to_thread(report_of)
     hand.say(f"{found.tools:,} tools, {found.trajectories:,} trajectories, {found.calls:,} recorded calls were read.")
     return {"import": name, "preview": found.model_dump(mode="json"), "compared": compared}
 
 
-async def merge(agents: Agents, imports: Imports, hand: JobInHand) -> JsonObject:
-    """Into the open store: tools, records, vectors, words and links. What it has applied already it applies to nothing again.
+async def merge(agents: Agents, imports: Imports, back_up: BackUp, hand: JobInHand) -> JsonObject:
+    """Into the open store: tools, records, vectors, words and links. What it has applied already it applies to nothing again. ``back_up`` is asked
+    first, where a backup is wanted: to restore it is the way back.
 
     Raises:
         ConflictError: its files were not read. UsageError: an export comes into a store that holds something else.
@@ -57,26 +60,34 @@ async def merge(agents: Agents, imports: Imports, hand: JobInHand) -> JsonObject
     preview = Preview.model_validate_json(await asyncio.to_thread((read / "preview.json").read_bytes))
     kinds = [one.holds for one in preview.files]
     places = [await asyncio.to_thread(imports.parts, name, number) for number in range(len(wanted.files))]
+    if "store" in kinds and len(kinds) > 1:
+        raise UsageError("an export of a store is imported by itself: import the other files after it")
     container = await agents.whole()
+    backup = (await back_up(hand))["backup"] if hand.job.wanted.get("backup") else ""
     if "store" in kinds:
-        if len(kinds) > 1:
-            raise UsageError("an export of a store is imported by itself: import the other files after it")
+        before = frozenset([doc.id async for doc in container.graph.documents()])
         checked = await check_export(places[0], hand.progress)
         moved = await import_open(container, places[0], checked, hand.progress)
-        return {"import": name, "written": moved.written, "embedded": moved.embedded}
+        added = (await added_tools(container.graph, before)).model_dump(mode="json")
+        return {
+            "import": name, "backup": backup, "tools": added, "written": moved.written, "embedded": moved.embedded,
+        }  # fmt: skip
+    unchecked = bool(hand.job.wanted.get("unchecked"))
+    coming = await _coming(imports, name, container.graph, hand, unchecked=unchecked)
     options = BuildOptions(
         tools=(read,) if "tools" in kinds else (),
         trajectories=tuple(place for place, kind in zip(places, kinds, strict=True) if kind == "trajectories"),
         calls=tuple(place for place, kind in zip(places, kinds, strict=True) if kind == "calls"),
         replace=bool(hand.job.wanted.get("replace")),
         workers=1,
-        documents=partial(_documents, kept_out=bool(hand.job.wanted.get("unchecked"))),
+        documents=partial(_documents, kept_out=unchecked),
     )
     result, summary = await build_open(container, options, hand.progress)
     await asyncio.to_thread(_merged_report, imports, name, result, summary)
     shown = {**summary, "take_overs": summary["take_overs"][:FIRST]}
     figures: JsonObject = orjson.loads(orjson.dumps(shown))
-    return {"import": name, "summary": figures, "refused": len(result.refused)}
+    tools = coming.model_dump(mode="json")
+    return {"import": name, "backup": backup, "tools": tools, "summary": figures, "refused": len(result.refused)}
 
 
 def _documents(path: Path, server: str, *, kept_out: bool) -> Iterator[ToolDoc | Skipped]:
@@ -84,27 +95,22 @@ def _documents(path: Path, server: str, *, kept_out: bool) -> Iterator[ToolDoc |
     return documents(path, kept_out=kept_out)
 
 
-async def _compared(out: Path, graph: GraphStore, hand: JobInHand, total: int) -> JsonObject:
-    """What the documents would do to what is there. ``taken_over``: those that would make other tools of tools that are there."""
-    counts, first, done = Counter[str](), list[str](), 0
-    coming = documents(out, kept_out=False)
-    while docs := await asyncio.to_thread(
-        lambda: [one for one in islice(coming, _AT_ONCE) if isinstance(one, ToolDoc)]
-    ):
-        there = await graph.get_tools([doc.id for doc in docs])
-        for doc in docs:
-            old = there.get(doc.id)
-            if old is None:
-                counts["new"] += 1
-            elif changes := sensitive_changes(old, doc):
-                counts["taken_over"] += 1
-                if len(first) < FIRST:
-                    first.append(f"{doc.id}: {'; '.join(map(str, changes))}"[:500])
-            else:
-                counts["same" if with_known(doc, old, another=False) == old else "changed"] += 1
-        done += len(docs)
-        hand.progress("compare", done, total)
-    return {**{kind: counts[kind] for kind in ("new", "changed", "same", "taken_over")}, "first_taken_over": [*first]}
+async def _coming(imports: Imports, name: str, graph: GraphStore, hand: JobInHand, *, unchecked: bool) -> ImportedTools:
+    """The tools that a merge brings, told before it changes anything; by a job that was begun before, as they were then."""
+    kept = imports.coming(name, hand.job.id)
+    if await asyncio.to_thread(kept.is_file):
+        return ImportedTools.model_validate_json(await asyncio.to_thread(kept.read_bytes))
+    read = await asyncio.to_thread(imports.read, name)
+    tell = partial(_compared, hand, None)
+    found = await imported_tools(
+        documents(read, kept_out=unchecked), graph, tell, replace=bool(hand.job.wanted.get("replace"))
+    )
+    await asyncio.to_thread(kept.write_text, found.model_dump_json(), encoding="utf-8")
+    return found
+
+
+def _compared(hand: JobInHand, total: int | None, done: int) -> None:
+    hand.progress("compare", done, total)
 
 
 def _reading_report(imports: Imports, name: str, found: Preview, compared: JsonObject) -> None:

@@ -99,6 +99,10 @@ class Imports:
         """Where its report lies, or is to be written."""
         return self.place(name) / _REPORT
 
+    def coming(self, name: str, job_id: str) -> Path:
+        """Where lies, or is to be written, which tools that job brings."""
+        return self.place(name) / f"coming-{job_id}.json"
+
     def left(self, name: str) -> Iterator[dict[str, object]]:
         """All that is left out, each with its file, line and why."""
         with (self.read(name) / LEFT).open("rb") as lines:

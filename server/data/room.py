@@ -35,11 +35,12 @@ class ServerData:
     def kinds(self) -> Sequence[JobKind]:
         """Of the jobs that are about data."""
         settings, backups, uploads = self.settings, self.backups, self.uploads
+        back_up = partial(make_backup, settings, backups)
         return (
             JobKind(READING, partial(read_files, self._agents, self.imports), "imports"),
-            JobKind(IMPORT, partial(merge, self._agents, self.imports), STORE, ended=self._merged),
+            JobKind(IMPORT, partial(merge, self._agents, self.imports, back_up), STORE, ended=self._merged),
             JobKind(VERIFY, partial(verify_store, self._agents), STORE),
-            JobKind(BACKUP, partial(make_backup, settings, backups), STORE),
+            JobKind(BACKUP, back_up, STORE),
             JobKind(CHECK, partial(check_backup, backups), _BACKUPS),
             JobKind(TAKE_IN, partial(take_in, backups, uploads), _BACKUPS, ended=self._used),
             JobKind(RESTORE, partial(prepare, settings, backups), STORE, ended=partial(clear_up, settings)),

@@ -37,10 +37,13 @@ class NewImport(BaseModel):
 
 
 class MergeBody(BaseModel):
-    """``replace``: documents may make other tools of those that are there. ``unchecked``: also tools that the gate's check of documents keeps out, for a ``reason``."""
+    """``replace``: documents may make other tools of those that are there. ``unchecked``: also tools that the gate's check of documents keeps out, for a ``reason``.
+    ``backup``: all that the server has is backed up before, since there is no other way back.
+    """
 
     replace: bool = False
     unchecked: bool = False
+    backup: bool = True
     reason: str = Field(default="", max_length=500)
 
 
@@ -70,12 +73,14 @@ async def begin_import(request: Request, body: NewImport, admin: CurrentAdmin, s
 async def merge_import(
     request: Request, import_id: RowId, body: MergeBody, admin: CurrentAdmin, services: CurrentServices
 ) -> Job:
-    """What comes is offered to everybody at once. Of the gate, the check of documents is made; nothing is called."""
-    note(request, replace=body.replace, unchecked=body.unchecked)
+    """What comes is offered to everybody at once. Of the gate, the check of documents is made; nothing is called. The job's result names the tools that came, by
+    their APIs, and the backup that was made before.
+    """
+    note(request, replace=body.replace, unchecked=body.unchecked, backup=body.backup)
     if body.unchecked and not body.reason.strip():
         raise UsageError("say why tools come that the gate's check of documents keeps out: give a reason")
     await asyncio.to_thread(services.data.imports.read, import_id)
-    wanted = {"import": import_id, "replace": body.replace, "unchecked": body.unchecked}
+    wanted = {"import": import_id, "replace": body.replace, "unchecked": body.unchecked, "backup": body.backup}
     return await services.jobs.add(IMPORT, admin, {**wanted}, here=True)
 
 

@@ -86,7 +86,10 @@ def test_an_import_and_a_backup_that_were_killed_are_made_once(tmp_path: Path) -
         assert read["compared"]["new"] == TOOLS
 
     killed_in_the_middle(
-        place, home, token, lambda client: done(client, "POST", f"/data/imports/{read['import']}/merge", {})
+        place,
+        home,
+        token,
+        lambda client: done(client, "POST", f"/data/imports/{read['import']}/merge", {"backup": False}),
     )
     assert asyncio.run(walked(place.store)) == WALKS
 

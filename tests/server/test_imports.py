@@ -1,16 +1,19 @@
 """Imports by administrators: read in a process of their own, told before they come, merged once however often, and gone on with after a kill."""
 
 import asyncio
+import gzip
 import io
 import json
 import zipfile
 from pathlib import Path
 from typing import Any
 
+from server.backup.manifest import STORE
 from server.data.imports import Imports
 from server.data.uploads import Uploads
 from tests.server.test_data import DATA, Boss, boss_of, stored
 from tests.server.world import World, copied, serving, with_store
+from wiring.transfer import export_to
 
 OPENAPI: dict[str, Any] = {
     "openapi": "3.0.0",
@@ -31,12 +34,17 @@ OPENAPI: dict[str, Any] = {
     },
 }
 CALLS = [{"function": "listShips", "category": "Harbour", "tool_name": "Harbour"}, {"function": "addShip"}]
+SHIPS = {"api": "Harbour", "new": 2, "changed": 0, "names": ["listShips", "addShip"]}
 TRAJECTORIES = b"\n".join(
     [
         json.dumps({"id": "1", "query": "Let a ship in", "calls": CALLS, "finish": "give_answer"}).encode(),
         b"{ no JSON",
     ]
 )
+
+
+def silent(stage: str, done: int, total: int | None) -> None:
+    """Nobody looks."""
 
 
 async def sent(boss: Boss, name: str, content: bytes, holds: str = "") -> dict[str, str]:
@@ -74,6 +82,7 @@ async def test_what_would_come_is_told_and_then_it_comes_once(world: World) -> N
     await boss("POST", f"{path}/merge", 400, json={"unchecked": True})
     done = (await boss.ended(await boss("POST", f"{path}/merge", json={})))["result"]
     assert done["summary"]["tools"] == 2
+    assert found["compared"]["first"] == done["tools"]["first"] == [SHIPS]
     assert (await world.services.agents.whole()).graph is not None
     report = json.loads(await boss("GET", f"{path}/report"))
     assert {one.get("line") for one in report["left"]} == {None, 2}
@@ -87,10 +96,52 @@ async def test_what_would_come_is_told_and_then_it_comes_once(world: World) -> N
     assert (again["compared"]["new"], again["compared"]["same"]) == (0, 2)
     before = await (await world.services.agents.whole()).graph.statistics()
     twice = f"{DATA}/imports/{again['import']}/merge"
-    assert (await boss.ended(await boss("POST", twice, json={})))["result"]["summary"]["already"] == 1
+    same = (await boss.ended(await boss("POST", twice, json={"backup": False})))["result"]
+    assert (same["summary"]["already"], same["tools"]["same"], same["tools"]["first"], same["backup"]) == (1, 2, [], "")
+    assert [one["name"] for one in await boss("GET", f"{DATA}/backups")] == [done["backup"]], "made before the first"
     assert await (await world.services.agents.whole()).graph.statistics() == before, "twice equals once"
     found_tools = await boss("GET", "/api/v1/tools", params={"query": "ships in the harbour"})
     assert found_tools["tools"], "requests find them at once"
+
+
+async def test_what_an_import_changes_is_told_and_its_backup_is_of_before(world: World) -> None:
+    await with_store(world)
+    boss = await boss_of(world)
+    first = await read(boss, await sent(boss, "harbour.json", json.dumps(OPENAPI).encode()))
+    await boss.ended(await boss("POST", f"{DATA}/imports/{first['import']}/merge", json={"backup": False}))
+    other = json.loads(json.dumps(OPENAPI))
+    other["paths"]["/ships"]["get"]["summary"] = "Every ship that lies in the harbour today."
+    other["paths"]["/ships/add"]["post"]["servers"] = [{"url": "http://127.0.0.2:9"}]
+    second = await read(boss, await sent(boss, "harbour.json", json.dumps(other).encode()))
+    merge = f"{DATA}/imports/{second['import']}/merge"
+    done = (await boss.ended(await boss("POST", merge, json={"replace": True})))["result"]
+    told = SHIPS | {"new": 0, "changed": 1, "names": ["listShips"]}
+    assert (second["compared"]["first"], second["compared"]["taken_over"]) == ([told], 1)
+    assert done["tools"]["first"] == [SHIPS | {"new": 0, "changed": 2}], "with what was taken over, as was said"
+    kept = world.services.data.backups.place(done["backup"]) / STORE
+    exported = await asyncio.to_thread(lambda: gzip.decompress(kept.read_bytes()))
+    assert b"All ships that lie" in exported
+    assert b"Every ship that lies" not in exported
+
+
+async def test_an_export_names_its_tools_and_is_backed_up_before(home: Path, tmp_path: Path) -> None:
+    places = [await asyncio.to_thread(copied, home, tmp_path / name / "home") for name in ("a", "b")]
+    async with serving(places[0]) as world:
+        await with_store(world)
+        boss = await boss_of(world)
+        found = await read(boss, await sent(boss, "harbour.json", json.dumps(OPENAPI).encode()))
+        await boss.ended(await boss("POST", f"{DATA}/imports/{found['import']}/merge", json={"backup": False}))
+        await export_to(tmp_path / "all.jsonl.gz", None, silent, world.services.settings)
+    async with serving(places[1]) as world:
+        await with_store(world)
+        boss = await boss_of(world)
+        content = await asyncio.to_thread((tmp_path / "all.jsonl.gz").read_bytes)
+        found = await read(boss, await sent(boss, "all.jsonl.gz", content))
+        assert found["preview"]["files"][0]["holds"] == "store"
+        done = (await boss.ended(await boss("POST", f"{DATA}/imports/{found['import']}/merge", json={})))["result"]
+        (api,) = done["tools"]["first"]
+        assert (api["api"], api["new"], sorted(api["names"])) == ("Harbour", 2, ["addShip", "listShips"])
+        assert [one["name"] for one in await boss("GET", f"{DATA}/backups")] == [done["backup"]]
 
 
 async def test_an_archive_of_a_folder_is_read_and_one_that_leaves_it_is_not(world: World) -> None:

@@ -6,9 +6,9 @@ import streamlit as st
 
 from domain.model import JsonObject
 from ui.client import Client
-from ui.data import begin_import, merge, report, upload
+from ui.data import ImportedTools, begin_import, merge, report, upload
 from ui.jobs import Job, jobs
-from ui.language import message, number, say, say_count
+from ui.language import listing, message, number, say, say_count
 from ui.screens.job import followed
 from ui.screens.tables import table
 from ui.screens.telling import told
@@ -75,6 +75,7 @@ def _read(client: Client, one: Job) -> None:
         return
     preview, compared = _part(one.result, "preview"), _part(one.result, "compared")
     _counts(preview, compared)
+    _tools(ImportedTools.model_validate(compared))
     for title, part in (
         (say("Left out"), "first_skipped"),
         (say("Kept out by the gate's check of documents"), "first_kept_out"),
@@ -111,6 +112,39 @@ def _counts(preview: JsonObject, compared: JsonObject) -> None:
     st.caption(unmarked(" · ".join(told)))
 
 
+def _tools(found: ImportedTools) -> None:
+    """Those that come, or came, by the APIs that they are of, each with the names of the first."""
+    if not found.first:
+        return
+    st.markdown(
+        say(
+            "{new:,} new and {changed:,} changed tools of {apis}:",
+            new=found.new,
+            changed=found.changed,
+            apis=say_count("1 API", "{count:,} APIs", found.apis),
+        )
+    )
+    table(
+        [
+            {
+                say("API"): one.api,
+                say("New"): number(one.new),
+                say("Changed"): number(one.changed),
+                say("Tools"): _names(one.names, one.new + one.changed),
+            }
+            for one in found.first
+        ]
+    )
+    if more := found.apis - len(found.first):
+        st.caption(say_count("… 1 API more", "… {count:,} APIs more", more))
+
+
+def _names(names: list[str], count: int) -> str:
+    """The names of the first of ``count`` tools, and how many more there are."""
+    told = listing(names)
+    return f"{told} {say('and {count} more', count=count - len(names))}" if count > len(names) else told
+
+
 def _left(title: str, rows: list[JsonObject], count: int) -> None:
     if not rows:
         return
@@ -139,9 +173,15 @@ def _merging(client: Client, name: str, preview: JsonObject, compared: JsonObjec
         unchecked = st.checkbox(say("Import what the gate keeps out, too"), key=f"unchecked-{name}")
         if unchecked:
             reason = st.text_input(say("Why? It stands in the audit log"), max_chars=500, key=f"reason-{name}")
+    backup = st.checkbox(
+        say("Back up the server first"),
+        True,
+        key=f"backup-{name}",
+        help=say("An import cannot be undone otherwise: the backup is the way back."),
+    )
     with st.container(horizontal=True):
         if st.button(say("Merge into the store"), type="primary", icon=":material/merge:", key="import-merge") and told(
-            lambda: merge(client, name, replace=replace, unchecked=unchecked, reason=reason)
+            lambda: merge(client, name, replace=replace, unchecked=unchecked, reason=reason, backup=backup)
         ):
             st.rerun()
         _report(client, name)
@@ -160,7 +200,24 @@ def _merged(client: Client, one: Job) -> None:
         st.success(unmarked(counted))
     else:
         st.success(say("{count:,} items were written.", count=_int(one.result, "written")))
+    _tools(ImportedTools.model_validate(_part(one.result, "tools")))
+    _way_back(str(one.result.get("backup") or ""))
     _report(client, str(one.result["import"]))
+
+
+def _way_back(backup: str) -> None:
+    """The backup that was made before the import, and what becomes of the server with it."""
+    if not backup:
+        st.caption(say("No backup was made before it, so it can only be undone with an older one: see *Backups*."))
+        return
+    st.caption(
+        unmarked(
+            say(
+                "To undo it, restore the backup {name} under *Backups*: it was made right before. All that was done and learnt since goes with it.",
+                name=backup,
+            )
+        )
+    )
 
 
 def _report(client: Client, name: str) -> None:

@@ -78,8 +78,30 @@ def test_what_would_come_is_shown_and_merged_with_a_reason(monkeypatch: pytest.M
     test.text_input(key="reason-i").set_value("they are ours").run()
     test.button(key="import-merge").click().run()
     assert [sent for key, sent in served.asked if key == "POST /data/imports/i/merge"] == [
-        {"replace": False, "unchecked": True, "reason": "they are ours"}
+        {"replace": False, "unchecked": True, "reason": "they are ours", "backup": True}
     ]
+
+
+@pytest.mark.parametrize(
+    ("backup", "told"),
+    [
+        (BACKUP["name"], "To undo it, restore the backup 2026-11-28-000000-abcdef under *Backups*"),
+        ("", "No backup was made before it"),
+    ],
+)
+def test_an_import_names_its_tools_and_the_way_back(monkeypatch: pytest.MonkeyPatch, backup: Any, told: str) -> None:
+    ships = {"api": HOSTILE, "new": 7, "changed": 1, "names": ["list", "add"]}
+    tools = {"new": 9, "changed": 1, "apis": 3, "first": [ships, {"api": "Port", "new": 2, "names": ["a", "b"]}]}
+    result = {"import": "i", "backup": backup, "tools": tools, "summary": {"tools": 12}, "refused": 0}
+    test, _ = shown(monkeypatch, "import", job("import", result=result))
+    assert not test.exception
+    said = words(test).replace("\\", "").replace("\u2060", "")
+    assert told in said
+    assert "9 new and 1 changed tools of 3 APIs:" in said
+    assert "… 1 API more" in said
+    cells = "\n".join(str(one) for each in test.table for one in each.value.to_numpy().flatten())
+    assert "list, add and 6 more" in cells
+    assert "<img" not in cells.replace("\\<", "")
 
 
 def test_differences_say_what_they_are_and_are_mended(monkeypatch: pytest.MonkeyPatch) -> None:
