@@ -1,19 +1,20 @@
 """The part of a response that a request asks about, as lines a person can read."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pydantic.types import JsonValue
 
 from agent.execution.error_bodies import findings_of
 from agent.text import clean, shown
-from graph.identifiers import words
+from graph.identifiers import singular, text_words, words
 from graph.lenient_json import read_value
 from offline.nlp.asked_words import match
 
 MOST_ITEMS = 8
 _MOST_FIELDS = 6
+_DEEPEST = 6
 _LABELS = ("name", "title", "label", "date", "day", "year", "time", "id")
 _NOISE = re.compile(
     r"(?:^|_)(?:url|uri|link|href|image|img|icon|thumbnail|logo|cursor|page|version|success|status)s?$", re.I
@@ -27,10 +28,13 @@ Leaf = tuple[str, JsonValue]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Lines to show. ``matched``: how many of their fields the request asks about by name, not only by a question word."""
+    """Lines to show. ``matched``: how many of their fields the request asks about by name, not only by a question word.
+    ``nothing``: a sentence for each empty list that a person waits for.
+    """
 
     lines: tuple[str, ...]
     matched: int
+    nothing: tuple[str, ...] = ()
 
 
 def view(response: str, asked: tuple[frozenset[str], frozenset[str]], used: str = "") -> View:
@@ -44,8 +48,9 @@ def view(response: str, asked: tuple[frozenset[str], frozenset[str]], used: str 
         return View((text,) if text else (), 0)
     strong, weak = asked
     records = [_without_ids(record, strong) for record in _records(value, used)]
+    nothing = tuple(dict.fromkeys(map(_none_of, _awaited(value, records, strong))))
     if not records:
-        return View(("nothing was found",), 0)
+        return View((), 0, nothing or ("Nothing was found.",))
     fields = [_scored(record, strong) for record in records]
     matched = max(len(scored) for scored in fields)
     meant = _columns([_scored(record, weak) for record in records]) if not matched or len(records) == 1 else []
@@ -53,7 +58,38 @@ def view(response: str, asked: tuple[frozenset[str], frozenset[str]], used: str 
     lines = [line for record in records[:MOST_ITEMS] if (line := _line(record, names))]
     if len(records) > MOST_ITEMS:
         lines.append(f"… and {len(records) - MOST_ITEMS} more")
-    return View(tuple(dict.fromkeys(lines)), matched)
+    return View(tuple(dict.fromkeys(lines)), matched, nothing)
+
+
+def _awaited(value: JsonValue, records: Sequence[list[Leaf]], asked: frozenset[str]) -> list[str]:
+    """The empty lists that are asked about; where none is, the only one of a response that tells nothing that is asked about.
+
+    A value that the request itself names tells nothing: ``{"harbour": "Brest", "berths": []}`` for the berths of Brest.
+    """
+    empty = list(_empty_lists(value))
+    told = any(
+        match(name, asked) and not text_words(shown(leaf)) <= asked for record in records for name, leaf in record
+    )
+    return [name for name in empty if match(name, asked)][:_MOST_FIELDS] or (
+        empty if len(empty) == 1 and not told else []
+    )
+
+
+def _empty_lists(value: JsonValue, depth: int = 0) -> Iterator[str]:
+    """The names of the empty lists of an object and of the objects in it."""
+    if not isinstance(value, dict) or depth > _DEEPEST:
+        return
+    for key, inner in value.items():
+        if inner == []:
+            yield key
+        yield from _empty_lists(inner, depth + 1)
+
+
+def _none_of(name: str) -> str:
+    """A sentence about an empty list: many things of its name, where that says so, were not found."""
+    spoken = _spoken(name)
+    last = spoken.rpartition(" ")[2]
+    return f"No {spoken} were found." if singular(last) != last else f"Nothing was found under “{spoken}”."
 
 
 def _records(value: JsonValue, used: str) -> list[list[Leaf]]:

@@ -1,6 +1,7 @@
 """The offline answer: what the responses say about the request, the calls it rests on, and what stays open."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from agent.execution.error_bodies import is_empty
 from agent.policy.protocol import Results
@@ -53,7 +54,7 @@ def _all(request: str, steps: Results, unanswered: Sequence[str]) -> Iterator[st
         tool, result = steps[number - 1]
         found = view(result.response, asked, used[number])
         if found.matched and not is_empty(steps[number - 1][1].response):
-            yield from _lines(number, View(found.lines[:1], found.matched))
+            yield from _lines(number, replace(found, lines=found.lines[:1]))
     yield from _open(steps, unanswered)
     if good:
         yield f"Based on: {', '.join(f'[{n}] {title(steps[n - 1][0])}{_note(steps[n - 1][1])}' for n in good)}\n"
@@ -76,7 +77,9 @@ def _lines(number: int, found: View) -> Iterator[str]:
     elif found.lines:
         for line in found.lines:
             yield f"- {line} [{number}]\n"
-    else:
+    for sentence in found.nothing:
+        yield f"{sentence} [{number}]\n"
+    if not found.lines and not found.nothing:
         yield f"The response was empty. [{number}]\n"
 
 

@@ -91,7 +91,6 @@ def test_emptiness_is_judged_by_values() -> None:
     assert not is_empty('{"temperature": 7, "alerts": []}')
     assert not is_empty("plain text")
     assert lines("anything", {"count": 0, "results": []}) == ("count: 0",)
-    assert lines("anything", []) == ("nothing was found",)
 
 
 def test_hostile_and_huge_text_is_made_harmless() -> None:
@@ -108,3 +107,9 @@ def test_values_are_shown_as_a_person_reads_them() -> None:
     assert [shown(value) for value in values] == [
         "yes", "none", "2", "0.3", "1" + "0" * 20, "a, 1",
     ]  # fmt: skip
+
+
+def test_an_answer_says_what_was_not_found_beside_what_was() -> None:
+    found = step(GEOCODE, {"harbour": "Brest", "berths": []})
+    text = "".join(compose("Which berths are free in Brest harbour?", [(GEOCODE, found)]))
+    assert text.splitlines()[:2] == ["harbour: Brest [1]", "No berths were found. [1]"]
