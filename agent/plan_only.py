@@ -51,7 +51,7 @@ async def walk(
 
 async def path_of(steps: AsyncIterator[Step]) -> PathEnded:
     """How a walk ended."""
-    ended = PathEnded(path=(), how="gave_up", reason="the walk did not end")
+    ended = PathEnded(path=(), how="gave_up", reason="the path search did not end")
     async for event, _ in steps:
         if isinstance(event, PathEnded):
             ended = event

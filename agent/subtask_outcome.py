@@ -148,7 +148,7 @@ class SubtaskOutcome:
             done, writes = self.progress.done.values(), self.progress.writes
             refused = any(one.status == "skipped" and one.tool in writes for one in done)
             return self.progress.failure_message(_UNCHANGED if refused else self.why_not, ())
-        reason = ended.reason if ended else "the walk did not end"
+        reason = ended.reason if ended else "the path search did not end"
         if stuck is not None and stuck[1].status == "skipped":
             reason = stuck[1].note if self.evidence.doc(stuck[1].tool).safe else _UNCHANGED  # its change tells why
         failed = [(self.evidence.doc(result.tool), result) for result in (*self.done, *self.failed)]
@@ -168,4 +168,4 @@ class SubtaskOutcome:
         stuck = self.progress.stuck
         if stuck is not None:
             return why(stuck[1])
-        return self.progress.ended.reason if self.progress.ended else "its walk did not end"
+        return self.progress.ended.reason if self.progress.ended else "its path search did not end"

@@ -93,7 +93,7 @@ def _of_walk(event: Event) -> str:
         case StepBacktracked():
             return say("Left {tool} again", tool=tool_name(event.dropped))
         case PathEnded():
-            return say("The walk has ended")
+            return say("The path search has ended")
         case PlanReady():
             return say("The plan is there")
         case _:

@@ -57,7 +57,7 @@ def evidence(edge: GraphEdge) -> list[str]:
         return [say("No request went this way yet.")]
     lines = [
         say(
-            "Walked {imported:,} times in what was imported and {live:,} times here, of which {strength:.1f} is left.",
+            "Called one after the other {imported:,} times in what was imported and {live:,} times here, of which {strength:.1f} still counts.",
             imported=walk.imported, live=walk.live, strength=walk.strength,
         )
     ]  # fmt: skip

@@ -24,7 +24,7 @@ def gate_html(tools: Sequence[SourceTool]) -> str:
     first = "".join(f'<th scope="col">{escape(one)}</th>' for one in (say("Tool"), say("State"), say("Method")))
     return (
         f'<p class="fp-more">{escape(say("The table goes on to the right: scroll it sideways."))}</p>'
-        f'<div class="fp-gate" tabindex="0" role="group" aria-label="{escape(say("What the gate found out"))}"><table>'
+        f'<div class="fp-gate" tabindex="0" role="group" aria-label="{escape(say("What the admission check found out"))}"><table>'
         f"<thead><tr>{first}{heads}</tr></thead>"
         f"<tbody>{rows}{told}</tbody></table></div>"
     )

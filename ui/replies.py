@@ -8,9 +8,9 @@ from domain.model import JsonObject
 from ui.language import message, say
 
 PLANNERS = {
-    "program": message("One program"),
-    "solution": message("One program after a solution"),
-    "dfs": message("Weighted walk"),
+    "program": message("Program written for the request"),
+    "solution": message("Program after a known solution"),
+    "dfs": message("Search through the tool graph"),
     "react": message("Step by step (ReAct)"),
     "cot": message("All at once, reasoned"),
     "basic": message("All at once"),

@@ -262,7 +262,7 @@ class RunState:
             case ReflectionMade(resumed=True):
                 self.notes.append(
                     say(
-                        "Judged its path a failure ({verdict}) and walked again: {reason}",
+                        "Judged its path a failure ({verdict}) and searched again: {reason}",
                         verdict=event.verdict,
                         reason=event.reason,
                     )

@@ -126,15 +126,15 @@ def _walk(story: RunState, around: Around, *, unfolded: bool) -> None:
         title = say("Offered: {tools}", tools=tools)
     elif left:
         title = say(
-            "Walk: {tools} considered, {chosen} chosen, {left} left again", tools=tools, chosen=chosen, left=left
+            "Path search: {tools} considered, {chosen} chosen, {left} given up", tools=tools, chosen=chosen, left=left
         )
     else:
-        title = say("Walk: {tools} considered, {chosen} chosen", tools=tools, chosen=chosen)
+        title = say("Path search: {tools} considered, {chosen} chosen", tools=tools, chosen=chosen)
     key = f"{around.key}-walk" if story.finished else f"{around.key}-walk-live"
     with folded(title, key, unfolded=unfolded) as opened:
         if not opened:
             return
-        st.graphviz_chart(walk_dot(story), width="content", alt=say("The walk over the tools"))  # pyright: ignore[reportUnknownMemberType]
+        st.graphviz_chart(walk_dot(story), width="content", alt=say("The path search over the tools"))  # pyright: ignore[reportUnknownMemberType]
         st.caption(say("✓ and green was chosen, ← and dashed was left again; a number on the way there is its weight."))
         if chosen + left > _REASONS:
             st.caption(say("Why the last {shown} of {count:,} were:", shown=_REASONS, count=chosen + left))

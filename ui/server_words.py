@@ -3,9 +3,9 @@
 from ui.language import message
 
 SENTENCES = (
-    message("Writes one program over the tools that are offered for the request, and runs it."),
-    message("Chooses among the solutions of the library, and writes one program after it."),
-    message("Walks the tool graph step by step, and goes back where a way leads nowhere."),
+    message("Writes a short program that calls the tools offered for the request, and runs it."),
+    message("Chooses among the solutions of the library, and writes a program after the chosen one."),
+    message("Searches the tool graph step by step, and goes back where a way leads nowhere."),
     message("Sees each result before it chooses the next step."),
     message("Chooses the whole path at once, with a reason for each step."),
     message("Chooses the whole path at once."),

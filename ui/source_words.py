@@ -45,7 +45,7 @@ DEEDS = {
     "changed": message("changed its settings"),
     "read": message("read it again"),
     "corrected": message("corrected"),
-    "checked": message("had the gate look at"),
+    "checked": message("started the admission check of"),
     "admitted": message("admitted"),
     "quarantined": message("kept out"),
     "undone": message("undid a step"),

@@ -75,7 +75,7 @@ def told(found: WhyNot) -> Iterator[str]:
     for one in found.links[:_LINKS]:
         yield say("Joined to what is offered: {reason}", reason=_reason(one))
     if not found.links and not found.offered:
-        yield say("No feed and no past call joins it to a tool that is offered.")
+        yield say("No answer that fills a parameter and no past call joins it to a tool that is offered.")
 
 
 def _reason(one: Reason) -> str:

@@ -19,9 +19,9 @@ PLANNERS: dict[str, Planner] = {
 
 
 ABOUT: dict[str, str] = {
-    "program": "Writes one program over the tools that are offered for the request, and runs it.",
-    "solution": "Chooses among the solutions of the library, and writes one program after it.",
-    "dfs": "Walks the tool graph step by step, and goes back where a way leads nowhere.",
+    "program": "Writes a short program that calls the tools offered for the request, and runs it.",
+    "solution": "Chooses among the solutions of the library, and writes a program after the chosen one.",
+    "dfs": "Searches the tool graph step by step, and goes back where a way leads nowhere.",
     "react": "Sees each result before it chooses the next step.",
     "cot": "Chooses the whole path at once, with a reason for each step.",
     "basic": "Chooses the whole path at once.",

@@ -78,7 +78,7 @@ async def merge_import(
     """
     note(request, replace=body.replace, unchecked=body.unchecked, backup=body.backup)
     if body.unchecked and not body.reason.strip():
-        raise UsageError("say why tools come that the gate's check of documents keeps out: give a reason")
+        raise UsageError("say why tools come that the admission check of documents keeps out: give a reason")
     await asyncio.to_thread(services.data.imports.read, import_id)
     wanted = {"import": import_id, "replace": body.replace, "unchecked": body.unchecked, "backup": body.backup}
     return await services.jobs.add(IMPORT, admin, {**wanted}, here=True)

@@ -33,7 +33,7 @@ def page(browser_program: BrowserContext, up: Up) -> Generator[Page]:
 
 def planned(page: Page, request: str) -> None:
     """Ask, and wait for the plan of the walk, whose steps are one after the other."""
-    chooses(page, "Planner", "Weighted walk")
+    chooses(page, "Planner", "Search through the tool graph")
     page.get_by_text("Stop at the plan").click()
     asks(page, request)
     expect(page.get_by_text("This is the plan.")).to_be_visible()

@@ -30,7 +30,7 @@ def adding(client: Client) -> None:
     st.title(say("Add an API"))
     st.caption(
         say(
-            "It is read and shown to you. Nothing is called and nobody is offered anything before the gate has looked and you admit it."
+            "It is read and shown to you. Nothing is called before you start the admission check, and nobody is offered anything before you admit it."
         )
     )
     way = st.radio(say("What do you have?"), list(_WAYS), format_func=lambda one: say(_WAYS[one]), key="add-way")

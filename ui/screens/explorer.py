@@ -29,7 +29,11 @@ def explorer(client: Client, _conversation: str) -> None:
     if not found.tools:
         st.info(say("There are no tools here yet: an author adds some under Sources, or an operator imports them."))
         return
-    st.caption(say("What was walked, and which answer feeds which parameter. Begin with a tool, or with a tool set."))
+    st.caption(
+        say(
+            "Which tools were called one after the other, and which answer fills which parameter. Begin with a tool, or with a tool set."
+        )
+    )
     if tool := picked(client, say("Begin with a tool"), "begin"):
         centre_on(tool)
     _drawn(found)
@@ -48,7 +52,7 @@ def _drawn(found: GraphOverview) -> None:
         Box(
             names[one.id],
             fitting(one.toolset),
-            say("{tools} · walked {walked:,}", tools=say_count("1 tool", "{count:,} tools", one.tools), walked=one.walked),
+            say("{tools} · used {walked:,}×", tools=say_count("1 tool", "{count:,} tools", one.tools), walked=one.walked),
             say("Tool set {toolset} of {category}", toolset=one.toolset, category=one.category),
             "chosen" if one.id == chosen else "",
         )
@@ -58,7 +62,11 @@ def _drawn(found: GraphOverview) -> None:
     for number, one in enumerate(found.joins):
         way = curve(layout.spots[names[one.source]], layout.spots[names[one.target]])
         text = f"{one.walked:,}" if one.walked else say_count("1 field", "{count:,} fields", one.coupled)
-        label = say("{walked:,} times walked, {coupled:,} couplings", walked=one.walked, coupled=one.coupled)
+        label = say(
+            "called one after the other: {walked:,} times; fields that fill parameters: {coupled:,}",
+            walked=one.walked,
+            coupled=one.coupled,
+        )
         width = 1 + 4 * one.walked / heaviest
         look = "" if one.walked else "feed"
         lines.append(Line(f"e{number}", names[one.source], names[one.target], way.path, way.x, way.y, text, label, width, look))  # fmt: skip
@@ -78,8 +86,8 @@ def _drawn(found: GraphOverview) -> None:
 def _left_out(found: GraphOverview) -> str:
     said = [
         say_count("1 tool", "{count:,} tools", found.tools),
-        say("{shown:,} of {all:,} tool sets: the most walked, then the largest", shown=len(found.sets), all=found.toolsets),
-        say("solid: walked; dashed: only coupled"),
+        say("{shown:,} of {all:,} tool sets: the most used, then the largest", shown=len(found.sets), all=found.toolsets),
+        say("solid: called one after the other; dashed: only an answer that can fill a parameter"),
     ]  # fmt: skip
     if found.joins_left_out:
         said.append(say("{count:,} lighter joins are left out", count=found.joins_left_out))
@@ -109,7 +117,7 @@ def _chosen(client: Client, found: GraphOverview) -> None:
 def _counted(one: GraphSet) -> str:
     tools = say_count("1 tool", "{count:,} tools", one.tools)
     return say(
-        "{tools}, walked {walked:,} times, {inside:,} of these within it",
+        "{tools}, used {walked:,} times, {inside:,} of these from one to another of the set",
         tools=tools,
         walked=one.walked,
         inside=one.inside,
@@ -119,7 +127,7 @@ def _counted(one: GraphSet) -> str:
 def _busiest(found: GraphOverview) -> None:
     if not found.busiest:
         return
-    st.subheader(say("The most walked tools"))
+    st.subheader(say("The most used tools"))
     with st.container(horizontal=True, gap="small"):
         for one in found.busiest:
             if st.button(unmarked(f"{tool_name(one.id)} ({one.walked:,})"), key=f"busy-{one.id}"):
@@ -135,7 +143,7 @@ def _tables(found: GraphOverview) -> None:
                     say("Tool set"): one.toolset,
                     say("Category"): one.category,
                     say("Tools"): f"{one.tools:,}",
-                    say("Walked"): f"{one.walked:,}",
+                    say("Times used"): f"{one.walked:,}",
                     say("Within it"): f"{one.inside:,}",
                 }
                 for one in found.sets
@@ -147,8 +155,8 @@ def _tables(found: GraphOverview) -> None:
                     {
                         say("From"): names[one.source],
                         say("To"): names[one.target],
-                        say("Walked"): f"{one.walked:,}",
-                        say("Couplings"): f"{one.coupled:,}",
+                        say("Called one after the other"): f"{one.walked:,}",
+                        say("Fields that fill parameters"): f"{one.coupled:,}",
                     }
                     for one in found.joins
                 ]

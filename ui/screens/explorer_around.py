@@ -117,7 +117,7 @@ def _box(one: GraphTool, name: str, found: GraphPicture, seen: str) -> Box:
 
 def _left_out(found: GraphPicture) -> str:
     said = [
-        say("solid: walked, with its weight; dashed: coupled, with what fills what; a box with a dashed border may change something"),
+        say("solid: called one after the other, with its weight; dashed: an answer can fill a parameter, with what fills what; a box with a dashed border may change something"),
         say_count("1 tool beside it", "{count:,} tools beside it", len(found.tools) - 1),
     ]  # fmt: skip
     if found.left_out:

@@ -8,7 +8,11 @@ from ui.language import message, say
 from ui.screens.explorer_places import keep
 from ui.tool_words import EFFECTS
 
-_BY = {"": message("Walked or coupled"), "walks": message("Walked"), "feeds": message("Coupled")}
+_BY = {
+    "": message("All of it"),
+    "walks": message("Called one after the other"),
+    "feeds": message("An answer fills a parameter"),
+}
 _DEPTHS = ("1", "2", "3")
 _MOST = ("16", "24", "40", "80")
 _USUAL = {"depth": "1", "most": "16", "least": "0.0"}

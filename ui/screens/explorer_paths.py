@@ -42,5 +42,8 @@ def _way(number: int, one: GraphPath) -> None:
 
 
 def _told(step: PathStep) -> str:
-    said = [walked(step.walk) if step.walk else say("not walked yet"), coupled(step.feed) if step.feed else ""]
+    said = [
+        walked(step.walk) if step.walk else say("not called one after the other yet"),
+        coupled(step.feed) if step.feed else "",
+    ]
     return f"{named(step.source)} → {named(step.target)}: {'; '.join(part for part in said if part)}"

@@ -46,7 +46,7 @@ def _new(client: Client) -> None:
     )
     st.caption(
         say(
-            "What is imported is offered to everybody at once. Of the gate, only the check of documents is made; nothing is called. An API that nobody knows yet is better added under *Sources*, where it passes all of the gate."
+            "What is imported is offered to everybody at once. Of the admission check, only the part about documents is made; nothing is called. An API that nobody knows yet is better added under *Sources*, where the whole admission check is made."
         )
     )
     files = st.file_uploader(
@@ -78,7 +78,7 @@ def _read(client: Client, one: Job) -> None:
     _tools(ImportedTools.model_validate(compared))
     for title, part in (
         (say("Left out"), "first_skipped"),
-        (say("Kept out by the gate's check of documents"), "first_kept_out"),
+        (say("Kept out by the admission check of documents"), "first_kept_out"),
     ):
         _left(title, cast("list[JsonObject]", preview.get(part) or []), _int(preview, part.removeprefix("first_")))
     if over := cast("list[str]", compared.get("first_taken_over") or []):
@@ -170,7 +170,7 @@ def _merging(client: Client, name: str, preview: JsonObject, compared: JsonObjec
             say("Let these documents make other tools of those that are there"), key=f"replace-{name}"
         )
     if _int(preview, "kept_out"):
-        unchecked = st.checkbox(say("Import what the gate keeps out, too"), key=f"unchecked-{name}")
+        unchecked = st.checkbox(say("Import what the admission check keeps out, too"), key=f"unchecked-{name}")
         if unchecked:
             reason = st.text_input(say("Why? It stands in the audit log"), max_chars=500, key=f"reason-{name}")
     backup = st.checkbox(

@@ -66,7 +66,7 @@ def _head(one: Source) -> None:
         st.warning(unmarked(say("It could not be read last: {trouble}", trouble=one.trouble)))
     _left_out(one)
     if one.check_trouble:
-        st.warning(unmarked(say("The gate stopped early: {trouble}", trouble=one.check_trouble)))
+        st.warning(unmarked(say("The admission check stopped early: {trouble}", trouble=one.check_trouble)))
     if one.changes:
         breaking, changed = sum(change.breaks for change in one.changes), changes_told(len(one.changes))
         kept_out = say_count("1 change keeps a tool out", "{count:,} changes keep a tool out", breaking)
@@ -105,7 +105,7 @@ def _live(client: Client, chosen: str) -> None:
     st.progress(
         done / total,
         say(
-            "The gate is at work: {checked} of {tools} checked.",
+            "The admission check is running: {checked} of {tools} checked.",
             checked=now.checked,
             tools=tools_told(now.to_check),
         ),
@@ -119,7 +119,7 @@ def _tools(client: Client, one: Source) -> None:
         st.caption(say("It has no tools. Read it again under *Changes*, once there is something to be read."))
         return
     st.html(gate_html(tools))
-    with st.expander(say("What the gate looks at")):
+    with st.expander(say("What the admission check looks at")):
         for name, asks in CHECKS.values():
             st.markdown(say("**{name}**: {text}", name=say(name), text=say(asks)))
     _missing_keys(client, one, tools)
@@ -192,8 +192,8 @@ def _missing_keys(client: Client, one: Source, tools: list[SourceTool]) -> None:
     if missing := [name for name in wanted if name not in kept]:
         st.info(
             say_count(
-                "Its calls send a key that you have not kept: {names}. Keep it under *Keys* above, so that the gate can call it.",
-                "Its calls send keys that you have not kept: {names}. Keep them under *Keys* above, so that the gate can call it.",
+                "Its calls send a key that you have not kept: {names}. Keep it under *Keys* above, so that the admission check can call it.",
+                "Its calls send keys that you have not kept: {names}. Keep them under *Keys* above, so that the admission check can call it.",
                 len(missing),
                 names=listing([labelled(one) for one in missing]),
             )

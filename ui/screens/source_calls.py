@@ -19,7 +19,7 @@ def calls(client: Client, one: Source) -> None:
     """They are compared with what stood there before, as a document is that is read again."""
     st.caption(
         say(
-            "What is kept here is compared with what stood there. A call to which other values, another address or another key belong is not offered until the gate has looked and you admit it again; another name makes it another call."
+            "What is kept here is compared with what stood there. A call to which other values, another address or another key belong is not offered until it has passed the admission check and you admit it again; another name makes it another call."
         )
     )
     before = [typed_as(tool.original) for tool in source_tools(client, one.id) if not tool.gone]

@@ -16,7 +16,7 @@ def quality(client: Client, one: Source) -> None:
     """What the gate said of the wording of its tools, added up."""
     rows = quality_table(client, one.id)
     if not rows:
-        st.caption(say("The gate has not judged its documents yet."))
+        st.caption(say("The admission check has not judged its documents yet."))
         return
     table = [
         {say("Category"): visible(row.category), say("Kept"): row.kept, say("Dropped"): row.dropped} for row in rows

@@ -46,11 +46,11 @@ def _all(client: Client) -> None:
     st.title(say("Sources"))
     st.caption(
         say(
-            "APIs and MCP servers that were added, by you and by others. What the gate lets through and you admit is offered with the next question."
+            "APIs and MCP servers that were added, by you and by others. What passes the admission check and you admit is offered with the next question."
         )
         if client.account.user.role == "admin"
         else say(
-            "APIs and MCP servers of your own. What the gate lets through and you admit is offered with the next question."
+            "APIs and MCP servers of your own. What passes the admission check and you admit is offered with the next question."
         )
     )
     if st.button(say("Add an API"), type="primary", icon=":material/add:"):
@@ -77,7 +77,7 @@ def _line(client: Client, one: Source) -> None:
         if one.checking:
             st.caption(
                 say(
-                    "The gate is at work: {checked} of {tools} checked.",
+                    "The admission check is running: {checked} of {tools} checked.",
                     checked=one.checked,
                     tools=tools_told(one.to_check),
                 )

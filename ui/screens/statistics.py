@@ -92,9 +92,9 @@ def _counts(title: str, counts: Sequence[Count]) -> None:
 def _edges(edges: Edges) -> None:
     st.subheader(say("Ways between tools"))
     rows = [
-        (say("walked, by what was imported alone"), edges.imported),
-        (say("walked, by runs alone"), edges.live),
-        (say("walked, by both"), edges.both),
+        (say("called one after the other, in imported records alone"), edges.imported),
+        (say("called one after the other, in runs alone"), edges.live),
+        (say("called one after the other, in both"), edges.both),
         (say("of these, ways that end"), edges.finish),
         *(
             (say("{mark} by administrators", mark=say(_MARKS.get(mark, mark))), count)

@@ -27,7 +27,7 @@ _RESTS_ON = {"probe": ("auth",), "quality": ("auth", "probe")}
 def findings(source: Source, tool: SourceTool) -> None:
     """One line for each check in its order; below one that did not pass, what to do."""
     if not tool.findings:
-        st.caption(say("The gate has not looked at it yet."))
+        st.caption(say("The admission check has not looked at it yet."))
     order = list(CHECKS)
     found = sorted(tool.findings, key=lambda one: order.index(one.check) if one.check in order else len(order))
     for number, one in enumerate(found):

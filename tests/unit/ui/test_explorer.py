@@ -116,7 +116,9 @@ def test_an_edge_is_told_with_why_it_comes_before_a_heavier_one() -> None:
     test, _ = shown(tool=HERE, edge=f"{HERE},{NEXT}")
     assert not test.exception
     said = words(test)
-    assert "Walked 4 times in what was imported and 1 times here, of which 0.9 is left." in said
+    assert (
+        "Called one after the other 4 times in what was imported and 1 times here, of which 0.9 still counts." in said
+    )
     assert "1 of 2 ways out of Harbour / find_ship: weight 0.20 × availability 0.90 = 0.18." in said
     assert "Docks / dock , of weighs more (0.60 against 0.20) and comes behind it, because its calls succeed with 0.10 against 0.90." in said  # fmt: skip
 

@@ -80,6 +80,12 @@ def test_all_that_the_page_says_has_a_translation_with_the_same_places_for_value
     assert not texts.keys() - {one.text for one in all_said()}, "nothing says these any more"
 
 
+def test_the_page_says_none_of_the_words_that_only_those_know_who_made_it() -> None:
+    """The glossary has what the page says in their place."""
+    inner = re.compile(r"\b(?:walk(?:s|ed)?|coupled|couplings?|gate)\b", re.IGNORECASE)
+    assert not {one.text for one in all_said() if inner.search(re.sub(r"{.*?}", "", f"{one.text} {one.more}"))}
+
+
 def test_nothing_is_drawn_that_goes_past_the_catalogues() -> None:
     found = [one for place, tree in modules() if place not in ENGLISH for one in bare(place, tree)]
     strange = [one for one in found if re.sub(r":\d+", "", one, count=1) not in ENGLISH]

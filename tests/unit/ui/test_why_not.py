@@ -22,7 +22,7 @@ FOUND = {
                 "Atlas / find was not offered to this run.",
                 "Asked now, it would not be offered: the search finds it in place 34, and it weighs 0.83 less than the last that is.",
                 "+0.40  found for the request",
-                "No feed and no past call joins it to a tool that is offered.",
+                "No answer that fills a parameter and no past call joins it to a tool that is offered.",
             ],
         ),
         (
