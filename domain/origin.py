@@ -34,11 +34,16 @@ class ValueOrigin(Model):
 
 
 def in_full(origin: ValueOrigin) -> str:
-    """Where a value comes from and, of a program's that says it nowhere else, what it made it of."""
+    """Where a value comes from and, of a program's that says it nowhere else, what it made it of, as far as that is more."""
     made = origin.slice
-    if made is None or origin.kind in ("written", "computed") or made.literal:
+    if made is None or origin.kind in ("written", "computed") or made.literal or _said_already(origin, made):
         return origin.words
-    return f"{origin.words}; {made.words}"
+    return f"{origin.words}; put together {made.words}"
+
+
+def _said_already(origin: ValueOrigin, made: Slice) -> bool:
+    """Whether a value that stands in an answer is made of nothing but that tool's answers, whatever was so."""
+    return not made.conditions and all(one.kind == "call" and one.tool == origin.tool for one in made.sources)
 
 
 class AskedCall(Model):

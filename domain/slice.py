@@ -23,7 +23,7 @@ class Source(Model):
 class Slice(Model):
     """Of one argument. ``expression``: as the program has it; ``conditions``: those under which the call is made, or the value is this one.
 
-    ``lines`` of the program that it depends on, from 1. ``words``: the same in a sentence for a person.
+    ``lines`` of the program that it depends on, from 1. ``words``: what it is from, in words for a person who sees no program.
     """
 
     parameter: str

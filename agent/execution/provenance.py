@@ -251,7 +251,7 @@ def _with_slice(origin: ValueOrigin, made: Slice | None) -> ValueOrigin:
     if origin.kind != "written":
         return origin.model_copy(update={"slice": made})
     kind: ValueKind = "written" if made.literal else "computed"
-    words = f"{_WORDS[kind]}: {made.words}" if kind == "computed" else "nobody said it: whoever wrote the call did"
+    words = f"{_WORDS[kind]} {made.words}" if kind == "computed" else "nobody said it: whoever wrote the call did"
     return ValueOrigin(parameter=origin.parameter, kind=kind, words=words, slice=made)
 
 

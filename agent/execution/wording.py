@@ -40,7 +40,12 @@ def title_of(tool: ToolDoc) -> str:
     if any(char.isspace() for char in name) and not _is_path(name):
         return name
     said = clean(_SENTENCE.split(tool.description.strip(), maxsplit=1)[0], _TITLE).rstrip(".!")
-    return (said if _is_path(name) else _first_up(spoken(name))) or name
+    return (said if _is_path(name) else titled(name)) or name
+
+
+def titled(identifier: str) -> str:
+    """An identifier as a title: ``cancelBooking`` is “Cancel booking”."""
+    return _first_up(spoken(identifier))
 
 
 def spoken(identifier: str) -> str:

@@ -1,4 +1,4 @@
-"""What the values of a program's calls are made of: the backward slice of each argument, as data and as a sentence for a person.
+"""What the values of a program's calls are made of: the backward slice of each argument, as data and in words for a person.
 
 A slice stops at calls of tools: what went into a call is not what it answered. It is the same for every time that a call is made.
 """
@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agent.execution.user_values import plain, plain_value, stands
+from agent.execution.wording import quoted, titled
 from agent.programs.definition_reader import read_definitions
 from agent.programs.definitions import Scope
 from agent.programs.dependencies import line_starts
@@ -158,30 +159,31 @@ class SlicedProgram:
 
 
 def in_words(told: Slice) -> str:
-    """A slice as a sentence without its end, for a person. Texts of responses are never in it, those of the program are cleaned."""
+    """What a value is from, for a person who sees no program: no line, no expression. Texts of responses are never in it, those of the program are cleaned."""
     made = [_source_words(one) for one in told.sources if told.literal or one.name not in _PLAIN]
-    parts = [f"`{clean(told.expression, _EXPRESSION)}` in line {told.lines[-1] if told.lines else 0} of the program"]
-    if told.literal and made:
-        parts = [made[0]]
-    elif made:
-        more = f" and {len(made) - _SHOWN} more" if len(made) > _SHOWN else ""
-        parts.append(f"made of {'; '.join(made[:_SHOWN])}{more}")
-    if told.conditions:
-        more = f" and {len(told.conditions) - _SHOWN} more" if len(told.conditions) > _SHOWN else ""
-        parts.append(f"depending on {'; '.join(f'`{clean(one, 80)}`' for one in told.conditions[:_SHOWN])}{more}")
-    return ", ".join(parts)
+    words = _listed(list(dict.fromkeys(made))) or "what is fixed in the program"
+    conditions = _listed([f"`{clean(one, 80)}`" for one in told.conditions])
+    return f"{'' if told.literal else 'from '}{words}{', only where ' if conditions else ''}{conditions}"
+
+
+def _listed(texts: Sequence[str]) -> str:
+    more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
+    return "; ".join(texts[:_SHOWN]) + more
 
 
 def _source_words(source: Source) -> str:
     name = clean(source.name, 60)
-    line = f" (line {source.line})" if source.line else ""
     match source.kind:
         case "call":
-            return f"what {name} answered{line}"
+            return f"what {quoted(titled(name))} answered"
         case "error":
-            return f"what an error of {name} said{line}"
+            return f"what an error of {quoted(titled(name))} said"
+        case "input" if name == "today":
+            return "today's date"
+        case "input" if source.tool:
+            return f"what {quoted(titled(source.tool.rpartition('/')[2]))} answered earlier"
         case "input":
-            return "today's date" if name == "today" else f"{name}, found earlier"
+            return f"{name}, found earlier"
         case "file":
             return f"your file {name}"
         case "given":
@@ -189,9 +191,9 @@ def _source_words(source: Source) -> str:
         case "said":
             return f"your words {name}"
         case "answer":
-            return f"what you answered{line}"
+            return "what you answered"
         case "constant":
-            return f"{name}, written by the program's author"
+            return f"{name}, fixed in the program"
         case "unknown":
             return f"{name}, of which nothing is known"
 

@@ -131,10 +131,7 @@ def test_always_covers_fields_of_answers_and_not_what_was_computed(tmp_path: Pat
         run = run_of(ada, "Pay the costs of the tasks of Ada.")
         asked = question_of(ada, run)
         assert [one.kind for one in asked.origins] == ["computed"]
-        assert (
-            "the program worked it out: `total` in line 3 of the program, made of what list_tasks answered"
-            in asked.reason
-        )
+        assert "the program worked it out from what “List tasks” answered" in asked.reason
         assert decided(ada, run, asked, "allow") == "answered"
         assert [body for _, body in service.asked_of("pay_costs")] == [{"amount": 60}]
 

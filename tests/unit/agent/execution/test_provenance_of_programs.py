@@ -51,12 +51,20 @@ def test_the_worst_value_of_a_list_counts() -> None:
 
 
 def test_where_a_value_comes_from_is_told_with_what_it_is_made_of() -> None:
-    slices = [made("amount", "call", words="`total` in line 2"), made("account", "call", words="`a['b']` in line 3")]
+    slices = [
+        made("amount", "call", words="from what “Read” answered"),
+        made("account", "call", "said", words="from what “Read” answered; your words 'Ost'"),
+    ]
     found = heard().judged(PAY, {"amount": 1901, "account": "Ada Ost"}, slices).origins
     assert [in_full(one) for one in found] == [
-        "nobody said it: the program worked it out: `total` in line 2",
-        "from what “Read” of a.example answered (payee.name); `a['b']` in line 3",
+        "nobody said it: the program worked it out from what “Read” answered",
+        "from what “Read” of a.example answered (payee.name); put together from what “Read” answered; your words 'Ost'",
     ]
+
+
+def test_what_is_a_field_of_one_answer_alone_is_told_once() -> None:
+    (origin,) = heard().judged(PAY, {"account": "Ada Ost"}, [made("account", "call")]).origins
+    assert in_full(origin) == "from what “Read” of a.example answered (payee.name)"
 
 
 @pytest.mark.parametrize(

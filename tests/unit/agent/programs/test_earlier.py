@@ -122,4 +122,4 @@ def test_a_slice_tells_what_was_answered_and_what_was_proposed() -> None:
     sliced = SlicedProgram([text], Setting({"book": ToolId("x/y/z"), "search": ToolId("a/b/c")}))
     (found,) = sliced.slices("book", text.index("book"), len(text))
     assert {one.kind for one in found.sources} == {"answer", "call", "constant"}
-    assert "what you answered (line 2)" in found.words
+    assert "what you answered" in found.words

@@ -131,7 +131,7 @@ for t in await getTasks():
         await one(t)"""
     found = sliced(text)
     assert set(found.conditions) == {"not t['mail']", "t['late']"}
-    assert "depending on `not t['mail']`; `t['late']`" in found.words
+    assert "only where `not t['mail']`; `t['late']`" in found.words
 
 
 def test_what_a_list_is_chosen_by_is_a_condition_of_the_calls_in_it() -> None:
@@ -139,12 +139,11 @@ def test_what_a_list_is_chosen_by_is_a_condition_of_the_calls_in_it() -> None:
     assert sliced(text).conditions == ("t['late']",)
 
 
-def test_a_slice_is_told_in_a_sentence() -> None:
+def test_a_slice_is_told_to_a_person_without_lines_and_expressions() -> None:
     text = 'tasks = await getTasks()\nsum_ = sum(t["cost"] for t in tasks)\nawait sendMail(to="ada", text=f"{sum_} on {today}")'
     assert sliced(text, said=["to Ada"]).words == "your words 'ada'"
     assert sliced(text, parameter="body.text").words == (
-        "`f'{sum_} on {today}'` in line 3 of the program, made of today's date; what getTasks answered (line 1); "
-        "' on ', written by the program's author"
+        "from today's date; what “Get tasks” answered; ' on ', fixed in the program"
     )
 
 
