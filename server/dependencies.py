@@ -11,9 +11,11 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from domain.errors import ForbiddenError, UnauthenticatedError
+from domain.model import JsonObject
 from server.audit import READS, is_written, write
 from server.services import Services
 from server.sources.visibility import view_as
+from server.storage.audit import Deed
 from server.storage.users import ROLES, Role, User
 
 _bearer = HTTPBearer(auto_error=False, scheme_name="token", description="An access token of POST /api/v1/auth/login.")
@@ -56,6 +58,17 @@ async def caller(
 
 
 CurrentCaller = Annotated[Caller, Depends(caller)]
+
+
+async def write_done(caller: Caller, services: Services, operation: str, about: str, said: JsonObject) -> None:
+    """Write something that somebody did on their own account into the audit log, where what a program does is written already."""
+    if caller.program is not None:
+        return
+    user = caller.user
+    deed = Deed(
+        user_id=user.id, name=user.name, role=user.role, via="session", operation=operation, about=about, said=said
+    )
+    await services.storage.audit.begin(deed, 200)
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,6 +142,8 @@ EXAMPLES: dict[str, Example] = {
     "LoginBody": {"name": "ada", "password": _PASSWORD},
     "RefreshBody": {"refresh_token": "fpr_9sQvX…"},
     "PasswordBody": {"old": _PASSWORD, "new": "incorrect donkey generator"},
+    "ProgramTokenBody": {"label": "my editor", "days": 30},
+    "ProgramToken": {"token": "fpa_3kTzW…", "expires_at": UNTIL},
     "ShareBody": {"days": 7, "with_calls": False},
     "SharedAnswer": _SHARED,
     "NewSharedAnswer": _SHARED | {"secret": "fps_7hQxR…"},

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretStr
 
 from ui.client import Client, read, read_all
 from ui.replies import User
@@ -29,6 +29,13 @@ class Session(BaseModel):
     expires_at: datetime | None = None
     current: bool = False
     program: bool = False
+
+
+class ProgramToken(BaseModel):
+    """What a program sends to be let in as this user; told once."""
+
+    token: SecretStr
+    expires_at: datetime | None = None
 
 
 class Share(BaseModel):
@@ -63,6 +70,11 @@ def end_session(client: Client, session: str) -> None:
 def end_others(client: Client) -> None:
     """Log out everywhere but here."""
     client.send("DELETE", "/me/sessions")
+
+
+def make_token(client: Client, label: str, days: int) -> ProgramToken:
+    """For a program of this user's; it is ended as a session is."""
+    return read(ProgramToken, client.send("POST", "/me/tokens", json={"label": label, "days": days}))
 
 
 def change_password(client: Client, old: str, new: str) -> None:

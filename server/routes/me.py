@@ -1,14 +1,16 @@
 """What belongs to the caller: the account, its sessions, its keys for tools, its allow-list."""
 
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import Annotated
 
 from fastapi import Path
 from pydantic import BaseModel, Field
 
-from domain.errors import NotFoundError
+from domain.errors import ForbiddenError, NotFoundError
+from domain.model import JsonObject
 from domain.tool import ToolDoc, ToolId
-from server.dependencies import CurrentCaller, CurrentServices, CurrentUser
+from server.dependencies import CurrentCaller, CurrentServices, CurrentUser, write_done
 from server.problems import problems
 from server.routes.key_bodies import ToolKeyBody
 from server.routes.router import operations
@@ -34,6 +36,16 @@ class ConfirmBody(BaseModel):
 
 class PreferencesBody(BaseModel):
     language: LanguageTag | None = Field(description="In which pages are read; null: as each browser says.")
+
+
+class ProgramTokenBody(BaseModel):
+    label: Annotated[ShortText, Field(min_length=1, description="What it is for, as it stands among my sessions.")]
+    days: int = Field(default=30, ge=1, le=365, description="How long it counts.")
+
+
+class ProgramToken(BaseModel):
+    token: str = Field(description="To be sent as Authorization: Bearer …; it is shown this once.")
+    expires_at: datetime
 
 
 class OwnSession(Session):
@@ -80,6 +92,18 @@ async def end_other_sessions(caller: CurrentCaller, services: CurrentServices) -
 async def end_session(session_id: RowId, user: CurrentUser, services: CurrentServices) -> None:
     if not await services.storage.tokens.revoke(user.id, session_id, "ended from another session"):
         raise NotFoundError("you have no such session")
+
+
+@router.post("/tokens", status_code=201, summary="Make a token for a program of mine", responses=problems(403))
+async def make_token(body: ProgramTokenBody, caller: CurrentCaller, services: CurrentServices) -> ProgramToken:
+    """It may do what I may, and cannot be renewed. It is among my sessions, where it is ended. With a program's token none is made."""
+    if caller.program is not None:
+        raise ForbiddenError("a program's token makes no others: log in with name and password, and send that token")
+    counts = timedelta(days=body.days)
+    token, until = await services.storage.tokens.open_for_program(caller.user.id, body.label, counts)
+    said: JsonObject = {"label": body.label, "days": body.days}
+    await write_done(caller, services, "make_token", "Make a token for a program of mine", said)
+    return ProgramToken(token=token, expires_at=until)
 
 
 @router.get("/tool-keys", summary="My keys for tools, without their values")

@@ -16,13 +16,11 @@ from domain.errors import NotFoundError
 from domain.event import CallFinished, CallStarted, EventRecord, Outcome, ProgramStarted, RunFinished
 from domain.model import JsonObject
 from domain.tool import ToolId
-from server.dependencies import Caller, CurrentCaller, CurrentServices, CurrentUser
+from server.dependencies import CurrentCaller, CurrentServices, CurrentUser, write_done
 from server.problems import problems
 from server.routes.router import operations
 from server.routes.texts import RowId
 from server.runs.journal import records_of
-from server.services import Services
-from server.storage.audit import Deed
 from server.storage.shared_answers import SharedAnswer
 
 router = operations("", tag="runs", responses=problems(401, 404))
@@ -72,7 +70,7 @@ async def share(run_id: RowId, body: ShareBody, caller: CurrentCaller, services:
     storage = services.storage
     made, secret = await storage.shared_answers.add(caller.user.id, run_id, body.days, with_calls=body.with_calls)
     said: dict[str, JsonValue] = {"run_id": run_id, "days": body.days, "with_calls": body.with_calls}
-    await _written(caller, services, "share", "Make a link to what a run answered", said)
+    await write_done(caller, services, "share", "Make a link to what a run answered", said)
     return NewSharedAnswer(**made.model_dump(), secret=secret)
 
 
@@ -85,7 +83,7 @@ async def shared_answers(user: CurrentUser, services: CurrentServices) -> list[S
 async def take_back(shared_id: RowId, caller: CurrentCaller, services: CurrentServices) -> None:
     if not await services.storage.shared_answers.remove(caller.user.id, shared_id):
         raise NotFoundError("you share no such answer")
-    await _written(caller, services, "take_back", "Take a link back", {"shared_id": shared_id})
+    await write_done(caller, services, "take_back", "Take a link back", {"shared_id": shared_id})
 
 
 Secret = Annotated[str, Path(max_length=200, description="Of the link.")]
@@ -148,14 +146,3 @@ def _calls(records: Sequence[EventRecord], *, whole: bool) -> list[SharedCall]:
         )
         for one in ends
     ]
-
-
-async def _written(caller: Caller, services: Services, operation: str, about: str, said: JsonObject) -> None:
-    """Into the audit log, where what a program does is written already."""
-    if caller.program is not None:
-        return
-    user = caller.user
-    deed = Deed(
-        user_id=user.id, name=user.name, role=user.role, via="session", operation=operation, about=about, said=said
-    )
-    await services.storage.audit.begin(deed, 200)

@@ -216,6 +216,7 @@ EXPECTED: dict[tuple[str, str], Access] = {
     # The last administrator cannot go.
     ("DELETE", "/api/v1/me"): Access(401, 204, 204, 204, 409, {"password": PASSWORD}),
     ("POST", "/api/v1/me/password"): for_oneself(204, {"old": PASSWORD, "new": PASSWORD + "!"}),
+    ("POST", "/api/v1/me/tokens"): for_oneself(201, {"label": "an editor"}),
     ("GET", "/api/v1/me/usage"): for_oneself(200),
     ("GET", "/api/v1/me/sessions"): for_oneself(200),
     ("DELETE", "/api/v1/me/sessions"): for_oneself(204),

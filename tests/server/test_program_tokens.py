@@ -1,6 +1,8 @@
-"""A token for a program that cannot renew one: made by a command, as good as its account, ended by its owner."""
+"""A token for a program that cannot renew one: made by a command or by its owner, as good as its account, ended by its owner."""
 
 import asyncio
+
+import pytest
 
 from tests.flows.test_server_commands import command
 from tests.server.world import World
@@ -27,3 +29,27 @@ async def test_there_is_none_for_nobody(world: World) -> None:
     made = await asyncio.to_thread(command, "create_token.py", "stranger", home=world.services.settings.server_home)
     assert (made.returncode, made.stdout) == (2, "")
     assert "create_user.py" in made.stderr
+
+
+async def test_its_owner_makes_one_that_makes_no_others(world: World) -> None:
+    here = await world.headers_of("user")
+    body = {"label": "the nightly job", "days": 90}
+    made = await world.client.post("/api/v1/me/tokens", json=body, headers=here)
+    assert made.status_code == 201
+    headers = {"Authorization": f"Bearer {made.json()['token']}"}
+    assert (await world.client.get("/api/v1/me", headers=headers)).json()["name"] == "user"
+    listed = (await world.client.get("/api/v1/me/sessions", headers=here)).json()
+    (session,) = [one for one in listed if one["program"]]
+    assert (session["label"], session["expires_at"]) == ("the nightly job", made.json()["expires_at"])
+    another = await world.client.post("/api/v1/me/tokens", json=body, headers=headers)
+    assert (another.status_code, another.json()["code"]) == (403, "forbidden")
+    audit = (await world.client.get("/api/v1/audit", headers=await world.headers_of("admin"))).json()["entries"]
+    (told,) = [one for one in audit if one["operation"] == "make_token" and one["via"] == "session"]
+    assert (told["name"], told["said"]) == ("user", body)
+    assert made.json()["token"] not in str(audit)
+
+
+@pytest.mark.parametrize("body", [{"label": "  "}, {"label": "a job", "days": 366}, {"label": "a job", "days": 0}])
+async def test_one_is_named_and_counts_a_year_at_most(world: World, body: dict[str, str | int]) -> None:
+    made = await world.client.post("/api/v1/me/tokens", json=body, headers=await world.headers_of("user"))
+    assert made.status_code == 422

@@ -1,4 +1,4 @@
-"""One's own account, in parts: who one is and how the page looks, sessions, keys, permissions."""
+"""One's own account, in parts: who one is and how the page looks, sessions, API tokens, keys, permissions."""
 
 from collections.abc import Callable
 
@@ -11,6 +11,7 @@ from ui.own_account import Share, Today, change_password, prefer, remove_account
 from ui.screens.keys import own_keys
 from ui.screens.leave import permissions
 from ui.screens.own_sessions import own_sessions
+from ui.screens.own_tokens import own_tokens
 from ui.screens.sharing import own_shared
 from ui.screens.telling import told
 from ui.texts import unmarked
@@ -31,6 +32,8 @@ def account(client: Client, part: str = "") -> None:
     parts: dict[str, tuple[str, Callable[[Client], None]]] = {"you": (message("You"), _you)}
     if client.can("/me/sessions"):
         parts["sessions"] = (message("Sessions"), own_sessions)
+    if client.can("/me/tokens"):
+        parts["tokens"] = (message("API tokens"), own_tokens)
     parts["keys"] = (message("Keys"), own_keys)
     parts["permissions"] = (message("Permissions"), permissions)
     if client.can("/me/shared"):

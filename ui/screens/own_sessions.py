@@ -19,7 +19,7 @@ def own_sessions(client: Client) -> None:
     )
     listed = sorted(sessions(client), key=lambda one: not one.current)
     for one in listed:
-        _line(client, one)
+        session_line(client, one)
     others = [one for one in listed if not one.current]
     if not others:
         st.caption(say("You are logged in nowhere else."))
@@ -30,7 +30,8 @@ def own_sessions(client: Client) -> None:
         st.rerun()
 
 
-def _line(client: Client, one: Session) -> None:
+def session_line(client: Client, one: Session) -> None:
+    """What it is, since when, and a button that ends it."""
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         name = unmarked(one.label) or say("Unknown")
         marks = say("a program") if one.program else say("this one") if one.current else ""

@@ -16,7 +16,7 @@ SESSIONS = [
     {"id": "here", "label": "Footpath page, Firefox on Linux", "created_at": LATELY, "current": True},
     {"id": "job", "label": "the nightly job", "created_at": LONG_AGO, "renewed_at": LONG_AGO, "program": True},
 ]
-DOCUMENT: JsonObject = {"paths": {"/api/v1/me/sessions": {}, "/api/v1/me/usage": {}}}
+DOCUMENT: JsonObject = {"paths": {"/api/v1/me/sessions": {}, "/api/v1/me/usage": {}, "/api/v1/me/tokens": {}}}
 USED: JsonObject = {"runs": {"used": 12, "most": 2000}, "tokens": {"used": 48_210, "most": None}}
 
 
@@ -61,6 +61,24 @@ def test_sessions_are_told_and_ended() -> None:
     press(test, "End it")
     press(test, "End all others")
     assert [key for key, _ in served.asked] == ["DELETE /me/sessions/elsewhere", "DELETE /me/sessions"]
+
+
+def test_a_token_is_made_shown_listed_and_ended() -> None:
+    made = {"token": "fpa_secret", "expires_at": LATELY}
+    test, served = shown("tokens", **{"POST /me/tokens": made, "DELETE /me/sessions/job": {}})
+    (listed,) = (one.value for one in test.markdown)
+    assert "the nightly job" in listed
+    press(test, "Make a token")
+    assert [one.value for one in test.error] == ["Say what it is for, so that you know it again."]
+    fill(test, What_it_is_for="my editor")
+    press(test, "Make a token")
+    assert [one.value for one in test.code] == ["fpa_secret", "Authorization: Bearer fpa_secret"]
+    assert "my editor" in test.success[0].value
+    press(test, "End it")
+    assert served.asked == [
+        ("POST /me/tokens", {"label": "my editor", "days": 30}),
+        ("DELETE /me/sessions/job", None),
+    ]
 
 
 def test_a_password_is_changed_and_a_wrong_one_logs_nobody_out() -> None:
