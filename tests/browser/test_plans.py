@@ -39,6 +39,21 @@ def planned(page: Page, request: str) -> None:
     expect(page.get_by_text("This is the plan.")).to_be_visible()
 
 
+def test_what_is_decided_of_a_long_plan_stays_in_sight(page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 620})
+    registers(page, "lena")
+    planned(page, QUESTION)
+    approve = page.get_by_role("button", name="Approve")
+    page.get_by_text("This is the plan.").evaluate("one => one.scrollIntoView({block: 'start', behavior: 'instant'})")
+    expect(approve).to_be_in_viewport(ratio=1)
+    assert approve.evaluate(
+        """one => {
+            const box = one.getBoundingClientRect();
+            return one.contains(document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2));
+        }"""
+    )
+
+
 def test_a_plan_is_changed_tried_and_carried_out_as_it_was_changed(page: Page) -> None:
     registers(page, "nell")
     planned(page, QUESTION)

@@ -140,7 +140,8 @@ def _putting(draft: Draft) -> Put:
 
 
 def _decide(draft: Draft, *, as_steps: bool) -> None:
-    attempt, approve, deny = st.columns(3)
+    with st.container(key=f"decide-{draft.run}"):  # it stays in sight while a long plan is scrolled
+        attempt, approve, deny = st.columns(3)
     tries, kept = draft.client.can("/runs/{run_id}/plan/dry-run"), draft.pending is None
     if (
         tries
