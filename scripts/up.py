@@ -31,7 +31,7 @@ def main(
     playground_port: Annotated[int, typer.Option(help="Port of the playground; 0: any.")] = 8765,
     home: Annotated[Path, typer.Option(help="Folder of the graph, built where it is missing.")] = Path(".footpath/up"),
 ) -> None:
-    """Run until Ctrl-C; a line with the address of each as it answers. Exit codes: 1 one of them ended, 2 a wrong setting, 3 one did not start."""
+    """Run until Ctrl-C; a line with the address of each as it answers. One that ends is started again. Exit codes: 1 one of them ended again and again, 2 a wrong setting, 3 one did not start."""
     try:
         _free(server_port, "server")
         _free(page_port, "page")
@@ -39,7 +39,10 @@ def main(
             over = _own(store) if store is not None else _playground(started, playground_port, home)
             _start(started, page_port, server_port, over)
             ended = started.watch()
-            print(f"the {ended} has ended; the others are stopped, too", file=sys.stderr)
+            print(
+                f"the {ended} is not started again, and the others are stopped, too: see its messages above for the reason, mend that, and start all again",
+                file=sys.stderr,
+            )
             raise typer.Exit(1)
     except (UsageError, UnavailableError) as error:
         print(error, file=sys.stderr)
@@ -60,7 +63,7 @@ def _own(store: Path) -> dict[str, str]:
 
 def _playground(started: Children, port: int, home: Path) -> dict[str, str]:
     """What the server is told of the playground, which is started."""
-    _free(port, "playground")
+    port = _free(port, "playground")
     allowed = read_settings().allow_hosts
     script = str(ROOT / "scripts" / "serve_playground.py")
     playground = _announced(started, "playground", [script, "--port", str(port)], {})
@@ -71,7 +74,8 @@ def _playground(started: Children, port: int, home: Path) -> dict[str, str]:
 
 def _start(started: Children, page_port: int, server_port: int, environment: dict[str, str]) -> None:
     script = str(ROOT / "scripts" / "serve.py")
-    server = _announced(started, "server", [script, "--port", str(server_port)], environment)
+    port = _free(server_port, "server")
+    server = _announced(started, "server", [script, "--port", str(port)], environment)
     _say("server", server)
     port = _free(page_port, "page")
     page = f"http://127.0.0.1:{port}"
@@ -80,7 +84,7 @@ def _start(started: Children, page_port: int, server_port: int, environment: dic
 
 
 def _free(port: int, name: str) -> int:
-    """``port``, or for 0 one that is free. ``UnavailableError``: it is taken, with the option by which another is chosen here."""
+    """``port``, or for 0 one that is free, which stays the same when its program is started again. ``UnavailableError``: it is taken, with the option by which another is chosen here."""
     try:
         return free_port(port)
     except UnavailableError as error:

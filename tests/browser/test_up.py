@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from pathlib import Path
 
 import httpx
@@ -27,11 +28,20 @@ def test_all_answer_at_the_addresses_that_are_printed_until_it_is_told_to_stop(t
                 os.kill(pid, 0)
 
 
-def test_one_that_dies_stops_the_others(tmp_path: Path) -> None:
-    with everything(tmp_path) as up:
-        started = children_of(up.process)
-        os.kill(started[1], signal.SIGKILL)
-        assert up.process.wait(timeout=30) == 1
-        for pid in started:
-            with pytest.raises(ProcessLookupError):
-                os.kill(pid, 0)
+def test_a_server_that_dies_is_started_again_at_its_address(tmp_path: Path) -> None:
+    with everything(tmp_path) as up, httpx.Client(trust_env=False, timeout=10) as client:
+        playground, server, page = children_of(up.process)
+        os.kill(server, signal.SIGKILL)
+        end = time.monotonic() + 60
+        while server in children_of(up.process) or not _answers(client, up.addresses["server"] + "/health"):
+            assert time.monotonic() < end
+            time.sleep(0.2)
+        assert {playground, page} < {*children_of(up.process)}
+        assert client.get(up.addresses["page"] + "/_stcore/health").is_success
+
+
+def _answers(client: httpx.Client, address: str) -> bool:
+    try:
+        return client.get(address).is_success
+    except httpx.TransportError:
+        return False
