@@ -1,11 +1,13 @@
-"""One's own account in a real browser: theme and language that stay, and an answer that somebody else reads by a link."""
+"""One's own account in a real browser: theme and language that stay, an answer that somebody else reads by a link, a token for a script."""
 
 from itertools import count
 
+import httpx
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.everything import Up
+from tests.browser.looks import in_all_lights
 from tests.browser.visits import asks, drawn, ended, goes, logs_in, presses, registers, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -55,3 +57,25 @@ def test_theme_and_language_stay_and_an_answer_is_shared(browser_program: Browse
         expect(page.get_by_text(QUESTION)).to_be_visible()
         expect(page.get_by_text(ANSWER)).to_be_visible()
         expect(page.get_by_role("button", name="Run again")).to_have_count(0)
+
+
+def test_a_token_lets_a_script_in_until_it_is_ended(browser_program: BrowserContext, up: Up) -> None:
+    me = f"{up.addresses['server']}/api/v1/me"
+    with visit(browser_program, up.addresses["page"]) as page, httpx.Client(trust_env=False, timeout=10) as client:
+        registers(page, "scripter")
+        goes(page, "Account")
+        presses(page, "API tokens")
+        page.get_by_label("What it is for").fill("the nightly job")
+        presses(page, "Make a token")
+        sent = page.get_by_test_id("stCode").filter(has_text="Authorization").inner_text().strip()
+        headers = {"Authorization": sent.removeprefix("Authorization: ")}
+        assert client.get(me, headers=headers).json()["name"].startswith("scripter")
+        in_all_lights(page, "api-tokens")
+        goes(page, "Conversation")
+        goes(page, "Account")
+        presses(page, "API tokens")
+        expect(page.get_by_text("the nightly job")).to_be_visible()
+        expect(page.get_by_test_id("stCode")).to_have_count(0)
+        presses(page, "End it")
+        expect(page.get_by_text("You have no tokens.")).to_be_visible()
+        assert client.get(me, headers=headers).status_code == 401
