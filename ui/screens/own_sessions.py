@@ -35,9 +35,13 @@ def session_line(client: Client, one: Session) -> None:
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         name = unmarked(one.label) or say("Unknown")
         marks = say("a program") if one.program else say("this one") if one.current else ""
-        used = "" if one.program else say(" · last used {when}", when=when(one.renewed_at))
-        since = say("since {when}", when=when(one.created_at))
-        st.markdown(f"**{name}**" + (f" · {marks}" if marks else "") + f"  \n{unmarked(since + used)}", width="stretch")
+        since = when(one.created_at)
+        dates = (
+            say("since {since}, until {until}", since=since, until=when(one.expires_at))
+            if one.program
+            else say("since {when}", when=since) + say(" · last used {when}", when=when(one.renewed_at))
+        )
+        st.markdown(f"**{name}**" + (f" · {marks}" if marks else "") + f"  \n{unmarked(dates)}", width="stretch")
         if (
             not one.current
             and st.button(say("End it"), key=f"end-{one.id}")

@@ -14,7 +14,14 @@ LONG_AGO, LATELY = "2026-11-01T08:00:00Z", "2026-11-27T09:30:00Z"
 SESSIONS = [
     {"id": "elsewhere", "label": HOSTILE, "created_at": LONG_AGO, "renewed_at": LATELY},
     {"id": "here", "label": "Footpath page, Firefox on Linux", "created_at": LATELY, "current": True},
-    {"id": "job", "label": "the nightly job", "created_at": LONG_AGO, "renewed_at": LONG_AGO, "program": True},
+    {
+        "id": "job",
+        "label": "the nightly job",
+        "created_at": LONG_AGO,
+        "renewed_at": LONG_AGO,
+        "expires_at": "2027-02-01T08:00:00Z",
+        "program": True,
+    },
 ]
 DOCUMENT: JsonObject = {"paths": {"/api/v1/me/sessions": {}, "/api/v1/me/usage": {}, "/api/v1/me/tokens": {}}}
 USED: JsonObject = {"runs": {"used": 12, "most": 2000}, "tokens": {"used": 48_210, "most": None}}
@@ -68,6 +75,7 @@ def test_a_token_is_made_shown_listed_and_ended() -> None:
     test, served = shown("tokens", **{"POST /me/tokens": made, "DELETE /me/sessions/job": {}})
     (listed,) = (one.value for one in test.markdown)
     assert "the nightly job" in listed
+    assert "until 1 Feb 2027" in listed
     press(test, "Make a token")
     assert [one.value for one in test.error] == ["Say what it is for, so that you know it again."]
     fill(test, What_it_is_for="my editor")
