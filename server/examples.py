@@ -226,7 +226,9 @@ EXAMPLES: dict[str, Example] = {
     },
     "EventRecord": _EVENT,
     "Choices": {
-        "planners": [{"name": "dfs", "about": "Walks along the edges, best first."}],
+        "planners": [
+            {"name": "dfs", "about": "Searches the tool graph step by step, and goes back where a way leads nowhere."}
+        ],
         "policies": [{"name": "offline", "about": "Rules decide: no language model is asked."}],
         "models": [],
         "default_model": "",
