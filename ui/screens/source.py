@@ -171,7 +171,7 @@ def _uncalled(client: Client, one: Source, tools: list[SourceTool]) -> None:
     with st.expander(say_count("1 tool was not called", "{count:,} tools were not called", len(tools))):
         st.caption(
             say(
-                "Nobody has seen these work: {names}. The gate calls nothing by itself that may change something, that lacks a value or that lacks a key; what each of them lacks stands at *Live call* below. A call that changes something asks its user first all the same.",
+                "Nobody has seen these work: {names}. The admission check calls nothing by itself that may change something, that lacks a value or that lacks a key; what each of them lacks stands at *Live call* below. A call that changes something asks its user first all the same.",
                 names=unmarked(names_told([tool.tool for tool in tools])),
             )
         )
