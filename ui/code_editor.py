@@ -5,14 +5,12 @@ It is a text area with a few hundred lines of script of our own, which need no n
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 import streamlit as st
 from pydantic import BaseModel
-from streamlit.components.v2 import component
 
+from ui.components import registered
 from ui.language import message, say
-from ui.style import asset
 
 _HINT = message(
     "Python. Tab indents; Escape, then Tab leaves the field. Names of functions are proposed while you type: arrow keys choose, Enter takes one."
@@ -80,11 +78,4 @@ def code_field(label: str, shown: EditedText, key: str, changed: Callable[[str],
         "notes": {str(line): note for line, note in shown.notes.items()},
         "noted": shown.noted,
     }
-    _registered()(key=key, data=data, on_text_change=told)
-
-
-@lru_cache(maxsize=1)
-def _registered() -> Callable[..., object]:
-    """Once for each process: Streamlit counts a second registration as a mistake."""
-    html, css, js = (asset(f"code_editor.{kind}") for kind in ("html", "css", "js"))
-    return component("footpath_code", html=html, css=css, js=js, isolate_styles=False)
+    registered("code_editor")(key=key, data=data, on_text_change=told)

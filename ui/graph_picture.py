@@ -5,14 +5,12 @@ Boxes are buttons with names that are read out; arrow keys go from one to the ne
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 
 import streamlit as st
-from streamlit.components.v2 import component
 
+from ui.components import registered
 from ui.graph_layout import HEIGHT, WIDTH, Layout, Spot
 from ui.language import say
-from ui.style import asset
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +70,4 @@ def picture(  # of all that is drawn
         "edges": [asdict(one) for one in lines],
         "words": {"view": say("View"), "smaller": say("Smaller"), "larger": say("Larger"), "fit": say("All of it")},
     }
-    _registered()(key=key, data=data, on_chosen_change=told)
-
-
-@lru_cache(maxsize=1)
-def _registered() -> Callable[..., object]:
-    """Once for each process: Streamlit counts a second registration as a mistake."""
-    html, css, js = (asset(f"graph_picture.{kind}") for kind in ("html", "css", "js"))
-    return component("footpath_graph", html=html, css=css, js=js, isolate_styles=False)
+    registered("graph_picture")(key=key, data=data, on_chosen_change=told)

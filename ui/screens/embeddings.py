@@ -17,14 +17,14 @@ from ui.embeddings import (
     switch,
     switch_back,
 )
-from ui.jobs import Job, cancel, job
+from ui.jobs import Job
 from ui.language import moment, say
 from ui.screens.encoder_comparison import changes, figures
+from ui.screens.job import followed
 from ui.screens.tables import table
 from ui.screens.telling import told
 from ui.texts import unmarked
 
-_TICK = 1.0
 _DONE = "embeddings-done"
 """What was just done, told once it can be seen."""
 
@@ -120,31 +120,8 @@ def _row(one: Choice) -> dict[str, str]:
 
 def _working(client: Client, known: Job) -> None:
     st.subheader(say("Being prepared"))
-
-    def live() -> None:
-        now = job(client, known.id)
-        if not now.open:
-            st.rerun()
-        _progress(now)
-        if st.button(say("Cancel"), key="embeddings-cancel") and told(lambda: cancel(client, now.id)):
-            st.rerun(scope="fragment")
-
-    st.fragment(live, run_every=_TICK, key="embeddings-job")()
-
-
-def _progress(now: Job) -> None:
-    stage = {
-        "vectors": say("Vectors of the tools"),
-        "comparison": say("Comparison on the store's own requests"),
-    }.get(now.what, say("Waits for its turn"))
-    if now.total:
-        st.progress(
-            min(1.0, now.done / now.total),
-            text=say("{stage}: {done:,} of {total:,}", stage=stage, done=now.done, total=now.total),
-        )
-    else:
-        st.progress(0.0, text=stage)
-    st.caption(say("Asked for by {name}. Searches go on meanwhile; this page may be left.", name=unmarked(now.by)))
+    followed(client, known)
+    st.caption(say("Searches go on meanwhile; this page may be left."))
 
 
 def _prepared(client: Client, found: Embeddings, beside: Vectors) -> None:

@@ -28,6 +28,8 @@ _STAGES = {
     "tools": message("reading tools"),
     "import": message("writing"),
     "unpack": message("unpacking"),
+    "vectors": message("making vectors of the tools"),
+    "comparison": message("comparing on the store's own requests"),
 }
 
 

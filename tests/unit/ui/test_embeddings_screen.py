@@ -77,7 +77,7 @@ def test_progress_is_told_and_can_be_cancelled() -> None:
     test, served = shown({"job": JOB, "beside": OTHER}, **{"POST /jobs/j1/cancel": {}})
     assert not test.exception
     assert labels(test) == ["Cancel"]
-    test.button(key="embeddings-cancel").click().run()
+    test.button(key="cancel-j1").click().run()
     assert served.asked == [("POST /jobs/j1/cancel", None)]
 
 
