@@ -102,7 +102,7 @@ class Run(BaseModel):
         """How it came about, in a few words. ``by_program``: whether a program was written, where one was to be."""
         if self.template_version:
             return say("from a template, version {version}", version=self.template_version)
-        planned = say("planned as: {planner}", planner=say(PLANNERS.get(self.planner, self.planner)))
+        planned = say("planner: {planner}", planner=say(PLANNERS.get(self.planner, self.planner)))
         if self.planner in ("program", "solution") and not by_program:
             planned = say("planned step by step: no program was written for it")
         return say("run again; {planned}", planned=planned) if self.rerun_of else planned

@@ -103,9 +103,9 @@ def test_the_planner_is_chosen(page: Page) -> None:
     registers(page, "emil")
     chooses(page, "Planner", "Most alike")
     asks(page, QUESTION)
-    expect(page.get_by_text("planned as: Most alike")).to_be_visible()
+    expect(page.get_by_text("planner: Most alike")).to_be_visible()
     page.reload()
-    expect(page.get_by_text("planned as: Most alike")).to_be_visible()
+    expect(page.get_by_text("planner: Most alike")).to_be_visible()
 
 
 def test_a_run_whose_tool_does_not_answer_is_stopped(page: Page, up: Up) -> None:

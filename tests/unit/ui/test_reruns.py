@@ -33,8 +33,8 @@ def test_any_other_value_stays_of_its_kind(value: str | int | bool) -> None:
 @pytest.mark.parametrize(
     ("how", "told"),
     [
-        ({}, "planned as: Search through the tool graph"),
-        ({"rerun_of": "r"}, "run again; planned as: Search through the tool graph"),
+        ({}, "planner: Search through the tool graph"),
+        ({"rerun_of": "r"}, "run again; planner: Search through the tool graph"),
         ({"template_id": "t", "template_version": 2}, "from a template, version 2"),
     ],
 )
@@ -44,7 +44,7 @@ def test_how_a_run_came_about_is_told(how: dict[str, str | int], told: str) -> N
 
 def test_a_run_without_a_program_was_not_planned_as_one() -> None:
     run = Run.model_validate({"id": "1", "request": "?", "planner": "program"})
-    assert run.made_as() == "planned as: Program written for the request"
+    assert run.made_as() == "planner: Program written for the request"
     assert "Program written for the request" not in run.made_as(by_program=False)
 
 
