@@ -1,5 +1,6 @@
 """Each test of this folder runs on SQLite and on PostgreSQL, on an empty database with its tables."""
 
+import shutil
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,7 +11,7 @@ from server.storage.database import file_url
 from server.storage.encryption import Keys
 from server.storage.migrate import migrate
 from server.storage.storage import Storage
-from tests.servers.postgres.databases import new_database
+from tests.servers.postgres.databases import administer, new_database
 from tests.servers.postgres.server import PostgresServer
 
 
@@ -38,9 +39,15 @@ def keys() -> Keys:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-async def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[str]:
+def database_kind(request: pytest.FixtureRequest) -> str:
+    """Of the database."""
+    return request.param
+
+
+@pytest.fixture
+async def empty_url(database_kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[str]:
     """The URL of a database without tables."""
-    if request.param == "sqlite":
+    if database_kind == "sqlite":
         yield file_url(tmp_path / "rows.db")
         return
     server: PostgresServer = request.getfixturevalue("postgres_server")
@@ -48,11 +55,31 @@ async def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIter
         yield server.url(name)
 
 
+@pytest.fixture(scope="session")
+def with_tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for what is copied: the file of a database with the tables and nothing in them, and the name of such a one of PostgreSQL's."""
+    return tmp_path_factory.mktemp("with_tables")
+
+
 @pytest.fixture
-async def url(empty_url: str) -> str:
-    """The URL of a database with the tables and nothing in them."""
-    await migrate(empty_url)
-    return empty_url
+async def url(
+    database_kind: str, request: pytest.FixtureRequest, tmp_path: Path, with_tables: Path
+) -> AsyncIterator[str]:
+    """The URL of a database with the tables and nothing in them: a copy, since making them anew takes longer than most tests."""
+    if database_kind == "sqlite":
+        made = with_tables / "rows.db"
+        if not made.exists():
+            await migrate(file_url(made))
+        yield file_url(Path(shutil.copyfile(made, tmp_path / "rows.db")))
+        return
+    server: PostgresServer = request.getfixturevalue("postgres_server")
+    template = with_tables.name
+    if not (noted := with_tables / database_kind).exists():
+        await administer(server, f'CREATE DATABASE "{template}"')
+        await migrate(server.url(template))
+        noted.touch()
+    async with new_database(server, template) as name:
+        yield server.url(name)
 
 
 @pytest.fixture
