@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.everything import Up
 from tests.browser.looks import in_all_lights
-from tests.browser.visits import asks, drawn, ended, goes, logs_in, presses, registers, visit
+from tests.browser.visits import asks, converses, drawn, ended, goes, logs_in, presses, registers, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 _NUMBERS = count(1)
@@ -45,7 +45,7 @@ def test_theme_and_language_stay_and_an_answer_is_shared(browser_program: Browse
         expect_light(page, "dark")
         chooses(page, "English")
         expect(page.get_by_role("heading", name="Account")).to_be_visible()
-        presses(page, "Conversation")
+        converses(page)
         asks(page, QUESTION)
         ended(page, "Answered")
         presses(page, "Share")

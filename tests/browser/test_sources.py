@@ -16,6 +16,7 @@ from tests.browser.visits import (
     PATIENCE,
     asks,
     chooses,
+    converses,
     drawn,
     ended,
     goes,
@@ -212,8 +213,7 @@ def test_an_mcp_server_is_added_and_used(browser_program: BrowserContext, up: Up
         expect(page.get_by_text("The admission check is running")).to_have_count(0)
         presses(page, "Admit it")
         expect(page.get_by_text("1 admitted").first).to_be_visible()
-        goes(page, "Conversation")
-        expect(page.get_by_placeholder("Ask something")).to_be_visible()
+        converses(page)
         chooses(page, "Decided by", "A language model")
         asks(page, LIES)
         expect(page.get_by_text(re.compile(r"^Allow this\?"))).to_be_visible(timeout=3 * PATIENCE)
@@ -257,7 +257,7 @@ def test_calls_are_described_by_hand_changed_and_used(
         says(page, "pilot_berths", "Live call", "passed")
         presses(page, "Admit 1 tool that passed")
         expect(page.get_by_text("1 admitted").first).to_be_visible()
-        presses(page, "Conversation")
+        converses(page)
         answers(page, LONGEST, "It has 180 metres.")
 
 
@@ -295,7 +295,7 @@ def test_a_document_is_uploaded_and_its_key_had_by_consent(browser_program: Brow
         says(page, "list_things", "Live call", re.compile("passed"))
         presses(page, "Admit 1 tool that passed")
         expect(page.get_by_text("1 admitted").first).to_be_visible()
-        presses(page, "Conversation")
+        converses(page)
         answers(page, LAMPS, "There is a lamp.")
     assert fake.kinds() == ["authorization_code"]
     assert "code_verifier" in fake.asked[0]

@@ -157,6 +157,17 @@ def goes(page: Page, view: str) -> None:
     listed.click()
 
 
+def converses(page: Page) -> None:
+    """To the conversation. Under a click the side bar may be drawn anew, by what the server tells meanwhile: then it is pressed once more."""
+    box = page.get_by_placeholder("Ask something")
+    for _ in range(4):
+        goes(page, "Conversation")
+        with suppress(AssertionError):
+            expect(box).to_be_visible(timeout=PATIENCE / 4)
+            return
+    raise AssertionError("the conversation does not come")
+
+
 def chooses(page: Page, label: str, option: str | re.Pattern[str]) -> None:
     """Take one of a list. What the server tells meanwhile may draw the page anew, which closes the list: then it is opened again."""
     wanted = page.get_by_role("option", name=option)
