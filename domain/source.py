@@ -1,6 +1,5 @@
 """Sources of tools: custom APIs and MCP servers, the states that their tools pass, and what the gate found out about them."""
 
-from collections.abc import Iterable
 from typing import Literal
 
 from pydantic import Field
@@ -57,11 +56,6 @@ class Finding(Model):
     def stops(self) -> bool:
         """Whether a tool with it is not admitted."""
         return self.verdict == "failed"
-
-
-def was_called(findings: Iterable[Finding]) -> bool:
-    """Whether the gate has really called the tool, and the call did not fail: one that it could not, or may not, call is skipped."""
-    return any(one.check == "probe" and one.verdict in ("passed", "warned") for one in findings)
 
 
 class Corrections(Model):

@@ -23,8 +23,8 @@ from domain.tool import ToolId
 
 _KNOWN = frozenset(dir(builtins)) | {"ToolError", "asyncio", LOOK, FILL, NAMED, *NAMES}
 """Names that hold no value of anybody's."""
-_EXPRESSION = 160
-"""Characters of an expression that are shown."""
+_EXPRESSION = 320
+"""Characters of an expression that are kept."""
 _SHOWN = 6
 """Sources and conditions that a sentence names."""
 _PLAIN = ("0", "1", "2")
@@ -219,4 +219,4 @@ def _arguments(call: ast.Call, names: Mapping[str, str]) -> list[tuple[str, ast.
 
 
 def _text(expression: ast.expr) -> str:
-    return clean(ast.unparse(expression), 2 * _EXPRESSION)
+    return clean(ast.unparse(expression), _EXPRESSION)

@@ -70,11 +70,13 @@ class _Counting:
             self._of_api(doc).changed += 1
 
     def _of_api(self, doc: ToolDoc) -> ApiTools:
-        one = self._apis.setdefault(doc.toolset, ApiTools(api=doc.toolset[:200]))
+        if (one := self._apis.get(doc.toolset)) is None:
+            one = self._apis[doc.toolset] = ApiTools(api=doc.toolset[:200])
+            self.found.apis += 1
+            if len(self.found.first) < _APIS:
+                self.found.first.append(one)
         if len(one.names) < _NAMES:
             one.names.append(doc.api[:200])
-        self.found.apis = len(self._apis)
-        self.found.first = list(self._apis.values())[:_APIS]
         return one
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from domain.errors import ConflictError, ForbiddenError, NotFoundError
-from domain.source import Corrections, Finding, was_called
+from domain.source import Corrections, Finding
 from domain.tool import ToolId
 from server.sources.documents import looked_at, offered_document
 from server.storage.sources.models import Actor, Done, Held, KeptTool
@@ -43,8 +43,11 @@ def admitted(held: Held, tools: Sequence[ToolId], actor: Actor, despite: str = "
 
 
 def called(kept: KeptTool) -> bool:
-    """Whether the gate has called a tool as its document is now. What it did not call is admitted only by its name."""
-    return was_called(kept.findings) and kept.looked_at == looked_at(kept)
+    """Whether the gate has really called a tool as its document is now, and the call did not fail: one that it could not, or may not, call is
+    skipped. What it did not call is admitted only by its name.
+    """
+    probed = any(one.check == "probe" and one.verdict in ("passed", "warned") for one in kept.findings)
+    return probed and kept.looked_at == looked_at(kept)
 
 
 def _none_passed(held: Held, actor: Actor) -> str:

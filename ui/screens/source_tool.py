@@ -85,9 +85,9 @@ def _decide(client: Client, source: Source, tool: SourceTool) -> None:
 
 
 def _admit(client: Client, source: Source, tool: SourceTool) -> None:
-    if not tool.stopped and not tool.called:
-        st.caption(say("The admission check has not called it: nobody has seen it work."))
     if not tool.stopped:
+        if not tool.called:
+            st.caption(say("The admission check has not called it: nobody has seen it work."))
         if st.button(say("Admit it"), key=f"admit-{tool.tool}") and told(
             lambda: admit_tools(client, source.id, [tool.tool])
         ):
