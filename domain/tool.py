@@ -16,6 +16,8 @@ FINISH = ToolId("Finish")
 """The node every tool is linked to; no document, never scored."""
 
 JsonType = Literal["string", "number", "integer", "boolean", "array", "object"]
+ParameterType = JsonType | Literal["any"]
+"""``any``: a schema that names no type allows every JSON value, which is sent as it is given."""
 Location = Literal["path", "query", "header", "cookie", "body"]
 Style = Literal["form", "simple", "label", "matrix", "spaceDelimited", "pipeDelimited", "deepObject", "json"]
 """How a structured value is written outside a JSON body, in OpenAPI's words; ``json``: as JSON text (its ``content``)."""
@@ -97,7 +99,7 @@ class Parameter(Model):
     """
 
     name: str
-    type: JsonType = "string"
+    type: ParameterType = "string"
     description: str = ""
     required: bool = False
     default: JsonValue = None
@@ -112,6 +114,10 @@ class Parameter(Model):
     style: Style | None = None
     explode: bool | None = None
     whole_body: bool = False
+    spread: bool = False
+    """The value is an object whose fields are sent beside the named parameters: what ``additionalProperties`` allows."""
+    content_type: str = ""
+    """Media type of this part of a multipart form, or of this file; empty where the form's own rules decide."""
     flows: tuple[Flow, ...] = ()
     filled: tuple[Filled, ...] = ()
     sent_as: str | None = None

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic.types import JsonValue
 
-from domain.tool import JsonType, Parameter, ToolDoc
+from domain.tool import JsonType, Parameter, ParameterType, ToolDoc
 from graph.entities import Service, service_of
 from graph.identifiers import text_words, words
 from graph.response_fields import OutputField, output_fields
@@ -303,8 +303,8 @@ def _asked_for(asked: frozenset[str], parameter: Parameter, consumer: ToolDoc | 
     return 0.4
 
 
-def _type_score(field: JsonType | None, parameter: JsonType) -> float:
-    if field is None:
+def _type_score(field: JsonType | None, parameter: ParameterType) -> float:
+    if field is None or parameter == "any":
         return 0.9
     if field == parameter or {field, parameter} == {"integer", "number"} or parameter == "array":
         return 1.0 if parameter != "array" or field not in ("object", "array") else 0.5

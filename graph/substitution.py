@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from domain.tool import JsonType, Parameter, ToolDoc
+from domain.tool import Parameter, ParameterType, ToolDoc
 from graph.coupling import aliased, field_words, subject
 from graph.identifiers import words
 from graph.links import Substitute
@@ -34,7 +34,7 @@ _NUMBERED = frozenset({"v1", "v2", "v3", "v", "1", "2", "3", "api", "endpoint", 
 _IDS = frozenset({"id", "code", "symbol", "slug"})
 _ROLES = {"from": "from", "base": "from", "source": "from", "origin": "from", "departure": "from", "start": "from",
           "to": "to", "target": "to", "destination": "to", "quote": "to", "arrival": "to", "end": "to"}  # fmt: skip
-_NUMBERS: frozenset[JsonType] = frozenset({"integer", "number"})
+_NUMBERS: frozenset[ParameterType] = frozenset({"integer", "number"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +156,8 @@ def _secret(parameter: Parameter) -> bool:
     return bool(_SECRETS & set(words(parameter.name)))
 
 
-def _same_type(mine: JsonType, theirs: JsonType) -> bool:
-    return mine == theirs or {mine, theirs} <= _NUMBERS or (theirs == "string" and mine in _NUMBERS)
+def _same_type(mine: ParameterType, theirs: ParameterType) -> bool:
+    return mine == theirs or theirs == "any" or {mine, theirs} <= _NUMBERS or (theirs == "string" and mine in _NUMBERS)
 
 
 def _alike(one: tuple[OutputField, ...], other: tuple[OutputField, ...]) -> float:

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 from pydantic.types import JsonValue
 
-from domain.tool import JsonType, Parameter
+from domain.tool import Parameter, ParameterType
 from graph.lenient_json import read_value
 
 _TRUE, _FALSE = frozenset({"true", "yes"}), frozenset({"false", "no"})
@@ -21,7 +21,7 @@ def coerce(value: JsonValue, parameter: Parameter) -> JsonValue:
     return typed(value, parameter.type)
 
 
-def typed(value: JsonValue, kind: JsonType) -> JsonValue:
+def typed(value: JsonValue, kind: ParameterType) -> JsonValue:
     """A value in a JSON type, under the same conditions."""
     match kind, value:
         case ("string", bool()):
@@ -47,7 +47,7 @@ def shaped(value: JsonValue, schema: dict[str, Any], depth: int = _DEPTH) -> Jso
     if depth == 0 or not isinstance(kind, str):
         return value
     if kind != "null":
-        value = typed(value, cast(JsonType, kind))
+        value = typed(value, cast(ParameterType, kind))
     items = cast(dict[str, Any], schema.get("items") or {})
     match kind, value:
         case "array", list() if isinstance(schema.get("items"), dict):

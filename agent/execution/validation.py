@@ -54,7 +54,7 @@ def value_schema(parameter: Parameter) -> Schema:
 
 
 def _simple(parameter: Parameter) -> Schema:
-    schema: Schema = {"type": parameter.type}
+    schema: Schema = {} if parameter.type == "any" else {"type": parameter.type}
     if parameter.enum:
         schema["enum"] = list(parameter.enum)
     if parameter.format in FORMATS and parameter.type == "string":

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from domain.tool import JsonType
+from domain.tool import ParameterType
 
 NeedKind = Literal[
     "secret", "technical", "email", "url", "domain", "ip", "phone", "latitude", "longitude", "coordinates", "currency", "unit",
@@ -119,7 +119,7 @@ _ENDS: tuple[NeedKind, ...] = ("currency", "language", "unit", "date")
 
 
 def kind_of(
-    own: frozenset[str], ordered: tuple[str, ...], kind: JsonType, form: str, described: frozenset[str]
+    own: frozenset[str], ordered: tuple[str, ...], kind: ParameterType, form: str, described: frozenset[str]
 ) -> NeedKind:
     """The kind of a parameter: by its format, then by telling words of its name (in order), then by its type."""
     by_form: dict[str, NeedKind] = {"date": "date", "date-time": "date", "email": "email", "uri": "url", "time": "time", "ipv4": "ip",

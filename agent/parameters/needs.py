@@ -8,7 +8,7 @@ from pydantic.types import JsonValue
 
 from agent.parameters.forms import allowed, form_of
 from agent.parameters.kinds import FROM_WORDS, TO_WORDS, NeedKind, kind_of
-from domain.tool import JsonType, Parameter
+from domain.tool import Parameter, ParameterType
 from graph.identifiers import text_words, words
 
 _FEW = 2
@@ -20,7 +20,7 @@ class Need:
     """A parameter as the matching sees it. ``specific``: the words of its name that a request may use beside a value."""
 
     name: str
-    type: JsonType
+    type: ParameterType
     kind: NeedKind
     words: tuple[str, ...]
     described: frozenset[str]
@@ -45,7 +45,7 @@ def need_of(parameter: Parameter) -> Need:
 
 @lru_cache(maxsize=8192, typed=True)
 def _need(
-    name: str, kind: JsonType, form: str, description: str, required: bool, enum: tuple[JsonValue, ...],
+    name: str, kind: ParameterType, form: str, description: str, required: bool, enum: tuple[JsonValue, ...],
     minimum: float | None, maximum: float | None, example: str,
 ) -> Need:  # fmt: skip
     own, described = words(name) if len(name) > 1 else _initial_of(name, description), text_words(description)
