@@ -109,7 +109,10 @@ class _Sounding:
 
 
 def _number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    """Whether a bound can be kept: stores hold whole numbers of 64 bits, and no argument can be larger."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return abs(value) < 2**63
+    return isinstance(value, float) and math.isfinite(value)
 
 
 def _positive(value: object) -> bool:
@@ -117,7 +120,7 @@ def _positive(value: object) -> bool:
 
 
 def _count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63
 
 
 def _type(value: object) -> bool:

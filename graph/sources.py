@@ -13,7 +13,7 @@ from domain.tool import ToolDoc
 from graph.blocks import Block, Kind, file_blocks, line_blocks
 from graph.importers import apibank, dialogues, jsonl, nestful, toolbench, trees
 from graph.importers.lines import Line, read_lines
-from graph.importers.records import Record, RecordError, Skipped, as_list, as_object, load, load_any, read_capped
+from graph.importers.records import RecordError, Skipped, as_list, as_object, load, load_any, read_capped
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def _json_document(path: Path, server: str) -> Iterator[ToolDoc | Skipped]:
     if endpoints:
         yield from nestful.read_tools(path, endpoints)
     elif "openapi" in record or "swagger" in record:
-        yield from _openapi(path, server, record)
+        yield from _openapi(path, server)
     elif "api_list" in record:
         yield from toolbench.read_tool_file(path)
     else:
@@ -105,14 +105,19 @@ def _json_document(path: Path, server: str) -> Iterator[ToolDoc | Skipped]:
         yield Skipped(str(path), None, f"neither an OpenAPI document nor a tool set with 'api_list'; it has {found}")
 
 
-def _openapi(path: Path, server: str, document: Record | None = None) -> Iterator[ToolDoc | Skipped]:
+def _openapi(path: Path, server: str) -> Iterator[ToolDoc | Skipped]:
     from graph.importers.openapi import read_openapi
 
     problems: list[BrokenInputError] = []
     try:
-        yield from read_openapi(path, problems.append, server=server, document=document)
+        yield from read_openapi(path, problems.append, server=server)
     except BrokenInputError as error:
         problems.append(error)
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001  # a defect of ours must not take along the documents beside this one
+        why = f"the importer failed ({type(error).__name__}: {str(error)[:200]}); please report this with the document"
+        problems.append(BrokenInputError(why, file=str(path)))
     for problem in problems:
         yield Skipped(problem.file, problem.line, str(problem).removeprefix(f"{problem.file}: "))
 

@@ -10,6 +10,7 @@ from agent.execution.validation import checked, value_schema
 from agent.text import clean
 from domain.tool import Parameter, ToolDoc
 from graph.identifiers import words
+from graph.lenient_json import read_value
 
 _TOLD = 8
 """Fields that a question names."""
@@ -43,6 +44,9 @@ def form_told(parameter: Parameter) -> str:
 def value_of(answer: str, parameter: Parameter) -> JsonValue:
     """What was answered, in the parameter's type where it can be read so."""
     value = coerce(answer, parameter)
+    if parameter.type == "any" and answer.lstrip()[:1] in ("{", "["):
+        structure = read_value(answer)
+        return value if structure is None else structure
     fields = fields_of(parameter)
     if not fields or not isinstance(value, str):
         return value

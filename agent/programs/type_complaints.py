@@ -1,5 +1,6 @@
 """What the type check finds, as far as it is surely wrong: documents may tell less than there is, and values may be null where none is."""
 
+import ast
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -51,9 +52,23 @@ def _argument(message: str, tools: Collection[str]) -> str:
     if _OPEN.search(given) or " | " in given:
         return ""
     closed = _LITERAL.fullmatch(expected) and _LITERAL.fullmatch(given)
+    if closed and _is_member_by_text(given, expected):
+        return ""
     if closed or bool(_CONTAINER.match(expected)) != bool(_CONTAINER.match(given)):
         return f"`{found[1]}` takes {expected}, and is given {given}."
     return ""  # scalars are turned into each other where nothing is lost, and refused by the call else
+
+
+def _is_member_by_text(given: str, expected: str) -> bool:
+    """Whether every value of ``given`` is one of ``expected`` as it is written: a call sends ``True`` where ``"true"`` is allowed."""
+    try:
+        members, values = (
+            {str(value).casefold() for value in ast.literal_eval(literal.partition(" | ")[0].removeprefix("Literal"))}
+            for literal in (expected, given)
+        )
+    except (SyntaxError, ValueError):  # the type checker shortens long lists
+        return False
+    return values <= members
 
 
 def _key(message: str, tools: Mapping[str, Signature], docs: Mapping[str, ToolDoc], types: str) -> str:

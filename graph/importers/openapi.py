@@ -1,5 +1,6 @@
 """OpenAPI documents to tool documents, an operation each: versions 3.0 to 3.2, and Swagger 2.0, in JSON or YAML."""
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from graph.function_names import function_name
 from graph.importers.graphql import fixed_effect
 from graph.importers.openapi_bodies import body_of
 from graph.importers.openapi_files import as_openapi, read_document
-from graph.importers.openapi_nodes import Schema, items, mapping
+from graph.importers.openapi_nodes import Schema, given_twice, items, mapping
 from graph.importers.openapi_parameters import declared, line, placed_parameters, unique
 from graph.importers.openapi_responses import response_of
 from graph.importers.openapi_schema import DanglingReferenceError, Schemas, UnsupportedError
@@ -75,6 +76,12 @@ def read_openapi(
         except UnsupportedError as error:
             report(BrokenInputError(f"{method.upper()} {route} is not imported: {error}", file=str(path)))
             continue
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001  # a defect of ours must not take the document's other operations along
+            why = f"the importer failed ({type(error).__name__}: {str(error)[:200]}); please report this with the document"
+            report(BrokenInputError(f"{method.upper()} {route} is not imported: {why}", file=str(path)))
+            continue
         taken.add(doc.id)
         for problem in dict.fromkeys(problems):
             report(BrokenInputError(f"{method.upper()} {route} is imported without {problem}", file=str(path)))
@@ -100,13 +107,19 @@ def _operations(
             report(BrokenInputError(f"{route} is not imported: {_NO_OBJECT}", file=str(path)))
         for key in _misspelt(path_item):
             report(BrokenInputError(f"{key[:40].upper()} {route} is not imported: {_NO_METHOD}", file=str(path)))
+        for key in given_twice(path_item):
+            why = "is given twice, and is imported as it is given last; take one of the two out"
+            report(BrokenInputError(f"{key[:40].upper()} {route} {why}", file=str(path)))
         own = {method: path_item[method] for method in METHODS if method in path_item}
         for method, operation in {**own, **mapping(path_item.get("additionalOperations"))}.items():
-            if mapping(operation) == operation and _token(method):
-                yield route, method, path_item, mapping(operation)
-            else:
-                why = _NO_OBJECT if _token(method) else _NO_METHOD
-                report(BrokenInputError(f"{method[:40].upper()} {route} is not imported: {why}", file=str(path)))
+            try:
+                if not _token(method):
+                    raise UnsupportedError(_NO_METHOD)
+                if mapping(operation) != operation:
+                    raise UnsupportedError(_NO_OBJECT)
+                yield route, method, path_item, schemas.follow(operation)
+            except UnsupportedError as error:
+                report(BrokenInputError(f"{method[:40].upper()} {route} is not imported: {error}", file=str(path)))
 
 
 def _misspelt(path_item: Schema) -> list[str]:
@@ -190,9 +203,11 @@ class _Importing:
         return said or fixed_effect(parameters)
 
     def _api(self, category: str, toolset: str, taken: set[ToolId]) -> str:
-        place = f"{self.method.upper()} {self.route}"[:MAX_NAME]
-        name = line(self.operation.get("operationId"), MAX_NAME)
-        for api in (name, f"{name} ({place})" if name else place):
+        """The name of the operation, unlike those that are taken: long names are alike once they are cut."""
+        whole_place = f"{self.method.upper()} {self.route}"
+        place, name = whole_place[:MAX_NAME], line(self.operation.get("operationId"), MAX_NAME)
+        digest = hashlib.sha256(whole_place.encode()).hexdigest()[:8]
+        for api in (name, f"{name} ({place})" if name else place, f"{(name or place)[: MAX_NAME - 9]} {digest}"):
             if api and tool_id(category, toolset, api) not in taken:
                 return api
         raise UnsupportedError(f"another operation is already called {name or place}")

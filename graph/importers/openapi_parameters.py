@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from domain.tool import Location, Parameter, Style
+from domain.tool import Location, Parameter, ParameterType, Style
 from graph.importers.openapi_nodes import Schema, first_example, items, mapping, type_of
 from graph.importers.openapi_schema import Schemas, UnsupportedError
 from graph.importers.openapi_values import is_nullable, value_schema
@@ -117,9 +117,9 @@ def parameter(
 ) -> Parameter:
     """One input. ``holder`` describes it, ``given`` is the schema of its value. Style is said of structured values only."""
     schema = schemas.shape(given, 1)
-    kind = type_of(schema)
+    kind: ParameterType = "string" if given is None else type_of(schema)  # what has no schema at all is text
     exact = value_schema(schemas, given)
-    styled = style in ("label", "matrix", "json") or kind in ("array", "object") or exact is not None
+    styled = style in ("label", "matrix", "json") or kind in ("array", "object", "any") or exact is not None
     example = first_example(holder)
     if example is None:
         example = first_example(schemas.merged(given))

@@ -5,7 +5,16 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
-from graph.importers.openapi_nodes import Schema, first_example, is_open, items, mapping, merge, type_of
+from graph.importers.openapi_nodes import (
+    Schema,
+    first_example,
+    is_open,
+    items,
+    mapping,
+    merge,
+    type_of,
+    without_contradictions,
+)
 
 T = TypeVar("T")
 
@@ -177,20 +186,22 @@ class Schemas:
         if entered is None or depth == 0:
             named = self._named(value)
             return {"type": "object", "title": named} if named else {"type": "object"}
-        schema, inside = entered
+        schema, inside = without_contradictions(entered[0]), entered[1]
         shaped: Schema = {key: schema[key] for key in _KEPT if key in schema}
         if is_open(schema):
             return shaped
-        shaped["type"] = type_of(schema)
+        shaped.pop("type", None)
+        if (kind := type_of(schema)) != "any":
+            shaped["type"] = kind
         named = self._named(value)
-        if named and shaped["type"] == "object":
+        if named and kind == "object":
             shaped["title"] = named
         if isinstance(shaped.get("description"), str):
             shaped["description"] = " ".join(shaped["description"].split())[:MAX_TEXT]
         example = first_example(schema)
         if example is not None and not isinstance(example, (dict, list)):
             shaped["example"] = example
-        if shaped["type"] == "array":
+        if kind == "array":
             shaped["items"] = self._shape(schema.get("items"), depth - 1, inside)
         properties = list(mapping(schema.get("properties")).items())[:MAX_PROPERTIES]
         if properties:

@@ -37,10 +37,9 @@ def credentials_of(schemas: Schemas, document: Schema, operation: Schema, toolse
     problems: list[str] = []
     for way in (way for way in ways if way):
         try:
-            found = tuple(
-                _credential(schemas, document, name, toolset, items(way[name]), not anonymous) for name in way
+            found = _merge_by_place(
+                [_credential(schemas, document, name, toolset, items(way[name]), not anonymous) for name in way]
             )
-            _together(found)
         except UnsupportedError as problem:
             problems.append(str(problem))
         else:
@@ -106,7 +105,27 @@ def _sendable(place: str, field: str) -> bool:
     return place == "query" or _HEADER_NAME.fullmatch(field) is not None
 
 
-def _together(found: tuple[Credential, ...]) -> None:
-    places = [(one.place, one.name.lower() if one.place == "header" else one.name) for one in found]
-    if len(set(places)) < len(places):
-        raise UnsupportedError("two of its secrets would stand in the same place")
+def _merge_by_place(credentials: list[Credential]) -> tuple[Credential, ...]:
+    """Return one credential for each place, its ways to obtain it put together.
+
+    Documents describe one token by several schemes: a scheme for each OAuth flow, or a key called ``Authorization`` beside ``bearer``.
+    Of a scheme that says how its value is written and one that does not, the first does.
+
+    Raises:
+        UnsupportedError: two schemes write different things into one place.
+    """
+    merged: dict[tuple[str, str], Credential] = {}
+    for one in credentials:
+        place = (one.place, one.name.lower() if one.place == "header" else one.name)
+        merged[place] = _merge(merged[place], one) if place in merged else one
+    return tuple(merged.values())
+
+
+def _merge(first: Credential, second: Credential) -> Credential:
+    written = [one for one in (first, second) if one.prefix or one.basic] or [first]
+    if any((one.prefix, one.basic) != (written[0].prefix, written[0].basic) for one in written):
+        raise UnsupportedError(
+            f"{first.secret} and {second.secret} are both sent as {first.name}; name them as alternatives in 'security'"
+        )
+    flows = tuple(dict.fromkeys((*first.flows, *second.flows)))
+    return written[0].model_copy(update={"flows": flows})

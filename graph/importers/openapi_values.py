@@ -1,10 +1,10 @@
 """The JSON Schema of a value that is sent: OpenAPI's dialects (3.0, 3.1, Swagger 2) in JSON Schema's, references put in place."""
 
-from typing import Any
+from typing import Any, cast
 
 import orjson
 
-from graph.importers.openapi_nodes import Schema, items, mapping
+from graph.importers.openapi_nodes import Schema, items, mapping, without_contradictions
 from graph.importers.openapi_schema import Schemas
 from graph.json_schema import sound_schema
 
@@ -86,6 +86,7 @@ class _Converting:
         if depth == 0 or passed & stack:
             return _CUT
         inside = stack | passed
+        schema = without_contradictions(schema)
         made: Schema = {key: schema[key] for key in _COPIED if key in schema}
         if isinstance(made.get("description"), str):
             made["description"] = " ".join(made["description"].split())[:200]
@@ -104,6 +105,8 @@ class _Converting:
                 made[exclusive] = said
         if made.get("type") == "file":
             made["type"] = "string"
+        elif made.get("type") == "any":
+            del made["type"]
 
     def _structure(self, made: Schema, schema: Schema, depth: int, inside: frozenset[str], *, part: bool) -> None:
         if "items" in schema:
@@ -123,7 +126,8 @@ class _Converting:
         if required:
             made["required"] = sorted(set(required))
         more: object = schema.get("additionalProperties")
-        if mapping(more) or (more is False and not part):
+        closed = more is False and not part and not _has_parts(schema) and set(required) <= properties.keys()
+        if mapping(more) or closed:
             made["additionalProperties"] = self.schema(more, depth, inside)
 
     def _alternatives(self, made: Schema, schema: Schema, depth: int, inside: frozenset[str]) -> None:
@@ -131,24 +135,56 @@ class _Converting:
             made["allOf"] = [self.schema(one, depth - 1, inside, part=True) for one in items(schema["allOf"])]
         for keyword in ("anyOf", "oneOf"):
             if isinstance(schema.get(keyword), list):
-                made[keyword] = [
+                variants = [
                     self._variant(one, schema, depth - 1, inside) for one in items(schema[keyword]) if one is not None
                 ]
+                _require_any(made, variants)
         if "not" in schema:
             made["not"] = self.schema(schema["not"], depth - 1, inside)
 
     def _variant(self, one: object, schema: Schema, depth: int, inside: frozenset[str]) -> Any:
-        """An alternative; with a discriminator the field that tells which one it is has its one value."""
+        """An alternative; with a discriminator the field that tells which one it is has the value that tells it.
+
+        The variant's own ``enum`` or ``const`` goes before the names that the discriminator gives, for servers check that.
+        """
         made: object = self.schema(one, depth, inside)
         discriminator = mapping(schema.get("discriminator"))
         field, reference = discriminator.get("propertyName"), mapping(one).get("$ref")
         if not isinstance(field, str) or not isinstance(reference, str) or isinstance(made, bool):
             return made
         last = reference.rpartition("/")[2]
-        named = [
-            name for name, target in mapping(discriminator.get("mapping")).items() if target in (reference, last)
-        ] or [last]
-        return {"allOf": [{"type": "object", "required": [field], "properties": {field: {"enum": named}}}, made]}
+        mapped = mapping(discriminator.get("mapping")).items()
+        named = [name for name, target in mapped if target in (reference, last)] or [last]
+        own = self._allowed_values(one, field)
+        names = named if own is None else [name for name in named if name in own] or own
+        told_apart: Schema = {"type": "object", "required": [field], "properties": {field: {"enum": names}}}
+        variant = cast(Schema, made)
+        if field not in mapping(variant.get("properties")):
+            variant.pop("additionalProperties", None)  # else no value of it could have the field
+        return {"allOf": [told_apart, variant]}
+
+    def _allowed_values(self, one: object, field: str) -> list[Any] | None:
+        """The values that a variant itself allows for a field; None where it names none."""
+        held = mapping(self._schemas.merged(one).get("properties")).get(field)
+        declared = without_contradictions(self._schemas.merged(held)) if held is not None else {}
+        values: list[Any] = [declared["const"]] if "const" in declared else items(declared.get("enum"))
+        return values or None
+
+
+def _has_parts(schema: Schema) -> bool:
+    return any(isinstance(schema.get(keyword), list) for keyword in ("allOf", "anyOf", "oneOf"))
+
+
+def _require_any(made: Schema, variants: list[Any]) -> None:
+    """Add alternatives of which one must fit.
+
+    ``oneOf`` is checked as ``anyOf``: documents list variants that overlap (an integer and a number, two objects without required
+    fields), of which exactly one never fits.
+    """
+    if "anyOf" in made:
+        made["allOf"] = [*items(made.get("allOf")), {"anyOf": variants}]
+    else:
+        made["anyOf"] = variants
 
 
 def _or_null(made: Schema, schema: Schema) -> Schema:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from graph.importers.openapi_nodes import Schema, items, mapping
+from graph.importers.openapi_nodes import Schema, items, mapping, remember_given_twice
 from graph.importers.openapi_schema import Schemas, UnsupportedError
 
 _COLLECTIONS = {
@@ -71,8 +71,12 @@ def _path_item(schemas: Schemas, document: Schema, given: object) -> Any:
     made = {key: part for key, part in path_item.items() if key not in ("parameters", "$ref")}
     for method in _METHODS:
         if isinstance(path_item.get(method), dict):
-            made[method] = _operation(schemas, document, shared, mapping(path_item[method]))
-    return made
+            try:
+                operation = schemas.follow(path_item[method])
+            except UnsupportedError:
+                continue  # its reference is reported with the operation
+            made[method] = _operation(schemas, document, shared, operation)
+    return remember_given_twice(made, path_item)
 
 
 def _operation(schemas: Schemas, document: Schema, shared: list[Any], operation: Schema) -> Schema:

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from graph.importers.openapi_nodes import build_object
+
 MAX_DEPTH = 200
 MAX_NODES = 2_000_000
 """Values of a document, those behind aliases counted as often as they are used."""
@@ -60,13 +62,17 @@ def read_yaml(content: bytes) -> Any:
 
 @dataclass(slots=True)
 class _Frame:
-    """A list or mapping that is being read. ``key`` None: the next value is a key. ``size``: values in it so far."""
+    """A list or mapping that is being read. ``key`` None: the next value is a key. ``size``: values in it so far.
+
+    ``repeated``: members whose key the mapping has already.
+    """
 
     value: list[Any] | dict[str, Any]
     anchor: str | None
     key: str | None = None
     merge: bool = False
     merged: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    repeated: list[tuple[str, Any]] = field(default_factory=list[tuple[str, Any]])
     size: int = 1
 
 
@@ -101,11 +107,14 @@ class _Building:
 
     def close(self) -> None:
         frame = self.frames.pop()
-        if isinstance(frame.value, dict) and frame.merged:
-            own = dict(frame.value)
-            frame.value.clear()
-            for other in (*reversed(frame.merged), own):
-                frame.value.update(other)
+        if isinstance(frame.value, dict):
+            if frame.repeated:
+                frame.value = build_object([*frame.value.items(), *frame.repeated])
+            if frame.merged:
+                own = dict(frame.value)
+                frame.value.clear()
+                for other in (*reversed(frame.merged), own):
+                    frame.value.update(other)
         if frame.anchor:
             self.anchors[frame.anchor] = (frame.value, frame.size)
         self._add(frame.value, frame.size)
@@ -132,8 +141,12 @@ class _Building:
         others = cast(list[Any], value if isinstance(value, list) else [value])
         if frame.merge and all(isinstance(other, dict) for other in others):
             frame.merged.extend(others)
+            return
+        members = cast(dict[str, Any], frame.value)
+        if key in members:
+            frame.repeated.append((key, cast(Any, value)))
         else:
-            cast(dict[str, Any], frame.value)[key] = value
+            members[key] = value
 
 
 def _resolved(text: str) -> Any:

@@ -151,6 +151,8 @@ def _fit(value: JsonValue, need: Need) -> JsonValue:
         return None
     if need.enum and value not in need.enum:
         return None
+    if need.type == "any":
+        return value
     if need.type == "array":
         return [value]
     if need.type == "string":

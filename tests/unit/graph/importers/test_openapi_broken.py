@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from domain.errors import BrokenInputError
+from domain.tool import ToolDoc
 from graph.importers.openapi import read_openapi
 
 OK: dict[str, Any] = {"200": {"description": "ok"}}
@@ -133,3 +134,87 @@ def test_documents_of_real_services(shared_data: Path, name: str, operations: in
     )
     assert all(doc.url.startswith("https://") for doc in docs)
     assert [doc.api for doc in docs if doc.method == "GET" and not doc.response_schema] == []
+
+
+LONG = "a." * 99 + "alpha."
+LISTED = {"operationId": "listed", "parameters": [{"name": "page", "in": "query", "required": True}], "responses": OK}
+
+
+def read(path: Path) -> tuple[list[ToolDoc], list[str]]:
+    """The tools of a document, and what is reported of it."""
+    problems: list[BrokenInputError] = []
+    docs = list(read_openapi(path, problems.append))
+    return docs, [str(problem) for problem in problems]
+
+
+@pytest.mark.parametrize("version", ["openapi", "swagger"])
+def test_an_operation_by_reference_is_followed_or_reported(tmp_path: Path, version: str) -> None:
+    paths = {"/local": {"get": {"$ref": "#/x-ops/list"}}, "/away": {"get": {"$ref": "resources/list.yml"}}}
+    path = tmp_path / "api.json"
+    number = {"openapi": "3.0.3"} if version == "openapi" else {"swagger": "2.0"}
+    path.write_text(json.dumps({**number, "info": {"title": "Pets"}, "paths": paths, "x-ops": {"list": LISTED}}))
+    (doc,), (problem,) = read(path)
+    assert (doc.api, [(one.name, one.required) for one in doc.parameters]) == ("listed", [("page", True)])
+    assert "GET /away is not imported: resources/list.yml lies outside the document" in problem
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"openapi": "3.0.3", "paths": {"/a": {"get": {"operationId": "one"}}, "/a": {"post": {"operationId": "two"}}}}',
+        "openapi: 3.0.3\npaths:\n  /a: {get: {operationId: one}}\n  /a: {post: {operationId: two}}\n",
+        'swagger: "2.0"\npaths:\n  /a: {get: {operationId: one}}\n  /a: {post: {operationId: two}}\n',
+    ],
+)
+def test_a_path_that_is_given_twice_has_the_operations_of_both(tmp_path: Path, text: str) -> None:
+    path = tmp_path / ("api.json" if text[0] == "{" else "api.yaml")
+    path.write_text(text)
+    docs, problems = read(path)
+    assert ([doc.api for doc in docs], problems) == (["one", "two"], [])
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [
+        '{"/a": {"get": {"operationId": "one"}, "get": {"operationId": "two"}}}',
+        '{"/a": {"get": {"operationId": "one"}}, "/a": {"get": {"operationId": "two"}}}',
+    ],
+)
+@pytest.mark.parametrize("name", ["api.json", "api.yaml"])
+def test_an_operation_that_is_given_twice_is_reported(tmp_path: Path, name: str, paths: str) -> None:
+    path = tmp_path / name
+    path.write_text(f'{{"openapi": "3.0.3", "paths": {paths}}}')
+    docs, (problem,) = read(path)
+    assert [doc.api for doc in docs] == ["two"]
+    assert "GET /a is given twice" in problem
+
+
+def test_long_names_that_are_alike_once_cut_are_told_apart(tmp_path: Path) -> None:
+    route = "/" + "/".join(f"{{scope-id{number}}}" for number in range(20))
+    paths = {f"{route}/{end}": {"get": {"operationId": LONG + end, "responses": OK}} for end in ("one", "two", "three")}
+    docs, problems = read(write(tmp_path, paths))
+    assert (len({doc.id for doc in docs}), problems) == (3, [])
+    assert all(len(doc.api) <= 500 for doc in docs)
+    assert [doc.id for doc in docs] == [doc.id for doc in read(tmp_path / "api.json")[0]]
+
+
+@pytest.mark.parametrize("version", ["3.0", "3.1", "3", '"3.2.0"'])
+def test_the_version_may_be_written_as_a_number(tmp_path: Path, version: str) -> None:
+    path = tmp_path / "api.yaml"
+    path.write_text(f"openapi: {version}\npaths: {{/a: {{get: {{operationId: one}}}}}}\n")
+    assert [doc.api for doc in read(path)[0]] == ["one"]
+
+
+def test_a_defect_of_the_importer_costs_one_operation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever it is: the operations and documents beside it are imported."""
+
+    def fail(_schemas: object, operation: dict[str, Any]) -> tuple[None, None]:
+        if operation.get("operationId") == "two":
+            raise ZeroDivisionError("by zero")
+        return None, None
+
+    monkeypatch.setattr("graph.importers.openapi.response_of", fail)
+    paths = {f"/{name}": {"get": {"operationId": name, "responses": OK}} for name in ("one", "two", "three")}
+    docs, (problem,) = read(write(tmp_path, paths))
+    assert [doc.api for doc in docs] == ["one", "three"]
+    assert "GET /two is not imported: the importer failed (ZeroDivisionError: by zero); please report this" in problem

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from agent.execution.secrets import variable
+from domain.errors import BrokenInputError
 from domain.tool import Credential, OAuthFlow, ToolDoc
 from graph.importers.openapi import read_openapi
 from graph.importers.openapi_security import secret_name
@@ -116,3 +117,38 @@ def test_a_key_is_no_parameter_besides(tmp_path: Path) -> None:
     assert [(one.secret, one.name) for one in doc.credentials] == [
         ("rates_pro_key", "X-Key"), ("rates_pro_authorization", "Authorization"),
     ]  # fmt: skip
+
+
+IMPLICIT = {"type": "oauth2", "flows": {"implicit": {"authorizationUrl": URL + "a", "scopes": {}}}}
+BEARER = {"type": "http", "scheme": "bearer"}
+IN_HEADER = {"type": "apiKey", "in": "header", "name": "authorization"}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "prefix", "flows"),
+    [
+        (IMPLICIT, {"type": "oauth2", "flows": {"authorizationCode": CODE}}, "Bearer ", (BY_CODE,)),
+        (BEARER, {"type": "oauth2", "flows": {"authorizationCode": CODE}}, "Bearer ", (BY_CODE,)),
+        (IN_HEADER, BEARER, "Bearer ", ()),
+        (BEARER, IN_HEADER, "Bearer ", ()),
+        ({"type": "apiKey", "in": "query", "name": "key"}, {"type": "apiKey", "in": "query", "name": "key"}, "", ()),
+    ],
+)
+def test_one_token_described_by_two_schemes_is_one_credential(
+    tmp_path: Path, first: Any, second: Any, prefix: str, flows: Any
+) -> None:
+    schemes = {"first": first, "second": second}
+    doc = only(tmp_path, {"security": [{"first": [], "second": []}]}, components={"securitySchemes": schemes})
+    (credential,) = doc.credentials
+    assert credential.prefix == prefix
+    assert credential.flows == flows
+
+
+def test_two_secrets_of_one_place_are_refused_with_what_to_do(tmp_path: Path) -> None:
+    schemes = {"basic": {"type": "http", "scheme": "basic"}, "bearer": BEARER}
+    path = tmp_path / "api.json"
+    operation = {"security": [{"basic": [], "bearer": []}], "responses": {}}
+    document = {"openapi": "3.0.3", "info": {"title": "Rates"}, "paths": {"/x": {"get": operation}}}
+    path.write_text(json.dumps({**document, "components": {"securitySchemes": schemes}}))
+    with pytest.raises(BrokenInputError, match="both sent as Authorization; name them as alternatives"):
+        list(read_openapi(path))

@@ -1,0 +1,160 @@
+"""A value that a document means can be given: schemas without a type, or whose keywords contradict each other, rule out nothing that works."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic.types import JsonValue
+
+from agent.execution.validation import validate
+from domain.errors import InvalidArgumentsError
+from domain.tool import ToolDoc
+from graph.importers.openapi import read_openapi
+
+OK: dict[str, Any] = {"200": {"description": "ok"}}
+
+
+def import_value(folder: Path, schema: Any, components: dict[str, Any] | None = None) -> ToolDoc:
+    """Import a tool whose body has the one field ``value``."""
+    body = {"type": "object", "required": ["value"], "properties": {"value": schema}}
+    operation = {"requestBody": {"required": True, "content": {"application/json": {"schema": body}}}, "responses": OK}
+    document = {
+        "openapi": "3.1.0",
+        "info": {"title": "Things"},
+        "paths": {"/things": {"post": {"operationId": "put", **operation}}},
+        "components": {"schemas": components or {}},
+    }
+    path = folder / "api.json"
+    path.write_text(json.dumps(document))
+    (doc,) = read_openapi(path)
+    return doc
+
+
+def send(doc: ToolDoc, value: JsonValue) -> JsonValue:
+    return validate(doc, {"value": value})["value"]
+
+
+def refuses(doc: ToolDoc, value: JsonValue) -> bool:
+    try:
+        validate(doc, {"value": value})
+    except InvalidArgumentsError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize(
+    "schema", [{}, True, {"description": "Any value."}, {"title": "Value", "nullable": True}, {"example": 3}]
+)
+@pytest.mark.parametrize("value", [5, "5", True, None, 1.5, {"type": "doc", "content": []}, [1, "a"]])
+def test_a_schema_without_a_type_takes_every_value_as_it_is(tmp_path: Path, schema: Any, value: JsonValue) -> None:
+    doc = import_value(tmp_path, schema)
+    assert doc.parameters[0].type == "any"
+    assert (sent := send(doc, value)) == value
+    assert type(sent) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"minLength": 1}, "string"),
+        ({"format": "date"}, "string"),
+        ({"format": "int64"}, "integer"),
+        ({"maximum": 9}, "number"),
+        ({"minItems": 1}, "array"),
+        ({"additionalProperties": {"type": "string"}}, "object"),
+        ({"enum": ["a", "b"]}, "string"),
+        ({"enum": [1, 2.5]}, "number"),
+        ({"enum": ["a", 1]}, "any"),
+        ({"const": True}, "boolean"),
+    ],
+)
+def test_keywords_tell_a_type_that_is_not_named(tmp_path: Path, schema: Any, expected: str) -> None:
+    assert import_value(tmp_path, schema).parameters[0].type == expected
+
+
+@pytest.mark.parametrize(
+    ("schema", "given", "sent"),
+    [
+        ({"type": "string", "enum": [True, False]}, "true", "true"),
+        ({"type": "string", "enum": [True, False]}, True, "true"),
+        ({"type": "string", "enum": [1, 2.5, "x"]}, "2.5", "2.5"),
+        ({"type": "boolean", "enum": ["false", "true"]}, "true", True),
+        ({"type": "boolean", "enum": ["false", "true"]}, False, False),
+        ({"type": "boolean", "enum": [0, 1]}, 1, 1),
+        ({"type": "integer", "enum": ["10", "20"]}, 20, 20),
+        ({"type": "integer", "enum": ["low", "high"]}, "low", "low"),
+        ({"type": "number", "enum": ["0.5", "1"]}, 0.5, 0.5),
+        ({"type": "object", "enum": ["asc", "desc"]}, "asc", "asc"),
+        ({"type": "array", "items": {"type": "string"}, "enum": ["live", "paid"]}, ["live"], ["live"]),
+        ({"type": "array", "items": {"type": "integer"}, "enum": ["1", "2"]}, [1, 2], [1, 2]),
+        ({"type": "array", "enum": ["live", "paid"]}, ["paid", "live"], ["paid", "live"]),
+        ({"type": "array", "items": {"type": "string", "enum": [1, 2]}}, ["1"], ["1"]),
+        ({"type": ["integer", "null"], "enum": ["1", None]}, None, None),
+        ({"type": "integer", "const": "7"}, 7, 7),
+        ({"type": "object", "properties": {"on": {"type": "string", "enum": [True]}}}, {"on": "true"}, {"on": "true"}),
+    ],
+)  # fmt: skip
+def test_allowed_values_of_another_type_than_the_type(
+    tmp_path: Path, schema: Any, given: JsonValue, sent: JsonValue
+) -> None:
+    doc = import_value(tmp_path, schema)
+    assert send(doc, given) == sent
+    assert type(send(doc, given)) is type(sent)
+
+
+def test_allowed_values_are_still_the_only_ones(tmp_path: Path) -> None:
+    assert refuses(import_value(tmp_path, {"type": "string", "enum": [True, False]}), "maybe")
+    assert refuses(import_value(tmp_path, {"type": "array", "enum": ["live", "paid"]}), ["dead"])
+    assert refuses(import_value(tmp_path, {"type": "integer", "enum": ["low", "high"]}), 3)
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"oneOf": [{"type": "integer"}, {"type": "number"}]}, 5),
+        ({"oneOf": [{"type": "object", "properties": {"a": {}}}, {"type": "object", "properties": {"b": {}}}]}, {"a": 1}),
+        ({"anyOf": [{"type": "string"}], "oneOf": [{"minLength": 1}, {"maxLength": 9}]}, "abc"),
+        ({"type": "object", "required": ["a"], "additionalProperties": False}, {"a": 1}),
+        ({"type": "object", "additionalProperties": False, "properties": {"a": {}}, "allOf": [{"required": ["b"], "properties": {"b": {}}}]}, {"a": 1, "b": 2}),
+        ({"type": "integer", "minimum": 10, "maximum": 1}, 5),
+        ({"type": "string", "minLength": 10, "maxLength": 1}, "abc"),
+        ({"type": "integer", "minimum": -(2**70), "maximum": 2**70}, 5),
+        ({"type": "object", "properties": {"seed": {"type": "integer", "enum": [2**70, 1]}}}, {"seed": 1}),
+    ],
+)  # fmt: skip
+def test_constraints_that_nothing_could_satisfy_or_keep(tmp_path: Path, schema: Any, value: JsonValue) -> None:
+    assert send(import_value(tmp_path, schema), value) == value
+
+
+def chat(user: Any, discriminator: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Messages told apart by ``role``, as chat completions have them."""
+    system = {"type": "object", "required": ["role"], "properties": {"role": {"type": "string", "enum": ["system"]}}}
+    variants = [{"$ref": "#/components/schemas/UserMessage"}, {"$ref": "#/components/schemas/SystemMessage"}]
+    schema = {"type": "array", "items": {"oneOf": variants, "discriminator": discriminator}}
+    return schema, {"UserMessage": user, "SystemMessage": system}
+
+
+MAPPED = {"propertyName": "role", "mapping": {"person": "#/components/schemas/UserMessage"}}
+
+
+@pytest.mark.parametrize(
+    ("user", "discriminator", "role"),
+    [
+        ({"properties": {"role": {"type": "string", "enum": ["user"]}}}, {"propertyName": "role"}, "user"),
+        ({"properties": {"role": {"const": "user"}}}, {"propertyName": "role"}, "user"),
+        ({"allOf": [{"properties": {"role": {"enum": ["user", "person"]}}}]}, MAPPED, "person"),
+        ({"properties": {"role": {"enum": ["user"]}}}, MAPPED, "user"),
+        ({"properties": {"role": {"type": "string"}}}, MAPPED, "person"),
+        ({"properties": {"role": {"type": "string"}}}, {"propertyName": "role"}, "UserMessage"),
+        ({"properties": {"text": {}}, "additionalProperties": False}, {"propertyName": "role"}, "UserMessage"),
+    ],
+)
+def test_a_discriminator_never_makes_every_value_impossible(
+    tmp_path: Path, user: Any, discriminator: Any, role: str
+) -> None:
+    schema, components = chat({"type": "object", **user}, discriminator)
+    doc = import_value(tmp_path, schema, components)
+    messages: JsonValue = [{"role": role}, {"role": "system"}]
+    assert send(doc, messages) == messages
+    assert refuses(doc, [{"role": "nobody"}])
