@@ -113,26 +113,76 @@ def _type_names(schema: Schema) -> list[str]:
     ]
 
 
-def _kind_of(value: object) -> JsonType:
+def _kind_of(value: Any) -> JsonType:
     return _KINDS.get(type(value), "string")
 
 
 def without_contradictions(schema: Schema) -> Schema:
-    """Return a schema that some value can satisfy, where its own keywords exclude each other.
+    """Return a schema that some value can satisfy, its own examples among them, where its keywords exclude each other.
 
     Of a type and allowed values the values are what the author meant: ``true`` under ``type: string`` is a text that YAML read as a
-    truth value, and texts under ``type: array`` are what its items may be. Bounds that cross are left out.
+    truth value, and texts under ``type: array`` are what its items may be. Bounds that cross, or that an example breaks, are left out.
     """
-    crossed = [pair for pair in _BOUNDS if _cross(schema.get(pair[0]), schema.get(pair[1]))]
-    if crossed:
-        left_out = {name for pair in crossed for name in pair}
-        schema = {key: part for key, part in schema.items() if key not in left_out}
+    examples = [one for one in _all_examples(schema) if one is not None]
+    excluded = {
+        name
+        for lower, upper in _BOUNDS
+        for name in (lower, upper)
+        if _cross(schema.get(lower), schema.get(upper))
+        or (name in schema and any(_breaks(name, schema[name], example) for example in examples))
+    }
+    if excluded:
+        schema = {key: part for key, part in schema.items() if key not in excluded}
     kinds = [name for name in _type_names(schema) if name in _TYPES and name != "any"]
+    if not kinds:
+        return schema
     keyword = "const" if "const" in schema else "enum"
     values: list[Any] = [schema["const"]] if keyword == "const" else items(schema.get("enum"))
-    if not kinds or not values or all(value is None or _is_of(value, kinds) for value in values):
-        return schema
-    return _with_values(schema, keyword, values, kinds)
+    if any(value is not None and not _is_of(value, kinds) for value in values):
+        return _with_values(schema, keyword, values, kinds)
+    further = {_kind_of(one): None for one in examples if not values and not _can_be_read_as(one, kinds)}
+    return (
+        {**schema, "type": [*kinds, *further, *(["null"] if "null" in items(schema["type"]) else [])]}
+        if further
+        else schema
+    )
+
+
+def contradicts(schema: Schema, example: object) -> bool:
+    """Return whether an example is no value of the schema as :func:`without_contradictions` sees it."""
+    exemplified = {**schema, "example": example}
+    return without_contradictions(exemplified) != exemplified
+
+
+def _all_examples(schema: Schema) -> list[Any]:
+    """The values that a schema itself gives as examples."""
+    return [*([schema["example"]] if "example" in schema else []), *items(schema.get("examples"))]
+
+
+def _breaks(bound: str, limit: object, value: Any) -> bool:
+    """Whether a value is beyond a bound that is about values of its kind."""
+    if not isinstance(limit, (int, float)):
+        return False
+    measured: object = value
+    if bound not in ("minimum", "maximum"):
+        measured = len(value) if _kind_of(value) == _KEYWORDS[bound] else None
+    if not isinstance(measured, (int, float)) or isinstance(measured, bool):
+        return False
+    return measured < limit if bound.startswith("min") else measured > limit
+
+
+def _can_be_read_as(value: object, kinds: list[str]) -> bool:
+    """Whether an example is of one of the types, or is a text of it: documents write numbers, lists and objects as text, too."""
+    if _is_of(value, kinds) or ("string" in kinds and isinstance(value, (bool, int, float))):
+        return True
+    if "array" in kinds and not isinstance(value, dict):
+        return True  # one item, or several with commas
+    if not isinstance(value, str):
+        return False
+    text = value.strip()
+    if {"number", "integer"} & set(kinds) and re.fullmatch(r"[+-]?\d{1,18}(\.\d{1,18})?", text):
+        return True
+    return ("boolean" in kinds and text.lower() in ("true", "false")) or ("object" in kinds and text[:1] in ("{", ""))
 
 
 def _cross(lower: object, upper: object) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from domain.tool import Location, Parameter, ParameterType, Style
-from graph.importers.openapi_nodes import Schema, first_example, items, mapping, type_of
+from graph.importers.openapi_nodes import Schema, contradicts, first_example, items, mapping, type_of
 from graph.importers.openapi_schema import Schemas, UnsupportedError
 from graph.importers.openapi_values import is_nullable, value_schema
 from graph.json_schema import sound_value
@@ -82,12 +82,12 @@ def _placed(schemas: Schemas, name: str, one: Schema, location: Location, *, req
     content = mapping(one.get("content"))
     if content:
         media, holder = next(iter(content.items()))
-        if "json" not in media:
-            raise UnsupportedError(f"{name} is written as {media[:100]}, and only JSON is")
         described = one if first_example(one) is not None else {**mapping(holder), **one}
-        return parameter(
-            schemas, name, described, mapping(holder).get("schema"), required=required, location=location, style="json"
-        )
+        if "json" not in media and media.partition(";")[0].strip().lower() not in ("*/*", "text/plain"):
+            raise UnsupportedError(f"{name} is written as {media[:100]}, and only JSON and plain text are")
+        style = "json" if "json" in media else None
+        schema: object = mapping(holder).get("schema")
+        return parameter(schemas, name, described, schema, required=required, location=location, style=style)
     style = one.get("style", _STYLES[location][0])
     if style not in _STYLES[location]:
         raise UnsupportedError(f"{name} has the style {str(style)[:40]}, which values in {location} do not have")
@@ -117,12 +117,15 @@ def parameter(
 ) -> Parameter:
     """One input. ``holder`` describes it, ``given`` is the schema of its value. Style is said of structured values only."""
     schema = schemas.shape(given, 1)
-    kind: ParameterType = "string" if given is None else type_of(schema)  # what has no schema at all is text
-    exact = value_schema(schemas, given)
-    styled = style in ("label", "matrix", "json") or kind in ("array", "object", "any") or exact is not None
     example = first_example(holder)
     if example is None:
         example = first_example(schemas.merged(given))
+    elif contradicts(schema, example):
+        given = {**mapping(given), "example": example}
+        schema = schemas.shape(given, 1)
+    kind: ParameterType = "string" if given is None else type_of(schema)  # what has no schema at all is text
+    exact = value_schema(schemas, given)
+    styled = style in ("label", "matrix", "json") or kind in ("array", "object", "any") or exact is not None
     text = schema.get("format")
     return Parameter(
         name=name,

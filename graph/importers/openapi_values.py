@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import orjson
 
-from graph.importers.openapi_nodes import Schema, items, mapping, without_contradictions
+from graph.importers.openapi_nodes import Schema, first_example, items, mapping, without_contradictions
 from graph.importers.openapi_schema import Schemas
 from graph.json_schema import sound_schema
 
@@ -155,20 +155,22 @@ class _Converting:
         last = reference.rpartition("/")[2]
         mapped = mapping(discriminator.get("mapping")).items()
         named = [name for name, target in mapped if target in (reference, last)] or [last]
-        own = self._allowed_values(one, field)
-        names = named if own is None else [name for name in named if name in own] or own
+        own, examples = self._values_of_field(one, field)
+        names = [name for name in named if name in own] or own if own else [*named, *examples]
         told_apart: Schema = {"type": "object", "required": [field], "properties": {field: {"enum": names}}}
         variant = cast(Schema, made)
         if field not in mapping(variant.get("properties")):
             variant.pop("additionalProperties", None)  # else no value of it could have the field
         return {"allOf": [told_apart, variant]}
 
-    def _allowed_values(self, one: object, field: str) -> list[Any] | None:
-        """The values that a variant itself allows for a field; None where it names none."""
-        held = mapping(self._schemas.merged(one).get("properties")).get(field)
+    def _values_of_field(self, one: object, field: str) -> tuple[list[Any], list[Any]]:
+        """The values that a variant itself allows for a field, empty where it names none, and those that its examples give it."""
+        variant = self._schemas.merged(one)
+        held = mapping(variant.get("properties")).get(field)
         declared = without_contradictions(self._schemas.merged(held)) if held is not None else {}
-        values: list[Any] = [declared["const"]] if "const" in declared else items(declared.get("enum"))
-        return values or None
+        allowed: list[Any] = [declared["const"]] if "const" in declared else items(declared.get("enum"))
+        given = (first_example(declared), declared.get("default"), mapping(first_example(variant)).get(field))
+        return allowed, list(dict.fromkeys(one for one in given if isinstance(one, str)))
 
 
 def _has_parts(schema: Schema) -> bool:

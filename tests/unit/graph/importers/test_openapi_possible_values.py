@@ -127,6 +127,45 @@ def test_constraints_that_nothing_could_satisfy_or_keep(tmp_path: Path, schema: 
     assert send(import_value(tmp_path, schema), value) == value
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object", "example": 0},
+        {"type": "object", "nullable": True, "example": [1]},
+        {"type": "string", "example": {"text": "Hello"}},
+        {"type": "integer", "example": "2025-10-15T13:51:40Z"},
+        {"type": "boolean", "examples": [0, 1]},
+        {"type": "integer", "minimum": 10, "example": 3},
+        {"type": "string", "maxLength": 2, "example": "abc"},
+        {"type": "array", "items": {"type": "string"}, "minItems": 2, "example": ["a"]},
+        {"type": "object", "properties": {"at": {"type": "object", "example": 12.5}}, "example": {"at": 12.5}},
+    ],
+)  # fmt: skip
+def test_the_documents_own_examples_pass(tmp_path: Path, schema: dict[str, Any]) -> None:
+    value = schema["example"] if "example" in schema else schema["examples"][0]
+    assert send(import_value(tmp_path, schema), value) == value
+
+
+def test_examples_that_are_values_as_text_change_nothing(tmp_path: Path) -> None:
+    for schema in (
+        {"type": "integer", "example": "10"},
+        {"type": "boolean", "example": "true"},
+        {"type": "string", "example": 5},
+    ):
+        doc = import_value(tmp_path, schema)
+        assert doc.parameters[0].json_schema is None
+    assert refuses(import_value(tmp_path, {"type": "integer", "example": "10"}), "ten")
+
+
+def test_the_example_of_a_parameter_passes(tmp_path: Path) -> None:
+    path = tmp_path / "api.json"
+    given = [{"name": "value", "in": "query", "schema": {"type": "integer"}, "example": "latest"}]
+    document = {"openapi": "3.0.3", "paths": {"/x": {"get": {"parameters": given, "responses": OK}}}}
+    path.write_text(json.dumps(document))
+    (doc,) = read_openapi(path)
+    assert (send(doc, "latest"), send(doc, 5), doc.parameters[0].type) == ("latest", 5, "integer")
+
+
 def chat(user: Any, discriminator: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Messages told apart by ``role``, as chat completions have them."""
     system = {"type": "object", "required": ["role"], "properties": {"role": {"type": "string", "enum": ["system"]}}}
@@ -147,6 +186,8 @@ MAPPED = {"propertyName": "role", "mapping": {"person": "#/components/schemas/Us
         ({"properties": {"role": {"enum": ["user"]}}}, MAPPED, "user"),
         ({"properties": {"role": {"type": "string"}}}, MAPPED, "person"),
         ({"properties": {"role": {"type": "string"}}}, {"propertyName": "role"}, "UserMessage"),
+        ({"properties": {"role": {"type": "string", "example": "user"}}}, {"propertyName": "role"}, "user"),
+        ({"properties": {"text": {}}, "example": {"role": "user"}}, {"propertyName": "role"}, "user"),
         ({"properties": {"text": {}}, "additionalProperties": False}, {"propertyName": "role"}, "UserMessage"),
     ],
 )

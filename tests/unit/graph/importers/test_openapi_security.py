@@ -147,8 +147,8 @@ def test_one_token_described_by_two_schemes_is_one_credential(
 def test_two_secrets_of_one_place_are_refused_with_what_to_do(tmp_path: Path) -> None:
     schemes = {"basic": {"type": "http", "scheme": "basic"}, "bearer": BEARER}
     path = tmp_path / "api.json"
-    operation = {"security": [{"basic": [], "bearer": []}], "responses": {}}
-    document = {"openapi": "3.0.3", "info": {"title": "Rates"}, "paths": {"/x": {"get": operation}}}
+    operation: dict[str, Any] = {"security": [{"basic": [], "bearer": []}], "responses": {}}
+    document: dict[str, Any] = {"openapi": "3.0.3", "info": {"title": "Rates"}, "paths": {"/x": {"get": operation}}}
     path.write_text(json.dumps({**document, "components": {"securitySchemes": schemes}}))
     with pytest.raises(BrokenInputError, match="both sent as Authorization; name them as alternatives"):
         list(read_openapi(path))
