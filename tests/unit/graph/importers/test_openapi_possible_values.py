@@ -113,10 +113,10 @@ def test_allowed_values_are_still_the_only_ones(tmp_path: Path) -> None:
     ("schema", "value"),
     [
         ({"oneOf": [{"type": "integer"}, {"type": "number"}]}, 5),
-        ({"oneOf": [{"type": "object", "properties": {"a": {}}}, {"type": "object", "properties": {"b": {}}}]}, {"a": 1}),
+        ({"oneOf": [{"type": "object", "properties": {"a": True}}, {"type": "object", "properties": {"b": True}}]}, {"a": 1}),
         ({"anyOf": [{"type": "string"}], "oneOf": [{"minLength": 1}, {"maxLength": 9}]}, "abc"),
         ({"type": "object", "required": ["a"], "additionalProperties": False}, {"a": 1}),
-        ({"type": "object", "additionalProperties": False, "properties": {"a": {}}, "allOf": [{"required": ["b"], "properties": {"b": {}}}]}, {"a": 1, "b": 2}),
+        ({"type": "object", "additionalProperties": False, "properties": {"a": True}, "allOf": [{"required": ["b"], "properties": {"b": True}}]}, {"a": 1, "b": 2}),
         ({"type": "integer", "minimum": 10, "maximum": 1}, 5),
         ({"type": "string", "minLength": 10, "maxLength": 1}, "abc"),
         ({"type": "integer", "minimum": -(2**70), "maximum": 2**70}, 5),

@@ -119,8 +119,9 @@ def test_a_key_is_no_parameter_besides(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-IMPLICIT = {"type": "oauth2", "flows": {"implicit": {"authorizationUrl": URL + "a", "scopes": {}}}}
+IMPLICIT: dict[str, Any] = {"type": "oauth2", "flows": {"implicit": {"authorizationUrl": URL + "a", "scopes": {}}}}
 BEARER = {"type": "http", "scheme": "bearer"}
+IN_QUERY = {"type": "apiKey", "in": "query", "name": "key"}
 IN_HEADER = {"type": "apiKey", "in": "header", "name": "authorization"}
 
 
@@ -131,7 +132,7 @@ IN_HEADER = {"type": "apiKey", "in": "header", "name": "authorization"}
         (BEARER, {"type": "oauth2", "flows": {"authorizationCode": CODE}}, "Bearer ", (BY_CODE,)),
         (IN_HEADER, BEARER, "Bearer ", ()),
         (BEARER, IN_HEADER, "Bearer ", ()),
-        ({"type": "apiKey", "in": "query", "name": "key"}, {"type": "apiKey", "in": "query", "name": "key"}, "", ()),
+        (IN_QUERY, IN_QUERY, "", ()),
     ],
 )
 def test_one_token_described_by_two_schemes_is_one_credential(
