@@ -16,7 +16,7 @@ _DEPTH = 12
 def coerce(value: JsonValue, parameter: Parameter) -> JsonValue:
     """A value in the parameter's type where that loses nothing; otherwise the value as it is, for the schema to refuse."""
     if parameter.enum and value not in parameter.enum and isinstance(value, str):
-        same = [member for member in parameter.enum if str(member).casefold() == value.strip().casefold()]
+        same = [member for member in parameter.enum if str(member).casefold() == value.strip(" \t\r\n\"'").casefold()]
         return same[0] if len(same) == 1 else value
     return typed(value, parameter.type)
 
@@ -43,6 +43,9 @@ def typed(value: JsonValue, kind: ParameterType) -> JsonValue:
 
 def shaped(value: JsonValue, schema: dict[str, Any], depth: int = _DEPTH) -> JsonValue:
     """A value with its items and fields in the types that a schema names; a single item where a list of such is wanted becomes one."""
+    for part in cast("list[Any]", schema.get("allOf") or ()):
+        if depth and isinstance(part, dict):
+            value = shaped(value, cast("dict[str, Any]", part), depth - 1)
     kind = schema.get("type")
     if depth == 0 or not isinstance(kind, str):
         return value
@@ -52,6 +55,8 @@ def shaped(value: JsonValue, schema: dict[str, Any], depth: int = _DEPTH) -> Jso
     match kind, value:
         case "array", list() if isinstance(schema.get("items"), dict):
             return [shaped(item, items, depth - 1) for item in value]
+        case "array", str() if pieces := _listed(value, items.get("enum")):
+            return [shaped(piece, items, depth - 1) for piece in pieces]
         case "array", str() | int() | float() if items.get("type") in _SCALARS:
             return [shaped(value, items, depth - 1)]
         case "object", dict():
@@ -62,6 +67,13 @@ def shaped(value: JsonValue, schema: dict[str, Any], depth: int = _DEPTH) -> Jso
             }
         case _:
             return value
+
+
+def _listed(text: str, allowed: object) -> list[str]:
+    """The allowed values that a text lists, with commas as a URL has them; none where it is not made of those."""
+    known = {str(one) for one in cast("list[object]", allowed)} if isinstance(allowed, list) else set[str]()
+    pieces = [piece.strip() for piece in text.split(",")]
+    return pieces if text not in known and set(pieces) <= known else []
 
 
 def _number(text: str, *, whole: bool) -> JsonValue:

@@ -107,11 +107,15 @@ def _operations(
             report(BrokenInputError(f"{route} is not imported: {_NO_OBJECT}", file=str(path)))
         for key in _misspelt(path_item):
             report(BrokenInputError(f"{key[:40].upper()} {route} is not imported: {_NO_METHOD}", file=str(path)))
-        for key in given_twice(path_item):
+        further = mapping(path_item.get("additionalOperations"))
+        for key in (
+            *given_twice(path_item),
+            *(method for method in METHODS if method in path_item and method in further),
+        ):
             why = "is given twice, and is imported as it is given last; take one of the two out"
             report(BrokenInputError(f"{key[:40].upper()} {route} {why}", file=str(path)))
         own = {method: path_item[method] for method in METHODS if method in path_item}
-        for method, operation in {**own, **mapping(path_item.get("additionalOperations"))}.items():
+        for method, operation in {**own, **further}.items():
             try:
                 if not _token(method):
                     raise UnsupportedError(_NO_METHOD)

@@ -114,7 +114,7 @@ def _type_names(schema: Schema) -> list[str]:
 
 
 def _kind_of(value: object) -> JsonType:
-    return _KINDS.get(cast("type[object]", type(value)), "string")
+    return _KINDS.get(type(value), "string")
 
 
 def without_contradictions(schema: Schema) -> Schema:

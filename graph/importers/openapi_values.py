@@ -1,5 +1,6 @@
 """The JSON Schema of a value that is sent: OpenAPI's dialects (3.0, 3.1, Swagger 2) in JSON Schema's, references put in place."""
 
+import re
 from typing import Any, cast
 
 import orjson
@@ -103,6 +104,8 @@ class _Converting:
                 made[exclusive] = made.pop(bound)
             elif exclusive in schema and not isinstance(said, bool):
                 made[exclusive] = said
+        if isinstance(pattern := made.pop("pattern", None), str) and (usable := _usable_pattern(pattern)):
+            made["pattern"] = usable
         if made.get("type") == "file":
             made["type"] = "string"
         elif made.get("type") == "any":
@@ -133,6 +136,7 @@ class _Converting:
     def _alternatives(self, made: Schema, schema: Schema, depth: int, inside: frozenset[str]) -> None:
         if isinstance(schema.get("allOf"), list):
             made["allOf"] = [self.schema(one, depth - 1, inside, part=True) for one in items(schema["allOf"])]
+            _keep_types_that_agree(made)
         for keyword in ("anyOf", "oneOf"):
             if isinstance(schema.get(keyword), list):
                 variants = [
@@ -171,6 +175,29 @@ class _Converting:
         allowed: list[Any] = [declared["const"]] if "const" in declared else items(declared.get("enum"))
         given = (first_example(declared), declared.get("default"), mapping(first_example(variant)).get(field))
         return allowed, list(dict.fromkeys(one for one in given if isinstance(one, str)))
+
+
+def _usable_pattern(pattern: str) -> str:
+    """The regular expression without the slashes of JavaScript; empty where an anchor inside lets no text match."""
+    if literal := re.fullmatch(r"/(.*)/[gimsuy]*", pattern, re.DOTALL):
+        pattern = literal[1]
+    bare = re.sub(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", "x", pattern, flags=re.DOTALL)  # escapes and classes
+    return "" if re.search(r"\$(?![)|]|$)|(?<![(|:])(?<!^)\^", bare) else pattern
+
+
+def _keep_types_that_agree(made: Schema) -> None:
+    """Leave out the types of ``allOf`` and its holder where no value is of all of them."""
+    typed = [one for one in (made, *map(mapping, made["allOf"])) if "type" in one]
+    kinds: list[set[str]] = [
+        {"number", *_names(one["type"])} if "integer" in _names(one["type"]) else _names(one["type"]) for one in typed
+    ]
+    if kinds and not set.intersection(*kinds):
+        for one in typed:
+            del one["type"]
+
+
+def _names(kind: object) -> set[str]:
+    return {kind} if isinstance(kind, str) else {str(one) for one in items(kind)}
 
 
 def _has_parts(schema: Schema) -> bool:

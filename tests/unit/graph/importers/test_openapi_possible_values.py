@@ -118,6 +118,12 @@ def test_allowed_values_are_still_the_only_ones(tmp_path: Path) -> None:
         ({"type": "object", "required": ["a"], "additionalProperties": False}, {"a": 1}),
         ({"type": "object", "additionalProperties": False, "properties": {"a": True}, "allOf": [{"required": ["b"], "properties": {"b": True}}]}, {"a": 1, "b": 2}),
         ({"type": "integer", "minimum": 10, "maximum": 1}, 5),
+        ({"type": "string", "pattern": r"/^\+(?:[0-9]-?){6,14}[0-9]$/i"}, "+49-301234567"),
+        ({"type": "string", "pattern": "^[a-z]*$\\{2,64\\}$"}, "abc"),
+        ({"type": "string", "pattern": "^arn:group/^.{1,255}$"}, "arn:group/one"),
+        ({"allOf": [{"type": "string"}, {"type": "integer"}]}, 5),
+        ({"type": "number", "allOf": [{"type": "integer"}]}, 5),
+        ({"type": "array", "items": {"type": "array", "items": {"type": "integer"}, "uniqueItems": True}}, [[1, 2]]),
         ({"type": "string", "minLength": 10, "maxLength": 1}, "abc"),
         ({"type": "integer", "minimum": -(2**70), "maximum": 2**70}, 5),
         ({"type": "object", "properties": {"seed": {"type": "integer", "enum": [2**70, 1]}}}, {"seed": 1}),
@@ -164,6 +170,24 @@ def test_the_example_of_a_parameter_passes(tmp_path: Path) -> None:
     path.write_text(json.dumps(document))
     (doc,) = read_openapi(path)
     assert (send(doc, "latest"), send(doc, 5), doc.parameters[0].type) == ("latest", 5, "integer")
+
+
+def test_a_pattern_that_can_match_is_checked(tmp_path: Path) -> None:
+    for pattern in ("^(a|b)$", "^a$|^b$", r"^[$^a-b]$", "/^[ab]$/"):
+        doc = import_value(tmp_path, {"type": "string", "pattern": pattern})
+        assert (send(doc, "a"), refuses(doc, "abc")) == ("a", True), pattern
+
+
+@pytest.mark.parametrize(
+    ("schema", "given", "sent"),
+    [
+        ({"type": "array", "items": {"type": "string", "enum": ["a", "b"]}}, "a, b", ["a", "b"]),
+        ({"type": "string", "enum": ["DISMISS"]}, '"DISMISS"', "DISMISS"),
+        ({"type": "object", "properties": {"zip": {"allOf": [{"type": "string"}]}}}, {"zip": 91521}, {"zip": "91521"}),
+    ],
+)
+def test_values_as_documents_write_them(tmp_path: Path, schema: Any, given: JsonValue, sent: JsonValue) -> None:
+    assert send(import_value(tmp_path, schema), given) == sent
 
 
 def chat(user: Any, discriminator: Any) -> tuple[dict[str, Any], dict[str, Any]]:
