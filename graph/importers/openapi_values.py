@@ -191,7 +191,7 @@ def _keep_types_that_agree(made: Schema) -> None:
     kinds: list[set[str]] = [
         {"number", *_names(one["type"])} if "integer" in _names(one["type"]) else _names(one["type"]) for one in typed
     ]
-    if kinds and not set.intersection(*kinds):
+    if kinds and not kinds[0].intersection(*kinds[1:]):
         for one in typed:
             del one["type"]
 
