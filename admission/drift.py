@@ -124,7 +124,7 @@ def _parameter(old: Parameter, new: Parameter) -> Iterator[Difference]:
         yield Difference(f"{new.name} {told}", breaks=new.required)
     if old.name != new.name:
         yield Difference(f"{old.name} is now called {new.name}", breaks=True)
-    written = [(one.style, one.explode, one.whole_body) for one in (old, new)]
+    written = [_writing(one) for one in (old, new)]
     if written[0] != written[1]:
         yield Difference(f"{new.name} is written into the request in another way", breaks=True)
     if canonical(old.default) != canonical(new.default):
@@ -133,6 +133,11 @@ def _parameter(old: Parameter, new: Parameter) -> Iterator[Difference]:
             breaks=False,
         )
     yield from differences(_schema(old), _schema(new), "sent", new.name)
+
+
+def _writing(one: Parameter) -> tuple[object, ...]:
+    """How a value is written into the request."""
+    return one.style, one.explode, one.whole_body, one.spread, one.content_type, one.allow_reserved
 
 
 def _schema(one: Parameter) -> dict[str, Any]:
@@ -153,6 +158,9 @@ def _body(old: ToolDoc, new: ToolDoc) -> Iterator[Difference]:
     if (old.body_type, old.body_media) != (new.body_type, new.body_media):
         told = new.body_media or new.body_type
         yield Difference(f"its body is sent as {told} instead of {old.body_media or old.body_type}", breaks=True)
+    elif old.body_required != new.body_required:
+        told = "is" if new.body_required else "is no longer"
+        yield Difference(f"its body {told} sent where none of its fields is given", breaks=False)
     if old.idempotency_header != new.idempotency_header:
         yield Difference("the header that tells repeated calls apart is another", breaks=bool(old.idempotency_header))
 

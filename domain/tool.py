@@ -19,6 +19,8 @@ JsonType = Literal["string", "number", "integer", "boolean", "array", "object"]
 ParameterType = JsonType | Literal["any"]
 """``any``: a schema that names no type allows every JSON value, which is sent as it is given."""
 Location = Literal["path", "query", "header", "cookie", "body"]
+BodyType = Literal["json", "form", "multipart", "text", "binary"]
+"""How a request's body is written; ``binary``: the bytes of one file."""
 Style = Literal["form", "simple", "label", "matrix", "spaceDelimited", "pipeDelimited", "deepObject", "json"]
 """How a structured value is written outside a JSON body, in OpenAPI's words; ``json``: as JSON text (its ``content``)."""
 
@@ -118,6 +120,8 @@ class Parameter(Model):
     """The value is an object whose fields are sent beside the named parameters: what ``additionalProperties`` allows."""
     content_type: str = ""
     """Media type of this part of a multipart form, or of this file; empty where the form's own rules decide."""
+    allow_reserved: bool = False
+    """Reserved characters of a query or form value are sent as they are (OpenAPI's ``allowReserved``)."""
     flows: tuple[Flow, ...] = ()
     filled: tuple[Filled, ...] = ()
     sent_as: str | None = None
@@ -200,8 +204,10 @@ class ToolDoc(Model):
     source: str = ""
     credentials: tuple[Credential, ...] = ()
     idempotent: bool = False
-    body_type: Literal["json", "form", "multipart", "text"] = "json"
+    body_type: BodyType = "json"
     body_media: str = ""
+    body_required: bool = False
+    """A call that gives no field of the body sends an empty one, with its media type."""
     idempotency_header: str = ""
     side_effect: Said = ""
     marked: Said = ""

@@ -36,11 +36,12 @@ def request_node(name: str, values: StepValues) -> dict[str, Any]:
             options["queryParameterArrays"] = "repeat"
     headers = [{"name": one.wire_name, "value": values.header(one)} for one in values.at("header")]
     body = values.at("body")
-    if body and tool.body_type == "json" and tool.body_media not in ("", _JSON):
+    sends_body = bool(body) or tool.body_required
+    if sends_body and tool.body_type == "json" and tool.body_media not in ("", _JSON):
         headers.append({"name": "content-type", "value": tool.body_media})
     if headers:
         parameters |= {"sendHeaders": True, "headerParameters": {"parameters": headers}}
-    if body:
+    if sends_body:
         parameters |= _body(body, values)
     parameters["options"] = options
     node: dict[str, Any] = {
@@ -56,14 +57,19 @@ def _refuse(tool: ToolDoc, values: StepValues) -> None:
         raise UsageError(f"{tool.api} is known by its document only and has no address: import it again with --server")
     if values.at("cookie"):
         raise UsageError(f"{tool.api} takes a value in a cookie, which n8n's HTTP requests do not send")
-    if values.at("body") and tool.body_type not in ("json", "form"):
+    body = values.at("body")
+    if (body or tool.body_required) and tool.body_type not in ("json", "form"):
         raise UsageError(f"{tool.api} takes its values as {tool.body_type}, which is not carried over to n8n")
+    if tool.body_required and not body and tool.body_type == "form":
+        raise UsageError(f"{tool.api} takes a form without a field, which n8n's HTTP requests do not send")
+    if further := next((one for one in body if one.spread), None):
+        raise UsageError(f"{tool.api} takes further fields in {further.name}, which are not carried over to n8n")
 
 
 def _check_query(parameter: Parameter, tool: ToolDoc) -> None:
     """Lists are written once for each item; objects, and lists of another style, the node writes otherwise."""
     repeated = parameter.type == "array" and parameter.style in (None, "form") and parameter.explode is not False
-    if parameter.type == "object" or (parameter.type == "array" and not repeated):
+    if parameter.type in ("object", "any") or parameter.allow_reserved or (parameter.type == "array" and not repeated):
         raise UsageError(f"{tool.api} takes {parameter.name} in a style that n8n does not write")
 
 

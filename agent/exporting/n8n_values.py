@@ -117,7 +117,8 @@ class StepValues:
 
     def single(self, parameter: Parameter, place: str) -> None:
         """``UsageError``: it is made of several values, or has a style of its own, which the node would write otherwise."""
-        if parameter.type in ("array", "object") or parameter.style not in (None, "form", "simple"):
+        structured = parameter.type in ("array", "object", "any") or parameter.allow_reserved
+        if structured or parameter.style not in (None, "form", "simple"):
             raise UsageError(f"{self.tool.api} takes {parameter.name} in {place} in a style that n8n does not write")
 
     def _taken(self, parameter: Parameter, take: Take) -> str:

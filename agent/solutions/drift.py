@@ -63,7 +63,10 @@ def _fingerprint(doc: ToolDoc, given: set[str], words: frozenset[str]) -> str:
 
 
 def _of_parameter(parameter: Parameter) -> JsonValue:
-    return [parameter.required, parameter.location == "body" and parameter.whole_body, _bare(value_schema(parameter))]
+    whole = parameter.location == "body" and parameter.whole_body
+    # Only where it is so, for the fingerprints that are kept were made before parameters could be.
+    spread: list[JsonValue] = ["spread"] if parameter.spread else []
+    return [parameter.required, whole, _bare(value_schema(parameter)), *spread]
 
 
 def _bare(schema: JsonValue) -> JsonValue:

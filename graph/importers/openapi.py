@@ -159,7 +159,7 @@ class _Importing:
         if any(not isinstance(one.get("parameters", []), list) for one in (self.path_item, operation)):
             problems.append("its inputs: 'parameters' is no list; write it as one")
         given = declared(self.schemas, self.path_item, operation)
-        body = body_of(self.schemas, operation)
+        body = body_of(self.schemas, operation, self.method, lambda why: problems.append(f"its body: {why}"))
         credentials = self._credentials(given, toolset)
         keys = {(one.place, one.name.lower()) for one in credentials}
         placed = placed_parameters(self.schemas, given, self.route, lambda why: problems.append(f"an input: {why}"))
@@ -186,6 +186,7 @@ class _Importing:
             idempotent=operation.get("x-idempotent") is True,
             body_type=body.type,
             body_media=body.media,
+            body_required=body.required,
             side_effect=self._side_effect(body.parameters),
         )
         return doc, problems

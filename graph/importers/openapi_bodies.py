@@ -1,122 +1,317 @@
 """The body of an OpenAPI operation as parameters: fields of an object, or the body whole."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, cast
 
-from domain.tool import Parameter, Style
+from domain.tool import BodyType, Parameter, Style
 from graph.importers.openapi_nodes import Schema, items, mapping, type_of
-from graph.importers.openapi_parameters import parameter
-from graph.importers.openapi_schema import Schemas, UnsupportedError
+from graph.importers.openapi_parameters import line, parameter
+from graph.importers.openapi_schema import DanglingReferenceError, Schemas, UnsupportedError
 from graph.importers.openapi_values import value_schema
 
-BodyType = Literal["json", "form", "multipart", "text"]
 MAX_FIELDS = 300
+ADDITIONAL_FIELDS = "additional_fields"
 _USUAL = {
     "json": "application/json",
     "form": "application/x-www-form-urlencoded",
     "multipart": "multipart/form-data",
     "text": "text/plain",
+    "binary": "application/octet-stream",
+}
+"""The forms in the order in which they are preferred, with their media types."""
+_WRITES = frozenset({"post", "put", "patch"})
+_MEDIA = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+*-]+|\*/\*", re.IGNORECASE)
+_TEXT = re.compile(
+    r"text/.+|.+/.+\+(xml|yaml)"
+    r"|application/(xml|xml-dtd|(x-)?yaml|(x-)?ndjson|(x-)?jsonl|(x-)?jsonlines|javascript|ecmascript|graphql|sql|toml|sparql-\w+)"
+)
+_LINES = re.compile(r"application/(x-)?(ndjson|jsonl|jsonlines)")
+_JSON_PATCH = "application/json-patch+json"
+_MERGE_PATCHES = ("application/merge-patch+json", "application/strategic-merge-patch+json")
+_OPERATIONS: Schema = {
+    "type": "array",
+    "description": "Operations of a JSON Patch (RFC 6902), applied in their order.",
+    "items": {
+        "type": "object",
+        "required": ["op", "path"],
+        "properties": {
+            "op": {"enum": ["add", "remove", "replace", "move", "copy", "test"]},
+            "path": {"type": "string"},
+            "from": {"type": "string"},
+            "value": {},
+        },
+    },
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """``media``: the media type, where it is not the usual one of its form."""
+    """What is known of a request's body."""
 
     type: BodyType = "json"
     media: str = ""
+    """The media type, where it is not the usual one of its form."""
+    required: bool = False
     parameters: tuple[Parameter, ...] = ()
 
 
-def body_of(schemas: Schemas, operation: Schema) -> Body:
-    """The body of an operation, in the first of JSON, form, multipart and text that it may have.
+def body_of(schemas: Schemas, operation: Schema, method: str, left_out: Callable[[str], None]) -> Body:
+    """The body of an operation, in the first of JSON, form, multipart, text and binary that it may have.
 
-    An object's fields are parameters each; those that are only read are left out. A list, a free object or alternatives are one
-    parameter ``body``.
+    An object's fields are parameters each; those that are only read are left out. A list, a free object, alternatives, a text or a
+    file are one parameter ``body``. ``left_out`` is told why an optional body cannot be sent.
 
     Raises:
-        UnsupportedError: a required body can be written in none of these forms.
+        UnsupportedError: a body without which the operation has no purpose cannot be written in any of these forms.
         DanglingReferenceError: a reference leads nowhere.
     """
     body = schemas.follow(operation.get("requestBody"))
     content = mapping(body.get("content"))
     required = body.get("required") is True
-    chosen = next(
-        (
-            (form, media)
-            for form in ("json", "form", "multipart", "text")
-            for media in content
-            if _form(media, content[media], schemas) == form
-        ),
-        None,
-    )
-    if chosen is None:
-        if required:
-            found = ", ".join(content)[:200] or "unknown"
-            raise UnsupportedError(f"it needs a body of type {found}, and only JSON, forms and text are sent")
+    # Where a document does not say, OpenAPI means optional; what writes nothing but an upload is never meant without it.
+    silent = "required" not in body and method.lower() in _WRITES
+    if not content and not required:
         return Body()
-    form, media = cast(BodyType, chosen[0]), chosen[1]
-    made = tuple(_parameters(schemas, form, mapping(content[media]), body, required=required))
-    plain = media.partition(";")[0].strip().lower()
-    return Body(form, "" if plain == _USUAL[form] or "*" in plain else plain, made)
+    try:
+        form, media = _choose(schemas, content)
+        return _Reading(schemas, form, media, mapping(content[media]), body, required=required, silent=silent).read()
+    except DanglingReferenceError:
+        raise
+    except UnsupportedError as error:
+        if required or silent:
+            raise
+        left_out(str(error))
+        return Body()
 
 
-def _form(media: str, holder: object, schemas: Schemas) -> str:
-    plain = media.partition(";")[0].strip().lower()
+def _choose(schemas: Schemas, content: Schema) -> tuple[BodyType, str]:
+    """Return how the body is written, and as which of the media types that it may have."""
+    ranked: list[tuple[int, int, int, str, BodyType]] = []
+    for number, (media, holder) in enumerate(content.items()):
+        schema = schemas.merged(mapping(holder).get("schema"))
+        form = _find_form(_plain(media), schema)
+        if form is not None:
+            rank = _rank_json(_plain(media), schema) if form == "json" else 0
+            ranked.append((list(_USUAL).index(form), rank, number, media, form))
+    if not ranked:
+        found = ", ".join(content)[:200]
+        what = f"of the type {found}, which is no media type" if found else "whose media type is not given"
+        raise UnsupportedError(f"it has a body {what}; write one under 'content', application/json say")
+    *_, media, form = min(ranked)
+    return form, media
+
+
+def _plain(media: str) -> str:
+    return media.partition(";")[0].strip().lower()
+
+
+def _find_form(plain: str, schema: Schema) -> BodyType | None:
+    if plain == _USUAL["form"]:
+        return "form"
+    if plain.startswith("multipart/"):
+        return "multipart"
+    if _is_file(schema):
+        return "binary"
     if plain.endswith(("/json", "+json")) or plain in ("*/*", "application/*"):
         return "json"
-    for form in ("form", "multipart"):
-        if plain == _USUAL[form]:
-            return form
-    if plain.startswith("text/") and not plain.endswith("xml"):
-        return "text" if type_of(schemas.merged(mapping(holder).get("schema"))) == "string" else ""
-    return ""
+    if _TEXT.fullmatch(plain):
+        return "text"
+    return "binary" if _MEDIA.fullmatch(plain) else None
 
 
-def _parameters(
-    schemas: Schemas, form: BodyType, media: Schema, body: Schema, *, required: bool
-) -> Iterator[Parameter]:
-    given = media.get("schema")
-    schema = schemas.merged(given)
-    fields = mapping(schema.get("properties"))
-    alternatives = [
-        one for key in ("anyOf", "oneOf") for one in items(schema.get(key)) if schemas.follow(one).get("type") != "null"
-    ]
-    if form in ("form", "multipart") or (fields and not alternatives and type_of(schema) == "object"):
+def _rank_json(plain: str, schema: Schema) -> int:
+    """Order JSON's media types: plain JSON, other types, patches whose value is an object, lists of operations, any type."""
+    if plain == "application/json":
+        return 0
+    if plain in _MERGE_PATCHES:
+        fits = type_of(schema) == "object" or not ({"type", "items"} & schema.keys())
+        return 2 + _MERGE_PATCHES.index(plain) if fits else 5
+    if plain == _JSON_PATCH:
+        return 4
+    return 6 if "*" in plain else 1
+
+
+def _is_file(schema: Schema) -> bool:
+    """Whether the value is the content of a file: in 3.0 by its format, in 3.1 by a media type without an encoding (OpenAPI 3.1, 4.8.14)."""
+    if type_of(schema) != "string":
+        return False
+    return schema.get("format") == "binary" or ("contentMediaType" in schema and "contentEncoding" not in schema)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """The body in the form that was chosen."""
+
+    schemas: Schemas
+    form: BodyType
+    media: str
+    holder: Schema
+    body: Schema
+    required: bool
+    silent: bool
+
+    def read(self) -> Body:
+        given = self.holder.get("schema")
+        schema = self.schemas.merged(given)
+        if self.form in ("text", "binary"):
+            made = (self._read_text(schema),)
+        elif self.form == "json" and _plain(self.media) == _JSON_PATCH:
+            made = (self._read_whole(given if type_of(schema) == "array" else _OPERATIONS),)
+        elif self._has_fields(schema):
+            made = tuple(self._read_fields(schema))
+        else:
+            made = (self._read_whole(given) if self.form == "json" else self._read_form(given, schema),)
+        needed = self.required or (self.silent and any(one.format == "binary" for one in made))
+        return Body(self.form, self._media(), needed, made)
+
+    def _media(self) -> str:
+        plain = _plain(self.media)
+        # A range says which files fit; of other bodies the usual type is sent for it.
+        usual = plain == _USUAL[self.form] or ("*" in plain and self.form != "binary")
+        return "" if usual else plain
+
+    def _has_fields(self, schema: Schema) -> bool:
+        fields = mapping(schema.get("properties"))
+        if self.form == "json":
+            variants = (*items(schema.get("anyOf")), *items(schema.get("oneOf")))
+            alternatives = [one for one in variants if self.schemas.follow(one).get("type") != "null"]
+            if alternatives or type_of(schema) != "object":
+                return False
         if len(fields) > MAX_FIELDS:
             raise UnsupportedError(f"its body has {len(fields)} fields, more than {MAX_FIELDS}")
-        if not fields and required:
-            raise UnsupportedError(f"its body is a {form} whose fields are not told")
-        yield from _fields(schemas, form, media, schema, required=required)
-        return
-    whole = parameter(schemas, "body", {**media, **body}, given, required=required, location="body")
-    if given is None or not (schema.get("type") or whole.json_schema):
-        whole = whole.model_copy(update={"type": "object", "json_schema": value_schema(schemas, given) or "{}"})
-    yield whole.model_copy(update={"whole_body": True})
+        return bool(fields)
 
+    def _read_whole(self, given: object) -> Parameter:
+        whole = self._read_body(given, required=self.required)
+        if given is None or not (self.schemas.merged(given).get("type") or whole.json_schema):
+            exact = value_schema(self.schemas, given) or "{}"
+            whole = whole.model_copy(update={"type": "object", "json_schema": exact})
+        return whole.model_copy(update={"whole_body": True})
 
-def _fields(schemas: Schemas, form: BodyType, media: Schema, schema: Schema, *, required: bool) -> Iterator[Parameter]:
-    needed = {name for name in items(schema.get("required")) if isinstance(name, str)} if required else set[str]()
-    examples = mapping(media.get("example"))
-    for name, given in mapping(schema.get("properties")).items():
-        field = schemas.follow(given)
-        if field.get("readOnly") is True or not name:
-            continue
-        style, explode = (
-            _style(mapping(mapping(media.get("encoding")).get(name)), field) if form == "form" else (None, None)
+    def _read_text(self, schema: Schema) -> Parameter:
+        """The body as one string: a file, or a text in a notation that whoever calls writes."""
+        plain = _plain(self.media)
+        if self.form == "binary":
+            given: Schema = {"type": "string", "format": "binary", "description": schema.get("description")}
+            whole = self._read_body(given, required=self.required or self.silent)
+            return whole.model_copy(update={"whole_body": True})
+        if type_of(schema) == "string" or (_LINES.fullmatch(plain) and type_of(schema) == "array"):
+            whole = self._read_body(self.holder.get("schema"), required=self.required)
+            return whole.model_copy(update={"whole_body": True})
+        whole = self._read_body({"type": "string"}, required=self.required)
+        text = f"{whole.description or line(schema.get('description'))} {_describe_text(plain, schema)}".strip()
+        return whole.model_copy(update={"whole_body": True, "description": text})
+
+    def _read_body(self, given: object, *, required: bool) -> Parameter:
+        holder = {**self.holder, **self.body}
+        return parameter(self.schemas, "body", holder, given, required=required, location="body")
+
+    def _read_form(self, given: object, schema: Schema) -> Parameter:
+        """A form whose fields the document does not name: an object whose entries are its fields; in a list's stead, of its items."""
+        item = items_of(schema)
+        more = schema.get("additionalProperties", {}) if item is None else {"anyOf": [given, item]}
+        whole = self._read_body({"type": "object", "additionalProperties": more}, required=self.required)
+        text = whole.description or "The fields of the form by their names, which its document does not tell."
+        read = whole.model_copy(update={"spread": True, "description": text})
+        read = self._as_part(read, mapping(more) if item is None else schema, {}) if self.form == "multipart" else read
+        return read.model_copy(update={"required": True}) if self.silent and read.format == "binary" else read
+
+    def _read_fields(self, schema: Schema) -> Iterator[Parameter]:
+        fields = mapping(schema.get("properties"))
+        needed = {name for name in items(schema.get("required")) if isinstance(name, str)}
+        sent = {
+            name: given
+            for name, given in fields.items()
+            if name and self.schemas.follow(given).get("readOnly") is not True
+        }
+        made = [self._read_field(name, given) for name, given in sent.items()]
+        # A form that is required by itself asks for what its schema requires, and an upload's is, whether or not that is said.
+        asked = self.required or (self.silent and any(one.format == "binary" for one in made))
+        alone = len(made) == 1 and made[0].format == "binary"
+        for one in made:
+            yield one.model_copy(update={"required": asked and (alone or one.name in needed)})
+        more = schema.get("additionalProperties", False)
+        if more is not False:
+            yield self._read_further(fields, more)
+
+    def _read_field(self, name: str, given: object) -> Parameter:
+        field = self.schemas.follow(given)
+        examples = mapping(self.holder.get("example"))
+        encoding = mapping(mapping(self.holder.get("encoding")).get(name))
+        style, explode = _style(encoding, field, self.form)
+        described = {"example": examples[name], **field} if name in examples else field
+        read = parameter(
+            self.schemas, name, described, given, required=False, location="body", style=style, explode=explode
         )
-        holder = {"example": examples[name], **field} if name in examples else field
-        yield parameter(
-            schemas, name, holder, given, required=name in needed, location="body", style=style, explode=explode
-        )
+        if self.form == "multipart":
+            return self._as_part(read, field, encoding)
+        reserved = self.form == "form" and encoding.get("allowReserved") is True
+        return read.model_copy(update={"allow_reserved": True}) if reserved else read
+
+    def _read_further(self, fields: Schema, more: object) -> Parameter:
+        """The object whose entries are sent beside the fields that have names."""
+        name = ADDITIONAL_FIELDS
+        while name in fields:
+            name = f"further_{name}"
+        schema: Schema = {"type": "object", "additionalProperties": more}
+        described = {
+            "description": line(mapping(more).get("description"))
+            or "Further fields by their names, sent beside the others."
+        }
+        read = parameter(self.schemas, name, described, schema, required=False, location="body")
+        read = read.model_copy(update={"spread": True})
+        return self._as_part(read, mapping(more), {}) if self.form == "multipart" else read
+
+    def _as_part(self, read: Parameter, field: Schema, encoding: Schema) -> Parameter:
+        """A field as a part of a multipart body: whether it is a file, and of which media type."""
+        schema = self._find_content(field)
+        said = encoding.get("contentType")
+        media = said.partition(",")[0].strip() if isinstance(said, str) else ""
+        update: Schema = {"content_type": media or line(schema.get("contentMediaType"))[:200]}
+        if _is_file(schema):
+            update["format"] = "binary"
+        elif schema.get("contentEncoding") == "base64" and type_of(schema) == "string":
+            update["format"] = "base64"
+        return read.model_copy(update=update)
+
+    def _find_content(self, field: Schema) -> Schema:
+        """Return the schema of one part: without what makes it a list or lets it be null."""
+        schema = self.schemas.merged(field)
+        for _ in range(3):
+            variants = (*items(schema.get("anyOf")), *items(schema.get("oneOf")))
+            inner = [one for one in map(self.schemas.merged, variants) if one.get("type") != "null"]
+            if inner and "type" not in schema:
+                schema = inner[0]
+            elif (item := items_of(schema)) is not None:
+                schema = self.schemas.merged(item)
+            else:
+                break
+        return schema
 
 
-def _style(encoding: Schema, field: Schema) -> tuple[Style, bool | None]:
+def items_of(schema: Schema) -> object | None:
+    """Return the schema of a list's items; None where it is no list."""
+    return cast(object, schema.get("items") or {}) if type_of(schema) == "array" else None
+
+
+def _describe_text(plain: str, schema: Schema) -> str:
+    names = ", ".join(sorted(mapping(schema.get("properties"))))[:300]
+    if plain.endswith("xml"):
+        root = line(mapping(schema.get("xml")).get("name"))[:100]
+        inside = f" with the elements {names}" if names else ""
+        return f"Sent as it is: XML{f', root element {root}' if root else ''}{inside}."
+    return f"Sent as it is, as {plain}{f', of the fields {names}' if names else ''}."
+
+
+def _style(encoding: Schema, field: Schema, form: BodyType) -> tuple[Style | None, bool | None]:
     """How a field of a form is written: as its encoding says, lists repeated, objects as JSON."""
     said: Any = encoding.get("style")
     if said in ("form", "spaceDelimited", "pipeDelimited", "deepObject"):
         return cast(Style, said), encoding.get("explode", said == "form") is True
+    if form != "form":
+        return None, None
     if type_of(field) == "object" or "json" in str(encoding.get("contentType")):
         return "json", None
     return "form", encoding.get("explode", True) is True

@@ -92,7 +92,7 @@ def _placed(schemas: Schemas, name: str, one: Schema, location: Location, *, req
     if style not in _STYLES[location]:
         raise UnsupportedError(f"{name} has the style {str(style)[:40]}, which values in {location} do not have")
     explode = one.get("explode", style == "form")
-    return parameter(
+    made = parameter(
         schemas,
         name,
         one,
@@ -102,6 +102,8 @@ def _placed(schemas: Schemas, name: str, one: Schema, location: Location, *, req
         style=style,
         explode=explode is True,
     )
+    reserved = location == "query" and one.get("allowReserved") is True
+    return made.model_copy(update={"allow_reserved": True}) if reserved else made
 
 
 def parameter(

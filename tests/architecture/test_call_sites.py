@@ -150,6 +150,7 @@ NAMED_ONLY = {
     "agent.execution.http.exchange": "types and errors; the client is that of agent.execution.http.client",
     "agent.execution.http.fetching": "errors; its client is that of agent.execution.http.client",
     "agent.execution.http.outcomes": "errors of name servers",
+    "agent.execution.http.redirects": "types of answers, and reads an address",
     "agent.execution.http.response": "types and errors of answers",
     "agent.execution.mcp.endpoint": "reads an address",
     "agent.execution.mcp.connection": "the protocol's words; the streams are given",

@@ -7,6 +7,7 @@ import httpx
 from agent.execution.error_bodies import complaint, refusal, refused
 from agent.execution.http.credentials import Keyed
 from agent.execution.http.outcomes import HERE, may_pass, no_such_name, outcome_of, outcome_of_error, retry_after
+from agent.execution.http.redirects import describe_redirect
 from agent.execution.http.response import Incoming
 from domain.plan import CallOutcome
 from domain.tool import ToolDoc
@@ -128,8 +129,8 @@ def _said(response: httpx.Response, text: str, call: Call) -> str:
     """What the status line and headers tell beyond the body, and the body of an error."""
     status = response.status_code
     if response.has_redirect_location:
-        target = call.keyed.redactor.clean(response.headers.get("location", ""))[:300]
-        return f"HTTP {status}: redirects to {target}, which is not followed"
+        location = call.keyed.redactor.clean(response.headers.get("location", ""))
+        return f"HTTP {status}: {describe_redirect(location, str(response.request.url))}"
     if 200 <= status < 300:
         return ""
     wait = call.keyed.redactor.clean(response.headers.get("retry-after", ""))[:60]

@@ -17,9 +17,10 @@ from agent.execution.http.credentials import keyed
 from agent.execution.http.guard import Guard, Resolver, resolve
 from agent.execution.http.host_limits import Clock, HostLimits, HostPausedError
 from agent.execution.http.log_redaction import unlogged
+from agent.execution.http.redirects import MAX_REDIRECTS, find_next_url
 from agent.execution.http.refusals import AGAIN, with_new_keys
-from agent.execution.http.request import outgoing
-from agent.execution.http.response import read
+from agent.execution.http.request import Outgoing, outgoing
+from agent.execution.http.response import Incoming, read
 from agent.execution.secrets import EnvironmentSecrets, Secrets
 from domain.errors import ForbiddenAddressError, InvalidArgumentsError, SecretError
 from domain.model import JsonObject
@@ -144,10 +145,29 @@ class HttpExecutor:
         return last
 
     async def _send(self, call: Call) -> Try:
-        request, client = call.keyed.request, self._open()
         call.tries += 1
+        response, incoming = await self._exchange(call)
+        last = answered(response, incoming, call)
+        if last.asked_wait and last.status in (429, 503):
+            self._hosts.pause(call.place, last.asked_wait, call.keyed.caller if last.status == 429 else "")
+        return last
+
+    async def _exchange(self, call: Call) -> tuple[httpx.Response, Incoming]:
+        """Send the request, and again to where a read is redirected within its origin."""
+        request, redirects = call.keyed.request, 0
+        while True:
+            response = await self._open().send(self._build(call, request), stream=True)
+            try:
+                url = await find_next_url(response, call.tool, request, self._guard)
+                if url is None or redirects == MAX_REDIRECTS:
+                    return response, await read(response, self._parameters.response_limit)
+            finally:
+                await response.aclose()
+            request, redirects = replace(request, url=url), redirects + 1
+
+    def _build(self, call: Call, request: Outgoing) -> httpx.Request:
         try:
-            built = client.build_request(
+            return self._open().build_request(
                 request.method,
                 request.url,
                 headers=request.headers,
@@ -157,15 +177,6 @@ class HttpExecutor:
         except (httpx.InvalidURL, ValueError) as error:  # a host's name that cannot be encoded is a ValueError
             said = call.keyed.redactor.clean(str(error))
             raise InvalidArgumentsError(f"the call's URL cannot be built: {said}") from None
-        response = await client.send(built, stream=True)
-        try:
-            incoming = await read(response, self._parameters.response_limit)
-        finally:
-            await response.aclose()
-        last = answered(response, incoming, call)
-        if last.asked_wait and last.status in (429, 503):
-            self._hosts.pause(call.place, last.asked_wait, call.keyed.caller if last.status == 429 else "")
-        return last
 
     def _open(self) -> httpx.AsyncClient:
         if self._client is None:

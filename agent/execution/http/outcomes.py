@@ -21,7 +21,7 @@ def outcome_of(status: int, *, keyed: bool, safe: bool, named: bool) -> CallOutc
 
     A write that ends in an error of the server (500) or of a gateway before it (502, 504) may have taken effect before it
     failed: unknown. 503 and 429 refuse a call before it begins. What is refused to one key, and what is not found by one
-    caller's values, says nothing of the tool. A redirect is not followed, which is our doing and no evidence either.
+    caller's values, says nothing of the tool. A redirect that is not followed is our doing and no evidence either.
     """
     if 200 <= status < 300:
         return "ok"

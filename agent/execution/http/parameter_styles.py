@@ -2,6 +2,8 @@
 
 import json
 import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from urllib.parse import quote
 
 from pydantic.types import JsonValue
@@ -9,11 +11,34 @@ from pydantic.types import JsonValue
 from domain.errors import InvalidArgumentsError
 from domain.tool import Parameter
 
-Pairs = list[tuple[str, str]]
-
-_SEPARATORS = {"form": ",", "spaceDelimited": " ", "pipeDelimited": "|"}
+_JOINTS = {"form": ",", "spaceDelimited": "%20", "pipeDelimited": "%7C"}
 _LEADS = {"label": ".", "matrix": ";"}
 _COOKIE_SAFE = "!#$&'()*+/:<=>?@[]^`{|}~"
+_RESERVED_SAFE = "!$'()*,/:;=?@"
+"""Reserved characters (RFC 3986, 2.2) that mean nothing in a query: not ``&``, ``+`` and ``#``, nor brackets, which it may not hold."""
+_ENCODED = re.compile(r"(%[0-9A-Fa-f]{2})")
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A name and its value in a query, form or cookie, not yet encoded."""
+
+    name: str
+    texts: tuple[str, ...]
+    joint: str = ","
+    """Joins several texts; encoded already, so that it differs from the same character in a text."""
+    allow_reserved: bool = False
+
+    def encode(self, safe: str = "") -> str:
+        """Return ``name=value``, percent-encoded but for ``safe``."""
+        return f"{quote(self.name, safe='')}={self.joint.join(self._encode_text(text, safe) for text in self.texts)}"
+
+    def _encode_text(self, text: str, safe: str) -> str:
+        if not self.allow_reserved:
+            return quote(text, safe=safe)
+        # RFC 6570, 3.2.3: what is percent-encoded already passes as it is.
+        parts = _ENCODED.split(text)
+        return "".join(part if index % 2 else quote(part, safe=_RESERVED_SAFE) for index, part in enumerate(parts))
 
 
 def plain(value: JsonValue) -> str:
@@ -21,24 +46,30 @@ def plain(value: JsonValue) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def pairs(parameter: Parameter, value: JsonValue) -> Pairs:
-    """Names and values, not yet encoded, of a query or form: ``form``, ``spaceDelimited``, ``pipeDelimited``, ``deepObject``, ``json``.
+def pairs(parameter: Parameter, value: JsonValue) -> list[Pair]:
+    """Names and values of a query or form: ``form``, ``spaceDelimited``, ``pipeDelimited``, ``deepObject``, ``json``.
 
     A list without a style is repeated, an object without one is JSON. Null items are left out.
     """
-    name, style = parameter.wire_name, parameter.style
+    name, style, reserved = parameter.wire_name, parameter.style, parameter.allow_reserved
     exploded = (parameter.explode is not False and style in (None, "form")) or parameter.explode is True
     match value:
+        case list() | dict() if style == "deepObject":
+            return [Pair(f"{name}{path}", (text,), allow_reserved=reserved) for path, text in _deep(value)]
         case list() if style != "json":
             texts = [plain(item) for item in value if item is not None]
-            return [(name, text) for text in texts] if exploded else _joined(parameter, texts)
-        case dict() if style == "deepObject":
-            return [(f"{name}{path}", text) for path, text in _deep(value)]
+            return (
+                [Pair(name, (text,), allow_reserved=reserved) for text in texts]
+                if exploded
+                else _join(parameter, texts)
+            )
         case dict() if style not in (None, "json"):
             members = [(key, plain(item)) for key, item in value.items() if item is not None]
-            return members if exploded else _joined(parameter, [text for member in members for text in member])
+            if exploded:
+                return [Pair(key, (text,), allow_reserved=reserved) for key, text in members]
+            return _join(parameter, [text for member in members for text in member])
         case _:
-            return [(name, _text(parameter, value))]
+            return [Pair(name, (_text(parameter, value),), allow_reserved=reserved)]
 
 
 def _text(parameter: Parameter, value: JsonValue) -> str:
@@ -46,30 +77,34 @@ def _text(parameter: Parameter, value: JsonValue) -> str:
     return json.dumps(value, ensure_ascii=False) if parameter.style == "json" else plain(value)
 
 
-def _joined(parameter: Parameter, texts: list[str]) -> Pairs:
-    separator = _SEPARATORS.get(parameter.style or "form", ",")
-    return [(parameter.wire_name, separator.join(texts))] if texts else []
+def _join(parameter: Parameter, texts: list[str]) -> list[Pair]:
+    if not texts:
+        return []
+    joint = _JOINTS.get(parameter.style or "form", ",")
+    return [Pair(parameter.wire_name, tuple(texts), joint, parameter.allow_reserved)]
 
 
-def _deep(value: JsonValue, path: str = "") -> Pairs:
-    """``[a][b]`` for what lies deeper; lists are repeated. OpenAPI leaves both open, servers read them so."""
+def _deep(value: JsonValue, path: str = "") -> Iterator[tuple[str, str]]:
+    """``[a][b]`` for what lies deeper, ``[0]`` for an item. OpenAPI leaves lists open; Stripe, PHP and qs read indices."""
     match value:
         case dict():
-            return [pair for key, item in value.items() for pair in _deep(item, f"{path}[{key}]")]
+            for key, item in value.items():
+                yield from _deep(item, f"{path}[{key}]")
         case list():
-            return [(path, plain(item)) for item in value if item is not None]
+            for index, item in enumerate(each for each in value if each is not None):
+                yield from _deep(item, f"{path}[{index}]")
         case None:
-            return []
+            return
         case _:
-            return [(path, plain(value))]
+            yield path, plain(value)
 
 
-def query_text(made: Pairs) -> str:
+def query_text(made: Iterable[Pair]) -> str:
     """Pairs as a query or a form, everything but letters, digits, ``-``, ``.``, ``_`` and ``~`` percent-encoded.
 
-    The commas, bars and spaces that join a list are encoded like any other: a decoded value is what servers split.
+    The commas that join a list stay as they are, as RFC 6570 has them, so that a comma in a value is not taken for one.
     """
-    return "&".join(f"{quote(name, safe='')}={quote(value, safe='')}" for name, value in made)
+    return "&".join(pair.encode() for pair in made)
 
 
 def path_text(parameter: Parameter, value: JsonValue) -> str:
@@ -101,15 +136,17 @@ def _parts(name: str, value: "list[JsonValue] | dict[str, JsonValue]", *, explod
 
 
 def path_value(name: str, value: JsonValue) -> str:
-    """A value as one segment of a path: everything but letters, digits, ``-``, ``_`` and ``~`` percent-encoded.
+    """A value as one segment of a path: everything but letters, digits, ``-``, ``.``, ``_`` and ``~`` percent-encoded.
 
-    Servers decode ``%2e%2e`` and climb, so a value with a segment ``.`` or ``..`` is refused, as is an empty one.
+    Servers decode ``%2e%2e`` and climb, and some cut a segment at ``;`` or drop spaces before they do, so a value with such a
+    segment ``.`` or ``..`` is refused, as is an empty one. Other dots stay: firewalls refuse ``%2E``.
     """
     text = plain(value)
-    segments = re.split(r"[/\\]", text.replace("%2f", "/").replace("%2F", "/").replace("%2e", ".").replace("%2E", "."))
+    decoded = text.replace("%2f", "/").replace("%2F", "/").replace("%2e", ".").replace("%2E", ".")
+    segments = (segment.partition(";")[0].strip() for segment in re.split(r"[/\\]", decoded))
     if not text or any(segment in (".", "..") for segment in segments):
         raise InvalidArgumentsError(f"{name} stands in the path and may not be {text!r}")
-    return quote(text, safe="").replace(".", "%2E")
+    return quote(text, safe="")
 
 
 def header_text(parameter: Parameter, value: JsonValue) -> str:
@@ -128,4 +165,4 @@ def header_text(parameter: Parameter, value: JsonValue) -> str:
 
 def cookie_pairs(parameter: Parameter, value: JsonValue) -> list[str]:
     """A value as ``name=value`` of a ``Cookie`` header, in the style ``form``; what a cookie cannot hold is percent-encoded."""
-    return [f"{quote(name, safe='')}={quote(text, safe=_COOKIE_SAFE)}" for name, text in pairs(parameter, value)]
+    return [pair.encode(_COOKIE_SAFE) for pair in pairs(parameter, value)]

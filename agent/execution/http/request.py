@@ -68,7 +68,7 @@ def outgoing(tool: ToolDoc, arguments: JsonObject) -> Outgoing:
     body, media = body_of(tool, groups.body)
     if body is not None and not any(name.lower() == "content-type" for name in headers):
         headers["Content-Type"] = media
-    query = query_text([pair for parameter, value in groups.query for pair in pairs(parameter, value)])
+    query = query_text(pair for parameter, value in groups.query for pair in pairs(parameter, value))
     known = {parameter.name: parameter for parameter in tool.parameters}
     secret = {name for name, parameter in known.items() if need_of(parameter).kind == "secret"}
     given = {name: value for name, value in arguments.items() if value is not None}

@@ -86,6 +86,8 @@ CHANGES: dict[str, tuple[Callable[[Json], object], str, bool]] = {
     "bound is tighter": (lambda one: parameter(one, 1)["schema"].update(maximum=50), "schema", True),
     "bound is wider": (lambda one: parameter(one, 1)["schema"].update(maximum=500), "schema", False),
     "field needed": (lambda one: replaced(body(one), required=["name", "length"]), "schema", True),
+    "body need not be sent": (lambda one: one["paths"]["/ships"]["post"]["requestBody"].update(required=False), "schema", False),
+    "further fields": (lambda one: body(one).update(additionalProperties=True), "schema", False),
     "field gone from the answer": (lambda one: replaced(answer(one), items={**SCHEMA, "properties": {"name": {"type": "string"}}}), "schema", True),
     "description": (lambda one: one["paths"]["/ships"]["get"].update(description="Ships at sea."), "description", False),
     "description that orders": (

@@ -50,6 +50,7 @@ def request(made: dict[str, Any]) -> dict[str, Any]:
         ("header", ["number", "flag"], {}),
         ("body", [*VALUES], {"method": "POST"}),
         ("body", ["number", "flag"], {"method": "PUT", "body_type": "form"}),
+        ("body", [], {"method": "POST", "body_required": True}),
     ],
 )
 def test_a_request_is_the_one_that_footpath_sends(given: str, place: Any, names: list[str], fields: Any) -> None:
@@ -60,7 +61,11 @@ def test_a_request_is_the_one_that_footpath_sends(given: str, place: Any, names:
     sent: list[httpx.Request] = []
 
     def send(method: str, url: str, query: Any, others: Any) -> dict[str, Any]:
-        body = {name: one for name, one in others.items() if one and name != "headers"}
+        body = {
+            name: one
+            for name, one in others.items()
+            if (one or (name == "json" and one is not None)) and name != "headers"
+        }
         sent.append(httpx.Request(method, httpx.URL(url).copy_merge_params(query), headers=others["headers"], **body))
         return {"body": {}}
 
@@ -103,6 +108,13 @@ def test_a_key_is_a_credential_that_is_chosen_in_n8n(credentials: list[Credentia
             "await c(text='a')",
             "multipart",
         ),
+        ({"body_type": "form", "body_required": True}, "await c()", "without a field"),
+        (
+            {"parameters": (Parameter(name="more", type="object", location="body", spread=True),)},
+            "await c(more={'a': 1})",
+            "further fields",
+        ),
+        ({"parameters": (Parameter(name="text", allow_reserved=True),)}, "await c(text='a')", "style"),
         ({"parameters": (Parameter(name="text", location="cookie"),)}, "await c(text='a')", "cookie"),
         ({"parameters": (Parameter(name="several", type="array", explode=False),)}, "await c(several=['a'])", "style"),
         ({}, "[await c() for _ in range(3)]", "line 1 of the program calls c in a loop"),

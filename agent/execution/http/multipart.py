@@ -1,0 +1,118 @@
+"""Multipart bodies and files: texts that callers give as the bytes, media types and names that servers expect of an upload."""
+
+import base64
+import binascii
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from mimetypes import MimeTypes
+from urllib.parse import unquote
+
+from pydantic.types import JsonValue
+
+from agent.execution.http.parameter_styles import plain
+from domain.errors import InvalidArgumentsError
+from domain.tool import Parameter
+
+OCTETS = "application/octet-stream"
+_WORD = r"[a-z0-9!#$&^_.+-]+"
+_MEDIA = re.compile(rf'{_WORD}/(?:{_WORD}|\*)(?:\s*;\s*{_WORD}=(?:{_WORD}|"[^"\r\n]*"))*', re.IGNORECASE)
+_DATA_URL = re.compile(rf"data:(?P<media>{_WORD}/{_WORD})?(?P<options>(?:;{_WORD}=[^;,]*)*);base64\b", re.IGNORECASE)
+_JOINTS = {"form": ",", "spaceDelimited": " ", "pipeDelimited": "|"}
+_EXTENSIONS = MimeTypes()
+"""Without this machine's own files, so that one call is the same request everywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file to be sent. ``media`` and ``name``: as a data URL has them, else empty."""
+
+    content: bytes
+    media: str = ""
+    name: str = ""
+
+
+def read_upload(name: str, value: JsonValue) -> Upload:
+    """Return the bytes of a file: those of a ``data:`` URL in base64, else the text in UTF-8.
+
+    Raises:
+        InvalidArgumentsError: the data URL of the parameter ``name`` cannot be decoded.
+    """
+    text = plain(value)
+    head = _DATA_URL.match(text)
+    if head is None:
+        return Upload(text.encode())
+    mark, payload = text[head.end() : head.end() + 1], "".join(unquote(text[head.end() + 1 :]).split())
+    try:
+        if mark != ",":
+            raise ValueError("it has no comma before its data")
+        content = base64.b64decode(payload.rstrip("=") + "=" * (-len(payload.rstrip("=")) % 4), validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise InvalidArgumentsError(
+            f"{name} begins like a data URL in base64, but cannot be decoded ({error}); give data:MEDIA/TYPE;base64,DATA"
+        ) from error
+    options = dict(option.split("=", 1) for option in head["options"].split(";") if option)
+    return Upload(content, (head["media"] or "").lower(), unquote(options.get("name", "")))
+
+
+def choose_media(declared: str, own: str) -> str:
+    """Return the media type of a file: the declared one, or its ``own`` where the declared one is a range that it fits."""
+    if "*" not in declared:
+        return declared
+    return own if own.startswith(declared.partition("*")[0]) and own else OCTETS
+
+
+def check_media(media: str) -> str:
+    """Return a media type of the document. Raises ``InvalidArgumentsError`` where it is none, and would break the request."""
+    if media != "*/*" and not _MEDIA.fullmatch(media):
+        raise InvalidArgumentsError(f"the document's media type {media[:100]!r} cannot be sent; correct the document")
+    return media
+
+
+def write_multipart(fields: Iterable[tuple[Parameter, JsonValue]], media: str) -> tuple[bytes, str]:
+    """Return the body and its media type (RFC 7578): lists as parts of one name, objects as JSON, ``binary`` fields as files."""
+    parts = [part for parameter, value in fields for part in _write_parts(parameter, value)]
+    # The boundary is a digest of the parts, so it is in none of them, and a request repeated is the same request.
+    boundary = hashlib.sha256(b"\0".join(parts)).hexdigest()[:40]
+    framed = b"".join(b"--" + boundary.encode() + b"\r\n" + part + b"\r\n" for part in parts)
+    return framed + b"--" + boundary.encode() + b"--\r\n", f"{media}; boundary={boundary}"
+
+
+def _write_parts(parameter: Parameter, value: JsonValue) -> list[bytes]:
+    if not isinstance(value, list):
+        return [] if value is None else [_write_part(parameter, value)]
+    given = [item for item in value if item is not None]
+    if parameter.style in _JOINTS and parameter.explode is False and parameter.format != "binary":
+        return [_write_part(parameter, _JOINTS[parameter.style].join(map(plain, given)))] if given else []
+    return [_write_part(parameter, item, number) for number, item in enumerate(given, 1)]
+
+
+def _write_part(parameter: Parameter, value: JsonValue, number: int = 0) -> bytes:
+    """One part. ``number``: which item of a list it is, so that its files do not share a name."""
+    head = f'Content-Disposition: form-data; name="{_quote(parameter.wire_name)}"'
+    media = check_media(parameter.content_type) if parameter.content_type else ""
+    if parameter.format == "binary":
+        upload = read_upload(parameter.name, value)
+        # Frameworks declare every file of a form as bytes of any kind; what the caller says is more than that.
+        kind = choose_media("*/*" if media in ("", OCTETS) else media, upload.media)
+        filename = upload.name or parameter.wire_name + (f"-{number}" if number else "") + _find_extension(kind)
+        head += f'; filename="{_quote(filename)}"\r\nContent-Type: {kind}'
+        return head.encode() + b"\r\n\r\n" + upload.content
+    if parameter.format == "base64":
+        # OpenAPI 3.1.1, 4.8.15: contentEncoding is this header of the part.
+        head += f"\r\nContent-Type: {media or OCTETS}\r\nContent-Transfer-Encoding: base64"
+    elif media or isinstance(value, (dict, list)):
+        head += f"\r\nContent-Type: {media or 'application/json'}"
+    return f"{head}\r\n\r\n{plain(value)}".encode()
+
+
+def _find_extension(media: str) -> str:
+    """Return the usual end of a file's name, which many servers go by; nothing for bytes of any kind."""
+    plain_media = media.partition(";")[0].strip()
+    return "" if plain_media == OCTETS else _EXTENSIONS.guess_extension(plain_media) or ""
+
+
+def _quote(name: str) -> str:
+    """Keep a name from ending its quotes or its line (WHATWG, multipart/form-data encoding)."""
+    return name.replace("\r", "%0D").replace("\n", "%0A").replace('"', "%22")

@@ -1,0 +1,64 @@
+"""Redirects: which of them a read follows, and what one that is not followed says of the tool's document."""
+
+from urllib.parse import urljoin, urlsplit
+
+import httpx
+
+from agent.execution.http.guard import Guard
+from agent.execution.http.request import Outgoing
+from domain.errors import ForbiddenAddressError
+from domain.tool import ToolDoc
+
+MAX_REDIRECTS = 3
+_READING = frozenset({"GET", "HEAD"})
+_PORTS = {"http": 80, "https": 443}
+
+
+async def find_next_url(response: httpx.Response, tool: ToolDoc, request: Outgoing, guard: Guard) -> str | None:
+    """Return where a read goes on: within the origin, or from http to https of one host where no key goes along; else None.
+
+    What changes something is never sent a second time: the server that redirects it may have done it already.
+    """
+    if not response.has_redirect_location or not tool.safe or request.method not in _READING:
+        return None
+    try:
+        target = str(httpx.URL(urljoin(request.url, response.headers["location"]).partition("#")[0]))
+        guard.check_url(target)
+        if _find_origin(request.url) == _find_origin(target):
+            return target
+        if request.keyed or not _is_upgrade(request.url, target):
+            return None
+        # A setting may allow the host by its port; the connection would be refused only after the first request was sent.
+        await guard.addresses(urlsplit(target).hostname or "", 443)
+    except (ForbiddenAddressError, httpx.InvalidURL, OSError, ValueError):
+        return None
+    return target
+
+
+def describe_redirect(location: str, url: str) -> str:
+    """Return the note of a redirect that is not followed: where it leads, and what of the tool's document to correct."""
+    note = f"redirects to {location[:300]}, which is not followed"
+    try:
+        target = urljoin(url, location)
+        asked, wanted = urlsplit(url).path, urlsplit(target).path
+        same_origin, upgrade = _find_origin(url) == _find_origin(target), _is_upgrade(url, target)
+    except ValueError:
+        return note
+    if upgrade and asked.rstrip("/") == wanted.rstrip("/"):
+        return f"{note}: write https in the server's address in the tool's document"
+    if same_origin and asked != wanted and asked.rstrip("/") == wanted.rstrip("/"):
+        change = "add a slash at" if wanted.endswith("/") else "remove the slash from"
+        return f"{note}: {change} the end of the path in the tool's document"
+    return note
+
+
+def _is_upgrade(url: str, target: str) -> bool:
+    """Whether an address is another's by https, both at the ports that these have by default."""
+    (scheme, host, port), there = _find_origin(url), _find_origin(target)
+    return (scheme, port) == ("http", 80) and there == ("https", host, 443)
+
+
+def _find_origin(url: str) -> tuple[str, str, int]:
+    """Return scheme, host and port. Raises ``ValueError`` where they cannot be read."""
+    parts = urlsplit(url)
+    return parts.scheme, (parts.hostname or "").rstrip("."), parts.port or _PORTS.get(parts.scheme, 0)
