@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from domain.tool import BodyType, Parameter, Style
-from graph.importers.openapi_nodes import Schema, items, mapping, type_of
+from graph.importers.openapi_nodes import Schema, first_example, items, mapping, type_of
 from graph.importers.openapi_parameters import line, parameter
 from graph.importers.openapi_schema import DanglingReferenceError, Schemas, UnsupportedError
-from graph.importers.openapi_values import value_schema
 
 MAX_FIELDS = 300
 ADDITIONAL_FIELDS = "additional_fields"
@@ -184,10 +183,7 @@ class _Reading:
         return bool(fields)
 
     def _read_whole(self, given: object) -> Parameter:
-        whole = self._read_body(given, required=self.required)
-        if given is None or not (self.schemas.merged(given).get("type") or whole.json_schema):
-            exact = value_schema(self.schemas, given) or "{}"
-            whole = whole.model_copy(update={"type": "object", "json_schema": exact})
+        whole = self._read_body({} if given is None else given, required=self.required)
         return whole.model_copy(update={"whole_body": True})
 
     def _read_text(self, schema: Schema) -> Parameter:
@@ -232,9 +228,11 @@ class _Reading:
         alone = len(made) == 1 and made[0].format == "binary"
         for one in made:
             yield one.model_copy(update={"required": asked and (alone or one.name in needed)})
-        more = schema.get("additionalProperties", False)
-        if more is not False:
-            yield self._read_further(fields, more)
+        if schema.get("additionalProperties") is False:
+            return
+        yield from self._read_exemplified(schema, fields)
+        if "additionalProperties" in schema:
+            yield self._read_further(fields, schema["additionalProperties"])
 
     def _read_field(self, name: str, given: object) -> Parameter:
         field = self.schemas.follow(given)
@@ -249,6 +247,22 @@ class _Reading:
             return self._as_part(read, field, encoding)
         reserved = self.form == "form" and encoding.get("allowReserved") is True
         return read.model_copy(update={"allow_reserved": True}) if reserved else read
+
+    def _read_exemplified(self, schema: Schema, fields: Schema) -> Iterator[Parameter]:
+        """The fields that the document's examples of the body have and its schema, which is open, forgets."""
+        named = mapping(self.holder.get("examples")).values()
+        examples = [
+            self.holder.get("example"),
+            *(self.schemas.follow(one).get("value") for one in named),
+            first_example(schema),
+        ]
+        known = {name.casefold() for name in fields}
+        for name, value in (pair for example in examples for pair in mapping(example).items()):
+            if name and name.casefold() not in known and len(known) < MAX_FIELDS:
+                known.add(name.casefold())
+                holder = {"description": "Known by an example only.", "example": value}
+                read = parameter(self.schemas, name, holder, {}, required=False, location="body")
+                yield self._as_part(read, {}, {}) if self.form == "multipart" else read
 
     def _read_further(self, fields: Schema, more: object) -> Parameter:
         """The object whose entries are sent beside the fields that have names."""

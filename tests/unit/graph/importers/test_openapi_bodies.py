@@ -148,3 +148,18 @@ def test_a_json_patch_is_a_list_of_operations(tmp_path: Path) -> None:
     (body,) = doc.parameters
     assert (body.type, body.whole_body) == ("array", True)
     assert json.loads(body.json_schema or "")["items"]["required"] == ["op", "path"]
+
+
+def test_fields_that_only_an_example_knows_are_parameters(tmp_path: Path) -> None:
+    """GitHub's schemas lag behind its examples; a field that differs in case only is the same field."""
+    example = {"a": "x", "A": "y", "repository": "Hello", "limits": {"cpu": 2}}
+    body = content("application/json")
+    body["content"]["application/json"]["examples"] = {"one": {"value": example}}
+    found = {one.name: one for one in only(tmp_path, body).parameters}
+    assert {name: (one.type, one.required, one.example) for name, one in found.items()} == {
+        "a": ("string", False, None),
+        "repository": ("any", False, "Hello"),
+        "limits": ("any", False, {"cpu": 2}),
+    }
+    closed = content("application/json", schema={**OBJECT, "additionalProperties": False, "example": example})
+    assert [one.name for one in only(tmp_path, closed).parameters] == ["a"]
