@@ -69,7 +69,7 @@ def body_of(schemas: Schemas, operation: Schema, method: str, left_out: Callable
     body = schemas.follow(operation.get("requestBody"))
     content = mapping(body.get("content"))
     required = body.get("required") is True
-    # Where a document does not say, OpenAPI means optional; what writes nothing but an upload is never meant without it.
+    # Where a document does not say, OpenAPI means optional; what writes a file or a text whole is never meant without it.
     silent = "required" not in body and method.lower() in _WRITES
     if not content and not required:
         return Body()
@@ -187,18 +187,17 @@ class _Reading:
         return whole.model_copy(update={"whole_body": True})
 
     def _read_text(self, schema: Schema) -> Parameter:
-        """The body as one string: a file, or a text in a notation that whoever calls writes."""
+        """The body as one value: a file, or a text in a notation that whoever calls writes."""
         plain = _plain(self.media)
+        written = type_of(schema) == "string" or (_LINES.fullmatch(plain) and type_of(schema) == "array")
+        given: object = {"type": "string", "description": schema.get("description")}
         if self.form == "binary":
-            given: Schema = {"type": "string", "format": "binary", "description": schema.get("description")}
-            whole = self._read_body(given, required=self.required or self.silent)
-            return whole.model_copy(update={"whole_body": True})
-        if type_of(schema) == "string" or (_LINES.fullmatch(plain) and type_of(schema) == "array"):
-            whole = self._read_body(self.holder.get("schema"), required=self.required)
-            return whole.model_copy(update={"whole_body": True})
-        whole = self._read_body({"type": "string"}, required=self.required)
-        text = f"{whole.description or line(schema.get('description'))} {_describe_text(plain, schema)}".strip()
-        return whole.model_copy(update={"whole_body": True, "description": text})
+            given = {"type": "string", "format": "binary", "description": schema.get("description")}
+        elif written:
+            given = self.holder.get("schema")
+        whole = self._read_body(given, required=self.required or self.silent)
+        told = "" if written or self.form == "binary" else _describe_text(plain, schema)
+        return whole.model_copy(update={"whole_body": True, "description": f"{whole.description} {told}".strip()})
 
     def _read_body(self, given: object, *, required: bool) -> Parameter:
         holder = {**self.holder, **self.body}

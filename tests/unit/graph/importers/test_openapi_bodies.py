@@ -82,14 +82,15 @@ def test_a_file_is_no_json_and_no_text(tmp_path: Path, media: str, schema: dict[
     ],
 )
 def test_what_uploads_only_is_not_called_without_the_upload(
-    tmp_path: Path, said: dict[str, bool], method: str, required: bool
+    tmp_path: Path, said: dict[str, Any], method: str, required: bool
 ) -> None:
     raw = only(tmp_path, content("application/zip", schema=BINARY, **said), method)
     single = only(tmp_path, content("multipart/form-data", schema={"properties": {"f": BINARY}}, **said), method)
     named = {"properties": {"f": BINARY, "note": {"type": "string"}}, "required": ["f"]}
     several = only(tmp_path, content("multipart/form-data", schema=named, **said), method)
     unnamed = only(tmp_path, content("multipart/form-data", schema={"type": "array", "items": BINARY}, **said), method)
-    assert [doc.parameters[0].required for doc in (raw, single, unnamed)] == [required] * 3
+    text = only(tmp_path, content("application/xml", **said), method)
+    assert [doc.parameters[0].required for doc in (raw, single, unnamed, text)] == [required] * 4
     assert {one.name: one.required for one in several.parameters} == {"f": required, "note": False}
     assert several.body_required is required
 
@@ -114,6 +115,8 @@ def test_an_optional_body_that_cannot_be_sent_is_reported(tmp_path: Path) -> Non
 
 def test_xml_is_one_text_that_says_its_elements(tmp_path: Path) -> None:
     schema = {**OBJECT, "xml": {"name": "pet"}, "description": "A pet."}
+    (body,) = only(tmp_path, content("text/xml", schema=schema, description="To add.")).parameters
+    assert body.description == "To add. Sent as it is: XML, root element pet with the elements a."
     (body,) = only(tmp_path, content("text/xml", schema=schema, required=True)).parameters
     assert (body.type, body.whole_body, body.required, body.json_schema) == ("string", True, True, None)
     assert body.description == "A pet. Sent as it is: XML, root element pet with the elements a."
