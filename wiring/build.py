@@ -9,6 +9,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from agent.execution.caller_supplied import secrets_wanted
 from agent.memory.long_term import LongTermMemory
 from domain.tool import ToolId
 from domain.trajectory import Solved
@@ -103,7 +104,7 @@ async def build_open(
         linked = await link(container, lambda done, total: progress("links", done, total), embedded=options.embed)
     statistics = await container.graph.statistics()
     times = Spent(embed_seconds, linked.seconds, perf_counter() - start)
-    documents = await survey(container.graph.documents())
+    documents = await survey(container.graph.documents(), secrets_wanted)
     summary = await asyncio.to_thread(summarise, ingest.result, statistics, linked.counts, documents, times)
     return ingest.result, summary
 
