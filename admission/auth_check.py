@@ -3,6 +3,7 @@
 from urllib.parse import urlsplit
 
 from admission.findings import failed, passed, skipped, warned
+from agent.execution.caller_supplied import advise_on_secrets
 from agent.execution.secrets import Secrets
 from domain.errors import SecretError
 from domain.source import Finding, KeysOf
@@ -11,8 +12,10 @@ from domain.tool import STDIO, Credential, ToolDoc
 
 async def check_auth(tool: ToolDoc, secrets: Secrets, keys_of: KeysOf) -> list[Finding]:
     """``keys_of``: whose keys its calls send. The key of who has it looked at serves for the live call in either case."""
+    advice = await advise_on_secrets(tool, secrets)
+    given = [warned("auth", "a value that each call needs stands in no request", one) for one in advice]
     if not tool.credentials:
-        return [passed("auth", "its document asks for no key")]
+        return given or [passed("auth", "its document asks for no key")]
     if tool.url.startswith(STDIO):
         return [skipped("auth", f"its keys go to {tool.host}, which says by itself whether they are the right ones")]
     try:
@@ -21,7 +24,7 @@ async def check_auth(tool: ToolDoc, secrets: Secrets, keys_of: KeysOf) -> list[F
         host, port = parts.hostname or "", parts.port or (443 if encrypted else 80)
     except ValueError:
         return [skipped("auth", "its address cannot be read, so that no key can be looked for")]
-    found: list[Finding] = []
+    found: list[Finding] = given
     for credential in tool.credentials:
         try:
             value = await secrets.value(credential.secret, host, port, encrypted=encrypted)

@@ -12,11 +12,14 @@ _WHOLE = 800
 """Characters of a reason: what to do stands at its end, and is of no use without it."""
 
 
-def failure_message(reason: str, failed: Sequence[tuple[ToolDoc, StepResult]], considered: Sequence[str]) -> str:
+def failure_message(
+    reason: str, failed: Sequence[tuple[ToolDoc, StepResult]], considered: Sequence[str], settings: Sequence[str] = ()
+) -> str:
     """What kept a run from its answer.
 
     A host that cannot be reached, a key that is missing or refused and an address that is forbidden come first: no other request
     will fare better before that is mended. Of what changes something the run itself has told before. ``reason``: why the walk ended. ``considered``: the first tools, by name.
+    ``settings``: what to set for tools that were left aside, in sentences.
     """
     told = [
         (tool, result, clean(fit_to_tell(result.note), _WHOLE).rstrip(".") or result.status) for tool, result in failed
@@ -38,6 +41,7 @@ def failure_message(reason: str, failed: Sequence[tuple[ToolDoc, StepResult]], c
     lines += [
         f"{title(tool)} gave no answer: {note}." for tool, result, note in told if not is_trouble(result) and tool.safe
     ]
+    lines += settings
     if considered:
         lines.append(f"Considered to start with: {', '.join(considered)}.")
     return "\n".join(dict.fromkeys(lines)) + "\n"

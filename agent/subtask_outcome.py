@@ -11,6 +11,7 @@ from agent.request_reader import Review
 from agent.step_notes import why
 from agent.step_numbers import Carried
 from agent.subtask_progress import Progress
+from agent.text import title
 from domain.event import CallFinished, Event, Outcome
 from domain.origin import ValueKind
 from domain.plan import StepResult
@@ -19,6 +20,10 @@ from domain.tool import ToolDoc, ToolId
 
 _OF_VERDICTS: dict[Answered, Outcome] = {"yes": "answered", "partly": "partly", "no": "gave_up"}
 
+_NEAR = 0.9
+"""Share of the best relevance from which on a tool would have served as well."""
+_MOST_ADVISED = 2
+"""Tools whose settings are said."""
 _UNCHANGED = "a change that it takes was not made"
 
 
@@ -147,12 +152,21 @@ class SubtaskOutcome:
         if self.progress.by_program:
             done, writes = self.progress.done.values(), self.progress.writes
             refused = any(one.status == "skipped" and one.tool in writes for one in done)
-            return self.progress.failure_message(_UNCHANGED if refused else self.why_not, ())
+            return self.progress.failure_message(_UNCHANGED if refused else self.why_not, (), self._settings())
         reason = ended.reason if ended else "the path search did not end"
         if stuck is not None and stuck[1].status == "skipped":
             reason = stuck[1].note if self.evidence.doc(stuck[1].tool).safe else _UNCHANGED  # its change tells why
         failed = [(self.evidence.doc(result.tool), result) for result in (*self.done, *self.failed)]
-        return self.progress.failure_message(reason, failed)
+        return self.progress.failure_message(reason, failed, self._settings())
+
+    def _settings(self) -> list[str]:
+        """Say which settings the tools lack that fit about as well as any that the run started from; each once."""
+        known = [tool for tool in self.progress.starts if self.evidence.has(tool)]
+        fit = {tool: max(self.evidence.relevance(tool), default=0.0) for tool in known}
+        near = [tool for tool, value in fit.items() if value >= _NEAR * max(fit.values())]
+        lacking = [(title(self.evidence.doc(tool)), self.evidence.advice(tool)) for tool in near]
+        lines = [f"To call {name}: {'; '.join(advice)}." for name, advice in lacking if advice]
+        return lines[:_MOST_ADVISED]
 
     @property
     def why_not(self) -> str:

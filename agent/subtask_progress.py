@@ -209,7 +209,9 @@ class Progress:
         of_arguments = result.http_status in _OF_ARGUMENTS or result.note == _NOTHING["note"]
         return result.status == "failed" and result.attempts > 0 and not of_arguments
 
-    def failure_message(self, reason: str, failed: Sequence[tuple[ToolDoc, StepResult]]) -> str:
-        """Why there is no answer, what was tried and what was considered."""
+    def failure_message(
+        self, reason: str, failed: Sequence[tuple[ToolDoc, StepResult]], settings: Sequence[str] = ()
+    ) -> str:
+        """Why there is no answer, what was tried, which settings would help and what was considered."""
         names = ("/".join(clean(part, 60) for part in tool_id_parts(tool)[1:]) for tool in self.starts[:_NAMED])
-        return failure_message(reason, failed, tuple(names))
+        return failure_message(reason, failed, tuple(names), settings)

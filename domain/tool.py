@@ -172,6 +172,8 @@ class Credential(Model):
     basic: bool = False
     required: bool = True
     flows: tuple[OAuthFlow, ...] = ()
+    hidden: bool = True
+    """False for the fixed value of an ordinary parameter, as a user's name, which answers may hold and show."""
 
 
 class ToolDoc(Model):

@@ -23,6 +23,7 @@ from wiring.asking import Asked, ask, usual_policy
 from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container, told_settings
 from wiring.exporting import exported_program
+from wiring.fetching import is_address
 from wiring.given_files import given_files
 from wiring.own_programs import own_call, own_program, schema_of
 from wiring.settings import Settings, read_settings
@@ -62,10 +63,10 @@ class AsyncFootpath:
         server: str = "",
         **settings: object,
     ) -> Summary:
-        """Build a store, or add to it, from files as ``build_graph.py`` takes them: OpenAPI documents, ToolBench folders, JSONL and more. What it
+        """Build a store, or add to it, from files as ``build_graph.py`` takes them: OpenAPI documents (addresses, too), ToolBench folders, JSONL and more. What it
         came to, in figures. ``server``: the address that an OpenAPI document's servers are relative to.
         """
-        options = BuildOptions(_paths(tools), _paths(trajectories), _paths(calls), Path(store), server)
+        options = BuildOptions(_tools(tools), _paths(trajectories), _paths(calls), Path(store), server)
         if not (options.tools or options.trajectories or options.calls):
             raise UsageError("nothing to import: give tools, trajectories or calls")
         _, summary = await build(options, _quietly, _settings(settings))
@@ -268,6 +269,10 @@ def _path(store: Path | str | None) -> Path | None:
 
 def _paths(paths: Paths) -> tuple[Path, ...]:
     return tuple(map(Path, paths))
+
+
+def _tools(sources: Paths) -> tuple[Path | str, ...]:
+    return tuple(str(source) if is_address(source) else Path(source) for source in sources)
 
 
 def _said(request: str) -> str:

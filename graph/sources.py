@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import cast
+from urllib.parse import urljoin
 
 import orjson
 
@@ -27,8 +28,8 @@ class Source:
 
 
 def read_tools(path: Path, server: str = "") -> Iterator[ToolDoc | Skipped]:
-    """Documents from a folder in ToolBench's layout, an OpenAPI or Swagger document (JSON or YAML), API-Bank's table, NESTFUL's list
-    of endpoints, or JSONL.
+    """Documents from a folder in ToolBench's layout, ToolBench's requests (``G*_query.json``, or a folder of them), an OpenAPI or Swagger
+    document (JSON or YAML), API-Bank's table, NESTFUL's list of endpoints, or JSONL.
 
     ``server`` is the address that the relative servers of an OpenAPI document are relative to.
 
@@ -38,14 +39,40 @@ def read_tools(path: Path, server: str = "") -> Iterator[ToolDoc | Skipped]:
     path = _existing(path, "--tools")
     if path.is_dir():
         listed = _inside(path, ("tools.jsonl", "tools.jsonl.gz", "all_apis.csv", "data/all_apis.csv"))
-        return toolbench.read_tools(path) if listed is None else read_tools(listed)
+        if listed is not None:
+            return read_tools(listed)
+        queries = toolbench.query_files(path) if toolbench.tools_root(path) == path else []
+        return toolbench.read_queries(queries) if queries else toolbench.read_tools(path)
     if path.suffix == ".csv":
         return apibank.read_tools(path)
     if path.suffix == ".json":
-        return _json_document(path, server)
+        return toolbench.read_queries([path]) if toolbench.is_queries(path) else _json_document(path, server)
     if path.suffix in (".yaml", ".yml"):
         return _openapi(path, server)
     return _tool_lines(path)
+
+
+def read_fetched(path: Path, address: str, server: str = "") -> Iterator[ToolDoc | Skipped]:
+    """Documents as :func:`read_tools` reads them from a file that was fetched from an address, which problems name in place of the file.
+
+    Servers that the document gives without a host are relative to its address, unless ``server`` says otherwise. Where it names none, they
+    are at the root of the address's host.
+    """
+    at_root = path.suffix in (".json", ".yaml", ".yml") and not server and not _names_servers(path)
+    for one in read_tools(path, server or (urljoin(address, "/") if at_root else address)):
+        if isinstance(one, Skipped):
+            yield Skipped(address, one.line, one.reason.replace(str(path), address))
+        else:
+            yield one
+
+
+def _names_servers(path: Path) -> bool:
+    from graph.importers.openapi_files import read_document
+
+    try:
+        return bool(read_document(path).get("servers"))
+    except BrokenInputError:  # whoever reads it says what is wrong
+        return True
 
 
 def addresses_kept(paths: Iterable[Path], server: str) -> tuple[str, ...]:

@@ -8,6 +8,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from agent.execution.caller_supplied import secrets_wanted
+from agent.execution.secrets import variable
 from agent.programs.signatures import Signature
 from domain.tool import ToolDoc
 from graph.description import Description, Link
@@ -82,6 +84,9 @@ def _add_document(head: Table, document: ToolDoc) -> None:
         need = "required" if parameter.required else "optional"
         described = printable(f"{parameter.name} ({parameter.type}, {need}) {parameter.description}")
         head.add_row(Text("parameter"), Text(described.strip()))
+    for name, wanted in secrets_wanted(document).items():
+        text = f"{variable(name)} gives {wanted.name} for all calls, {variable(name)}_HOSTS={document.host} says where it may go"
+        head.add_row(Text("setting"), Text(printable(text)))
     for credential in document.credentials:
         need = "required" if credential.required else "optional"
         head.add_row(

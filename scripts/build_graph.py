@@ -22,8 +22,10 @@ Paths = list[Path]
 
 def main(
     tools: Annotated[
-        Paths | None,
-        typer.Option(help="ToolBench folder, OpenAPI document, API-Bank table, NESTFUL list or JSONL; repeatable."),
+        list[str] | None,
+        typer.Option(
+            help="OpenAPI document (file or address), ToolBench folder or G*_query.json, API-Bank table, NESTFUL list or JSONL; repeatable."
+        ),
     ] = None,
     trajectories: Annotated[
         Paths | None, typer.Option(help="ToolBench answers, API-Bank dialogues or JSONL; repeatable.")
@@ -48,7 +50,7 @@ def main(
     if not (tools or trajectories or calls):
         raise _stop("nothing to import: give --tools, --trajectories or --calls", 2)
     try:
-        sources = {"tools": tools, "trajectories": trajectories, "calls": calls}
+        sources: dict[str, Any] = {"tools": tools and _sources(tools), "trajectories": trajectories, "calls": calls}
         result, summary = _build(
             **{name: tuple(paths or ()) for name, paths in sources.items()},
             store=store,
@@ -77,12 +79,19 @@ def main(
     raise typer.Exit(1 if result.skipped or result.refused else 0)
 
 
+def _sources(tools: list[str]) -> list[Path | str]:
+    """Addresses as they are, paths as paths."""
+    from wiring.fetching import is_address
+
+    return [source if is_address(source) else Path(source) for source in tools]
+
+
 def _build(**options: Any) -> "tuple[Ingested, Summary]":
     """Imported here: Ctrl-C while the program loads ends as it does later, and ``--help`` waits for nothing."""
     from graph.sources import addresses_kept
     from wiring.build import BuildOptions, build
 
-    kept = addresses_kept(options["tools"], options["server"])
+    kept = addresses_kept([one for one in options["tools"] if isinstance(one, Path)], options["server"])
     if kept:
         told = (
             f"warning: --server is for relative servers only; the documents name {', '.join(kept[:5])}, which is kept"

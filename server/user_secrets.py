@@ -44,9 +44,9 @@ class UserSecrets:
             return await self._shared.refused(name, value)
         return key.grant is not None and await shielded(self._renewals.refused(self._owner, name, value))
 
-    def advice(self, name: str, host: str, port: int) -> str:
+    def advice(self, name: str, host: str, port: int, what: str = "a key") -> str:
         """Where to keep one."""
-        return f"a key is needed for {host}:{port}: keep it as {name} on the page Keys (by the API: PUT /api/v1/me/tool-keys/{name})"
+        return f"{what} is needed for {host}:{port}: keep it as {name} on the page Keys (by the API: PUT /api/v1/me/tool-keys/{name})"
 
     async def _own(self) -> Mapping[str, ToolKey]:
         return {key.name: key for key in await shielded(self._tool_keys.all(self._owner))}
@@ -57,10 +57,10 @@ class SourceSecrets(UserSecrets):
 
     where = "the hosts of this key of its source"
 
-    def advice(self, name: str, host: str, port: int) -> str:
+    def advice(self, name: str, host: str, port: int, what: str = "a key") -> str:
         """Who keeps one."""
         place = f"PUT /api/v1/sources/{self._owner}/keys/{name}"
-        return f"a key is needed for {host}:{port}: who keeps this source keeps it as {name} on its page, under Keys (by the API: {place})"
+        return f"{what} is needed for {host}:{port}: who keeps this source keeps it as {name} on its page, under Keys (by the API: {place})"
 
 
 def _concealed(value: str | None) -> str | None:

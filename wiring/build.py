@@ -4,11 +4,12 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from agent.execution.caller_supplied import secrets_wanted
 from agent.memory.long_term import LongTermMemory
 from domain.tool import ToolId
 from domain.trajectory import Solved
@@ -22,8 +23,9 @@ from graph.take_overs import Admission, Forget, Tell
 from graph.workers import WORTHWHILE_FILES, counting_processes
 from wiring.container import Container, open_container
 from wiring.encoder_choices import SETTINGS
+from wiring.fetching import fetched_sources, is_address
 from wiring.links import link
-from wiring.settings import Settings
+from wiring.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from wiring.cluster import Cluster
@@ -36,7 +38,8 @@ class BuildOptions:
     ``replace``: documents may make other tools of those that are there. ``ray``: address of a Ray cluster that counts the files and embeds the documents instead. ``documents``: how those of ``tools`` are read.
     """
 
-    tools: tuple[Path, ...] = ()
+    tools: tuple[Path | str, ...] = ()
+    """Files and folders, and addresses (http, https) that documents are fetched from through the guard."""
     trajectories: tuple[Path, ...] = ()
     calls: tuple[Path, ...] = ()
     store: Path | None = None
@@ -61,8 +64,11 @@ async def build(
     """
     start = perf_counter()
     await asyncio.to_thread(_sources, options)
-    async with _cluster(options.ray) as cluster, open_container(settings, options.store, create=True) as container:
-        return await build_open(container, options, progress, tell=tell, cluster=cluster, since=start)
+    async with fetched_sources(settings or read_settings(), options.tools) as (paths, fetched):
+        if paths != options.tools:
+            options = replace(options, tools=paths, documents=fetched.read)
+        async with _cluster(options.ray) as cluster, open_container(settings, options.store, create=True) as container:
+            return await build_open(container, options, progress, tell=tell, cluster=cluster, since=start)
 
 
 async def build_open(
@@ -88,7 +94,7 @@ async def build_open(
         admission=Admission(container.graph, options.replace, forget_beside(container), tell),
         documents=options.documents,
     )
-    names = await ingest.tools(options.tools, options.server)
+    names = await ingest.tools([Path(source) for source in options.tools], options.server)
     async with _counting(trajectories, names, 1 if cluster else options.workers) as (count, ahead):
         for source in trajectories:
             await ingest.records(source, names, count, ahead, _spread(cluster, source, names))
@@ -103,15 +109,16 @@ async def build_open(
         linked = await link(container, lambda done, total: progress("links", done, total), embedded=options.embed)
     statistics = await container.graph.statistics()
     times = Spent(embed_seconds, linked.seconds, perf_counter() - start)
-    documents = await survey(container.graph.documents())
+    documents = await survey(container.graph.documents(), secrets_wanted)
     summary = await asyncio.to_thread(summarise, ingest.result, statistics, linked.counts, documents, times)
     return ingest.result, summary
 
 
 def _sources(options: BuildOptions) -> tuple[list[Source], list[Source]]:
     """Trajectories and calls. Whatever is not there is told before a store is made."""
-    for path in options.tools:
-        options.documents(path, options.server)
+    for source in options.tools:
+        if not is_address(source):
+            options.documents(Path(source), options.server)
     return (
         [read_records(path, "trajectories") for path in options.trajectories],
         [read_records(path, "calls") for path in options.calls],

@@ -1,10 +1,97 @@
-"""Documents of sources from the addresses that their authors give."""
+"""Documents of sources and of builds from the addresses that their authors give."""
 
+import asyncio
+import re
+from collections.abc import AsyncGenerator, Iterable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from domain.tool import ToolDoc
+from graph.importers.records import Skipped
+from graph.sources import read_fetched, read_tools
 from wiring.settings import Settings
 
+if TYPE_CHECKING:
+    from agent.execution.http.fetching import FetchLimits
 
-async def fetch_document(settings: Settings, address: str) -> bytes:
-    """The document at ``address``: https, or http; public, or allowed by ``FOOTPATH_ALLOW_HOSTS``; 8 MiB and 20 seconds at most.
+_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
+_SUFFIXES = (".json", ".yaml", ".yml", ".csv", ".jsonl", ".gz")
+_MIB = 1024 * 1024
+_MOST, _SECONDS = 64 * _MIB, 60.0
+"""Of one document of a build, as large as one that is read from a file."""
+
+
+def is_address(source: Path | str) -> bool:
+    """Whether a source of tools is an address to fetch a document from, and no path."""
+    return isinstance(source, str) and _ADDRESS.match(source) is not None
+
+
+class FetchedDocuments:
+    """Reads sources of tools, some of which were fetched into files from addresses."""
+
+    def __init__(self, addresses: dict[Path, str]) -> None:
+        self._addresses = addresses
+
+    def read(self, path: Path, server: str = "") -> Iterator[ToolDoc | Skipped]:
+        """The documents at a path. Raises as ``read_tools``."""
+        address = self._addresses.get(path)
+        return read_tools(path, server) if address is None else read_fetched(path, address, server)
+
+
+@asynccontextmanager
+async def fetched_sources(
+    settings: Settings, sources: Iterable[Path | str]
+) -> AsyncGenerator[tuple[tuple[Path, ...], FetchedDocuments]]:
+    """The paths of the sources, those at addresses fetched into files for the time of the block, and what reads them.
+
+    Raises as :func:`fetch_document`.
+    """
+    from agent.execution.http.fetching import FetchLimits
+
+    given = list(sources)
+    if not any(map(is_address, given)):
+        yield tuple(map(Path, given)), FetchedDocuments({})
+        return
+    paths: list[Path] = []
+    addresses: dict[Path, str] = {}
+    folder = await asyncio.to_thread(TemporaryDirectory[str], prefix="footpath-fetched-")
+    try:
+        for number, source in enumerate(given):
+            if not is_address(source):
+                paths.append(Path(source))
+                continue
+            content = await fetch_document(settings, str(source), FetchLimits(size=_MOST, seconds=_SECONDS))
+            path = Path(folder.name) / str(number) / _file_name(str(source), content)
+            await asyncio.to_thread(_write, path, content)
+            addresses[path] = str(source)
+            paths.append(path)
+        yield tuple(paths), FetchedDocuments(addresses)
+    finally:
+        await asyncio.to_thread(folder.cleanup)
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir()
+    path.write_bytes(content)
+
+
+def _file_name(address: str, content: bytes) -> str:
+    """A file's name by which its content is read as what it is; by the address's own, where that tells."""
+    name = re.sub(r"[^\w.-]", "_", PurePosixPath(urlsplit(address).path).name)[-100:]
+    if PurePosixPath(name).suffix.lower() in _SUFFIXES:
+        return name
+    begin = content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    lines = begin == b"{" and all(line.lstrip()[:1] == b"{" for line in content.splitlines()[:3] if line.strip())
+    several = lines and content.strip().count(b"\n") > 0
+    return f"{name or 'document'}{'.jsonl' if several else '.json' if begin in (b'{', b'[') else '.yaml'}"
+
+
+async def fetch_document(settings: Settings, address: str, limits: "FetchLimits | None" = None) -> bytes:
+    """The document at ``address``: https, or http; public, or allowed by ``FOOTPATH_ALLOW_HOSTS``; 8 MiB and 20 seconds at most, unless
+    ``limits`` say otherwise.
 
     Up to three redirects are followed, each checked as the first address is.
 
@@ -15,4 +102,4 @@ async def fetch_document(settings: Settings, address: str) -> bytes:
     from agent.execution.http.fetching import fetch
     from agent.execution.http.guard import Guard
 
-    return await fetch(address, Guard(settings.allow_hosts))
+    return await fetch(address, Guard(settings.allow_hosts), limits)

@@ -2,11 +2,13 @@
 
 import ast
 import builtins
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic.types import JsonValue
 
+from agent.execution.caller_supplied import NamesOnce, SecretNames, advise_on_secrets, with_supplied
 from agent.plans.checked_plan import CheckedPlan, checked
 from agent.programs.names import FOUND, tool_names
 from agent.programs.reading import bound_names, calls
@@ -18,6 +20,9 @@ from domain.program import ProgramPlan
 from domain.tool import ToolDoc, ToolId
 from graph.description import find
 from wiring.container import Container
+
+_NAMED = re.compile(r"`(\w+)`")
+"""Names of a program as complaints write them."""
 
 
 async def own_program(
@@ -37,12 +42,14 @@ async def own_program(
     docs = await _tools_in(text, {*inputs, *told}, container)
     names = {name: doc.id for name, doc in tool_names(docs)} | told
     there = {doc.id: doc for doc in docs} | await container.graph.get_tools(told.values())
+    secrets = NamesOnce(await container.secrets())
+    there = {tool: await with_supplied(doc, secrets) for tool, doc in there.items()}
     if gone := sorted(set(told.values()) - there.keys()):
         raise UsageError(
             f"no such tool is in this store: {', '.join(gone)[:300]}; open the store that has it, or import it"
         )
     found = await checked(text, inputs, names, there, container.sandbox(), values=values or {})
-    refuse(found)
+    refuse(found, await advise_on_complaints(found, {name: there[tool] for name, tool in names.items()}, secrets))
     return found.plan
 
 
@@ -64,11 +71,14 @@ async def own_call(container: Container, tool: str, arguments: Mapping[str, Json
     doc = (await container.graph.get_tools([found])).get(found)
     if doc is None:
         raise UsageError(f"no document of {tool[:200]!r} is known: import one that describes it")
+    secrets = NamesOnce(await container.secrets())
+    doc = await with_supplied(doc, secrets)
     shown = signature(doc)
     text = _one_call(shown, arguments)
     made = await checked(text, {}, {shown.name: doc.id}, {doc.id: doc}, container.sandbox())
     if made.complaints:
-        raise UsageError("\n".join(one.message for one in made.complaints))
+        advice = await advise_on_complaints(made, {shown.name: doc}, secrets)
+        raise UsageError("\n".join([*(one.message for one in made.complaints), *advice]))
     program = made.plan.program.model_copy(update={"tainted": True})
     return OwnCall(f"Call {title(doc)}.", made.plan.model_copy(update={"program": program}))
 
@@ -115,8 +125,19 @@ async def _tools_in(text: str, known: Collection[str], container: Container) -> 
     return list((await container.graph.get_tools(ids)).values())
 
 
-def refuse(found: CheckedPlan) -> None:
-    """``UsageError`` with what is wrong with a program, if anything is."""
+def refuse(found: CheckedPlan, advice: Sequence[str] = ()) -> None:
+    """``UsageError`` with what is wrong with a program, if anything is, and ``advice`` behind it."""
     wrong = [f"line {one.line}: {one.message}" if one.line else one.message for one in found.complaints]
     if wrong:
-        raise UsageError("\n".join(wrong))
+        raise UsageError("\n".join([*wrong, *advice]))
+
+
+async def advise_on_complaints(found: CheckedPlan, functions: Mapping[str, ToolDoc], secrets: SecretNames) -> list[str]:
+    """Say how the secrets are given for arguments that the complaints name. ``functions``: that the program calls, by their names in it."""
+    named = {name for one in found.complaints for name in _NAMED.findall(one.message)}
+    lines: list[str] = []
+    for function, doc in functions.items():
+        lacking = {own for name, own in signature(doc).arguments.items() if name in named}
+        if function in named and lacking:
+            lines += await advise_on_secrets(doc, secrets, lacking)
+    return [f"{line}." for line in dict.fromkeys(lines)]

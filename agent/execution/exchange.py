@@ -27,6 +27,6 @@ class Exchange(Protocol):
         """Send a form. ``secrets``: what neither a log nor an error shows of it."""
         ...
 
-    async def post_json(self, url: str, body: JsonObject) -> Answer:
-        """Send JSON."""
+    async def post_json(self, url: str, body: JsonObject, headers: Mapping[str, str] | None = None) -> Answer:
+        """Send JSON. ``headers``: further ones, without secrets."""
         ...

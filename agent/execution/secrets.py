@@ -34,8 +34,8 @@ class Secrets(Protocol):
         """
         ...
 
-    def advice(self, name: str, host: str, port: int) -> str:
-        """How a user gives this secret a value for this host, in a sentence without any value."""
+    def advice(self, name: str, host: str, port: int, what: str = "a key") -> str:
+        """How a user gives this secret a value for this host, in a sentence without any value. ``what``: that it is the value of."""
         ...
 
 
@@ -80,10 +80,10 @@ class EnvironmentSecrets:
         """Never: it is what it is."""
         return False
 
-    def advice(self, name: str, host: str, port: int) -> str:
+    def advice(self, name: str, host: str, port: int, what: str = "a key") -> str:
         """The two variables to set."""
         key = variable(name)
-        return f"a key is needed: set {key} to it and {key}_HOSTS to {_place(host, port)}"
+        return f"{what} is needed: set {key} to it and {key}_HOSTS to {_place(host, port)}"
 
 
 def check_host(name: str, hosts: Iterable[str], host: str, port: int, *, encrypted: bool, where: str) -> None:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, Self
 
-from agent.execution.caller_supplied import with_supplied
+from agent.execution.caller_supplied import NamesOnce, advise_on_secrets, with_supplied
 from agent.execution.secrets import EnvironmentSecrets, Secrets
 from agent.request_reader import PlainReader, RequestReader
 from agent.search.state import Path
@@ -62,8 +62,9 @@ class Evidence:
         self._search = search
         self._weights = weights
         self._flows = flows
-        self._secrets = secrets or EnvironmentSecrets({})
+        self._secrets = NamesOnce(secrets or EnvironmentSecrets({}))
         self._docs: dict[ToolId, ToolDoc] = {}
+        self._advice: dict[ToolId, tuple[str, ...]] = {}
         self._availability: dict[ToolId, float | None] = {}
         self._failing: set[ToolId] = set()
         self._relevance: dict[ToolId, tuple[float, ...]] = {}
@@ -84,6 +85,7 @@ class Evidence:
         )
         for tool, known in around.items():
             if known.document is not None:
+                self._advice[tool] = await advise_on_secrets(known.document, self._secrets)
                 shown = with_flows(await with_supplied(known.document, self._secrets), taken.get(tool, ()))
                 self._docs[tool] = with_feeds(shown, known.feeds)
         self._failing |= {tool for tool, known in around.items() if is_failing(known.facts, self._weights)}
@@ -113,6 +115,10 @@ class Evidence:
     def doc(self, tool: ToolId) -> ToolDoc:
         """The document of a tool that was read."""
         return self._docs[tool]
+
+    def advice(self, tool: ToolId) -> tuple[str, ...]:
+        """How the secrets are given that a tool that was read lacks, in a sentence each."""
+        return self._advice.get(tool, ())
 
     @property
     def all(self) -> tuple[ToolDoc, ...]:

@@ -7,10 +7,11 @@ from typing import Any, TypeVar
 import orjson
 
 from domain.side_effect import MCP, Said
-from domain.tool import Credential, Hint, Parameter, ToolDoc, ToolId, tool_id
+from domain.tool import Credential, Hint, ToolDoc, ToolId, tool_id
 from graph.function_names import function_name
-from graph.importers.openapi_nodes import Schema, items, mapping
-from graph.importers.openapi_parameters import line, parameter, unique
+from graph.importers.mcp_inputs import MAX_NAME, read_inputs
+from graph.importers.openapi_nodes import Schema, mapping
+from graph.importers.openapi_parameters import line
 from graph.importers.openapi_responses import schema_text
 from graph.importers.openapi_schema import Schemas, UnsupportedError
 
@@ -18,9 +19,7 @@ MOST_TOOLS = 500
 """Of one server; those beyond are told as left out."""
 MAX_TOOL = 131_072
 """Characters of one tool of a listing, as JSON."""
-MAX_NAME = 128
 MAX_DESCRIPTION = 4_000
-MAX_FIELDS = 300
 MAX_VISITS = 300_000
 """Schemas visited for one listing."""
 _MOST_TOLD = 100
@@ -37,7 +36,7 @@ _HINTS: dict[tuple[str, bool], Hint] = {
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """``skipped``: what was left out, each with its reason."""
+    """``skipped``: what was left out, of the listing or of a tool's input, each with its reason."""
 
     docs: tuple[ToolDoc, ...] = ()
     skipped: tuple[str, ...] = ()
@@ -69,13 +68,14 @@ def read_listing(tools: Iterable[object], source: McpSource) -> Listing:
             beyond += 1
             continue
         try:
-            doc = _doc(mapping(given), source, visits)
+            doc, notes = _doc(mapping(given), source, visits)
             if doc.id in docs:
                 raise UnsupportedError("another tool of the server has the same name")
         except UnsupportedError as error:
             skipped.append(f"{_shown_name(given)} is left out: {error}")
             continue
         docs[doc.id] = doc
+        skipped += [f"{_shown_name(given)}: {note}" for note in notes]
     if beyond:
         skipped.append(f"{beyond} more tools are left out: of one server {MOST_TOOLS} are read")
     return Listing(tuple(docs.values()), _bounded(skipped))
@@ -90,7 +90,8 @@ def _shown_name(given: object) -> str:
     return line(mapping(given).get("name"), MAX_NAME) or "a tool without a name"
 
 
-def _doc(given: Schema, source: McpSource, visits: "_Visits") -> ToolDoc:
+def _doc(given: Schema, source: McpSource, visits: "_Visits") -> tuple[ToolDoc, tuple[str, ...]]:
+    """Return the document of a tool, and notes on what of its input is not taken."""
     name = given.get("name")
     if not isinstance(name, str) or not name or len(name) > MAX_NAME or not name.isprintable():
         raise UnsupportedError(f"its name must be 1 to {MAX_NAME} printable characters")
@@ -99,7 +100,8 @@ def _doc(given: Schema, source: McpSource, visits: "_Visits") -> ToolDoc:
     if mapping(given.get("execution")).get("taskSupport") == "required":
         raise UnsupportedError("it can be called as a task only, and tasks are not supported")
     hints = hints_of(given)
-    return ToolDoc(
+    inputs = visits.of(given.get("inputSchema"), read_inputs)
+    doc = ToolDoc(
         id=tool_id(source.category, source.toolset, name),
         category=source.category,
         toolset=source.toolset,
@@ -109,13 +111,14 @@ def _doc(given: Schema, source: McpSource, visits: "_Visits") -> ToolDoc:
         url=source.url,
         description=_description(given),
         toolset_description=line(source.about, MAX_DESCRIPTION),
-        parameters=visits.of(given.get("inputSchema"), _parameters),
+        parameters=inputs.parameters,
         response_schema=visits.of(given.get("outputSchema"), _response),
         source=f"mcp:{source.name or source.toolset}",
         credentials=source.credentials,
         side_effect=_said(hints),
         hints=hints,
     )
+    return doc, inputs.notes
 
 
 def hints_of(given: Schema) -> tuple[Hint, ...]:
@@ -154,24 +157,6 @@ class _Visits:
             return read(schemas, schema)
         finally:
             self._left = schemas.left
-
-
-def _parameters(schemas: Schemas, schema: Schema) -> tuple[Parameter, ...]:
-    """The fields of the input, whatever else its schema says; an input without fields that allows any is left without."""
-    merged = schemas.merged(schema)
-    fields = mapping(merged.get("properties"))
-    if len(fields) > MAX_FIELDS:
-        raise UnsupportedError(f"it has {len(fields)} inputs, more than {MAX_FIELDS}")
-    needed = {name for name in items(merged.get("required")) if isinstance(name, str)}
-    if unknown := sorted(needed - fields.keys()):
-        raise UnsupportedError(f"it needs {', '.join(unknown)[:200]}, of which its document says nothing")
-    return unique(_parameter(schemas, name, one, needed=name in needed) for name, one in fields.items() if name)
-
-
-def _parameter(schemas: Schemas, name: str, given: object, *, needed: bool) -> Parameter:
-    if len(name) > MAX_NAME:
-        raise UnsupportedError(f"an input's name is longer than {MAX_NAME} characters")
-    return parameter(schemas, name, schemas.follow(given), given, required=needed, location="body")
 
 
 def _response(schemas: Schemas, schema: Schema) -> str | None:

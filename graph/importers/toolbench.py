@@ -1,11 +1,19 @@
-"""ToolBench's official tool folder: ``toolenv/tools/<Category>/<tool set>.json``, several APIs a file."""
+"""ToolBench's official files: ``toolenv/tools/<Category>/<tool set>.json``, several APIs a file, and ``instruction/G*_query.json``.
 
-from collections.abc import Iterator
+The latter are requests, each with the APIs that it is to be served with: the same APIs again and again, told more or less fully.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any, cast
 
-from domain.tool import ToolDoc, tool_id
+import orjson
+
+from domain.tool import JsonType, ToolDoc, ToolId, tool_id
 from graph.function_names import function_name
 from graph.importers import jsonl
+from graph.importers.json_arrays import read_items
 from graph.importers.records import (
     Record,
     RecordError,
@@ -18,6 +26,14 @@ from graph.importers.records import (
     read_capped,
     text,
 )
+
+_TYPES: dict[str, JsonType | str] = {
+    "str": "string", "int": "integer", "float": "number", "bool": "boolean", "NoneType": "null", "list": "array", "dict": "object",
+}  # fmt: skip
+_LIST_OF = re.compile(r"list of (\w+) with length \d+")
+_LENGTH = "_list_length"
+"""What a template says of a list, inside its item."""
+_DEEPEST = 20
 
 
 def tools_root(path: Path) -> Path:
@@ -76,3 +92,97 @@ def _tool(api: Record, toolset_record: Record, category: str, toolset: str) -> T
         source="toolbench",
         side_effect=jsonl.side_effect(api),
     )
+
+
+def query_files(path: Path) -> list[Path]:
+    """The files of requests in a folder, which may be ``instruction`` or the folder that holds it."""
+    return sorted(path.glob("G*_query.json")) or sorted(path.glob("instruction/G*_query.json"))
+
+
+def is_queries(path: Path) -> bool:
+    """Whether a file is a list of requests with the APIs of each, by its first item."""
+    try:
+        first = next(read_items(path), None)
+    except (RecordError, OSError):  # whoever reads it as something else says what is wrong
+        return False
+    return isinstance(first, dict) and "query" in first and "api_list" in first
+
+
+def read_queries(files: Sequence[Path]) -> Iterator[ToolDoc | Skipped]:
+    """The APIs of all requests, each once, in the order in which they are met first.
+
+    What one request leaves out of an API, as its method or the form of its answers, is taken from the next that tells it.
+    """
+    merged: dict[ToolId, Record] = {}
+    for file in files:
+        number = 0
+        try:
+            for number, item in enumerate(read_items(file), 1):
+                yield from _merge(merged, item, f"request {number}", file)
+        except (RecordError, OSError) as error:
+            read = f"; the {number} requests before it were read" if number else ""
+            yield Skipped(str(file), None, f"{error}{read}")
+    for record in merged.values():
+        try:
+            yield _queried(record)
+        except RecordError as error:
+            yield Skipped(str(files[0]), None, f"{record['tool_name']}/{record['api_name']}: {error}")
+
+
+def _merge(merged: dict[ToolId, Record], item: object, place: str, file: Path) -> Iterator[Skipped]:
+    try:
+        apis = as_list(as_object(item, "the request").get("api_list"), "'api_list'")
+    except RecordError as error:
+        yield Skipped(str(file), None, f"{place}: {error}")
+        return
+    for api in apis:
+        try:
+            record = as_object(api, "the API")
+            found = tool_id(*(text(record, key) for key in ("category_name", "tool_name", "api_name")))
+        except RecordError as error:
+            yield Skipped(str(file), None, f"{place}: {error}")
+            continue
+        known = merged.setdefault(found, {})
+        for key, value in record.items():
+            if not known.get(key) or str(known[key]).isspace():
+                known[key] = value
+
+
+def _queried(record: Record) -> ToolDoc:
+    category, toolset, name = (text(record, key) for key in ("category_name", "tool_name", "api_name"))
+    method = (optional_text(record, "method") or "GET").upper()
+    template: object = record.get("template_response")
+    return ToolDoc(
+        id=tool_id(category, toolset, name),
+        category=category,
+        toolset=toolset,
+        api=name,
+        function=function_name(name, toolset),
+        method=method,
+        description=(optional_text(record, "api_description") or "").strip(),
+        parameters=jsonl.parameters(record, method, ""),
+        response_schema=orjson.dumps(_schema_of(cast("object", template))).decode()
+        if isinstance(template, (dict, list))
+        else None,
+        source="toolbench",
+        side_effect=jsonl.side_effect(record),
+    )
+
+
+def _schema_of(template: object, depth: int = _DEEPEST) -> dict[str, Any]:
+    """The JSON Schema that a template of an answer means: an answer with the names of Python's types in place of its values."""
+    if depth == 0:
+        return {}
+    match template:
+        case dict():
+            fields = cast("dict[str, object]", template)
+            made = {name: _schema_of(value, depth - 1) for name, value in fields.items() if name != _LENGTH}
+            return {"type": "object", "properties": made}
+        case list():
+            parts = cast("list[object]", template)
+            listed = _LIST_OF.fullmatch(parts[0]) if parts and isinstance(parts[0], str) else None
+            return {"type": "array", "items": _schema_of(listed[1] if listed else next(iter(parts), None), depth - 1)}
+        case str() if template in _TYPES:
+            return {"type": _TYPES[template]}
+        case _:
+            return {}

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from agent.execution.secrets import Secrets
 from domain.event import EventRecord
 from domain.program import ProgramPlan
 from server.gateway.following import Followed
@@ -49,6 +50,10 @@ class Backend(Protocol):
 
     @property
     def followed(self) -> Followed: ...
+
+    async def secrets(self) -> Secrets:
+        """The secrets that this caller's calls send."""
+        ...
 
     def run(self, task: Task, person: Person) -> AsyncGenerator[EventRecord]:
         """The events of a run, to its last. Who closes it, or cancels its reading, ends the run. Raises ``FootpathError`` where it cannot be begun."""

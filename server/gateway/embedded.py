@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from agent.asking import NobodyThere
 from agent.execution.approvers import AllowChanges
+from agent.execution.secrets import Secrets
 from domain.event import EventRecord
 from server.gateway.approving import PersonApprover, PersonAsker
 from server.gateway.backend import Person, Task
@@ -28,6 +29,10 @@ class EmbeddedBackend:
     def owner(self) -> str:
         """That of the settings."""
         return self.container.settings.owner
+
+    async def secrets(self) -> Secrets:
+        """Those of this process."""
+        return await self.container.secrets()
 
     def run(self, task: Task, person: Person) -> AsyncGenerator[EventRecord]:
         """A run, learnt from at its end, and kept to be judged later."""

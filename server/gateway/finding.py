@@ -6,6 +6,7 @@ from mcp.types import CallToolResult
 from pydantic.types import JsonValue
 
 from agent.execution.approval import why_asked
+from agent.execution.caller_supplied import advise_on_secrets
 from agent.offer.offer import OfferedTool
 from agent.programs.signatures import Signature
 from agent.text import clean, estimated_tokens
@@ -13,7 +14,7 @@ from domain.tool import ToolDoc, ToolId
 from graph.description import describe
 from server.gateway.answers import fenced, said
 from server.gateway.backend import Backend
-from server.gateway.functions import SessionFunctions
+from server.gateway.functions import SessionFunctions, supplied
 from server.gateway.tools import FindTools, ShowTool
 
 _TOKENS = 1500
@@ -25,7 +26,7 @@ _DESCRIPTION = 1500
 async def find_tools(given: FindTools, backend: Backend, functions: SessionFunctions) -> CallToolResult:
     """The offer for a request, as a run would have it, with the weightiest reasons of each tool."""
     offer = await (await backend.container.offers()).offer(given.request, given.limit)
-    known = await backend.container.graph.get_tools(offer.ids)
+    known = await supplied(backend, offer.ids)
     offered = {one.id: one for one in offer.tools if one.id in known}
     if not offered:
         return said("No function was found: this store has none that fits. Say otherwise what you need.", {"tools": []})
@@ -39,7 +40,7 @@ async def find_tools(given: FindTools, backend: Backend, functions: SessionFunct
 
 async def show_tool(given: ShowTool, backend: Backend, functions: SessionFunctions) -> CallToolResult:
     """All that is known of a tool that somebody needs who calls it."""
-    doc = await functions.tool(given.tool, backend.container)
+    doc = await functions.tool(given.tool, backend)
     (shown,) = functions.shown([doc])
     known = await describe(backend.container.graph, doc.id, backend.container.weights)
     tried = "untested" if known.availability is None else f"{known.availability:.2f}"
@@ -50,6 +51,7 @@ async def show_tool(given: ShowTool, backend: Backend, functions: SessionFunctio
         f"chance that a call succeeds: {tried}",
         clean(doc.description or doc.toolset_description, _DESCRIPTION),
         *_parameters(shown, doc),
+        *await advise_on_secrets(doc, await backend.secrets()),
         shown.stub,
     ]
     text = "\n".join(line for line in lines if line)

@@ -3,13 +3,14 @@
 import ast
 from collections.abc import Iterable, Sequence
 
+from agent.execution.caller_supplied import NamesOnce, with_supplied
 from agent.programs.names import TAKEN, named, tool_names
 from agent.programs.reading import bound_names, calls
 from agent.programs.signatures import Signature, signatures_of
 from domain.errors import UsageError
 from domain.tool import ToolDoc, ToolId
 from graph.description import find
-from wiring.container import Container
+from server.gateway.backend import Backend
 
 _MOST = 2000
 """Names that a session knows; the oldest are forgotten for new ones."""
@@ -33,23 +34,30 @@ class SessionFunctions:
             self._names.pop(self._tools.pop(oldest))
         return list(made.values())
 
-    async def tool(self, name: str, container: Container) -> ToolDoc:
-        """The tool that a name of this session means, or else an id or a name of the store. ``UsageError`` where it is none, or several."""
-        tool = self._tools.get(name) or await find(container.graph, name)
-        found = (await container.graph.get_tools([tool])).get(tool)
+    async def tool(self, name: str, backend: Backend) -> ToolDoc:
+        """The tool, as this caller may call it, that a name of this session means, or else an id or a name of the store. ``UsageError`` where it is none, or several."""
+        tool = self._tools.get(name) or await find(backend.container.graph, name)
+        found = (await supplied(backend, [tool])).get(tool)
         if found is None:
             raise UsageError(f"{name[:200]!r} is no tool that can be called; find_tools names some that can")
         return found
 
-    async def called_in(self, text: str, container: Container) -> dict[str, ToolDoc]:
+    async def called_in(self, text: str, backend: Backend) -> dict[str, ToolDoc]:
         """The tools that a text calls, by their names in it. A name that only the store knows is taken where it is one tool's."""
         known = {name: self._tools.get(name) for name in _called(text)}
         for name in [one for one, tool in known.items() if tool is None]:
-            found = await container.graph.find_function(name)
+            found = await backend.container.graph.find_function(name)
             known[name] = found[0] if len(found) == 1 else None
         wanted = {name: tool for name, tool in known.items() if tool is not None}
-        docs = await container.graph.get_tools(wanted.values())
+        docs = await supplied(backend, wanted.values())
         return {name: docs[tool] for name, tool in wanted.items() if tool in docs}
+
+
+async def supplied(backend: Backend, tools: Iterable[ToolId]) -> dict[ToolId, ToolDoc]:
+    """Tools as a run of this caller sees them: without the parameters that their secrets fill. Those without a document are left out."""
+    found = await backend.container.graph.get_tools(tools)
+    secrets = NamesOnce(await backend.secrets())
+    return {tool: await with_supplied(doc, secrets) for tool, doc in found.items()}
 
 
 def _called(text: str) -> Iterable[str]:

@@ -21,6 +21,7 @@ from server.gateway.following import Told
 from server.gateway.functions import SessionFunctions
 from server.gateway.solutions import solution_named
 from server.gateway.tools import Ask, CallTool, RunProgram
+from wiring.own_programs import advise_on_complaints
 
 _COMPLAINTS = 10
 _SERVED = frozenset({"answered", "partly"})
@@ -50,13 +51,13 @@ class Runner:
         elif given.inputs:
             raise UsageError("inputs are those of a solution; write values into your program")
         else:
-            docs = await self.functions.called_in(given.program, self.backend.container)
+            docs = await self.functions.called_in(given.program, self.backend)
             plan = await self._written(given.program, docs)
         return await self._answered(Task(given.request, plan), _FRUITLESS)
 
     async def call_tool(self, given: CallTool) -> CallToolResult:
         """One call, as a program of one line."""
-        doc = await self.functions.tool(given.tool, self.backend.container)
+        doc = await self.functions.tool(given.tool, self.backend)
         (shown,) = self.functions.shown([doc])
         plan = await self._written(_call(shown, given.arguments), {shown.name: doc})
         run, transcript = await self._followed(Task(f"Call {title(doc)}.", plan, worded=False))
@@ -69,7 +70,8 @@ class Runner:
         if found.complaints:
             told = [f"Line {one.line}: {one.message}" if one.line else one.message for one in found.complaints]
             more = "Functions are known by find_tools or show_tool; nothing was called. Mend the program and send it again."
-            raise UsageError("\n".join((*told[:_COMPLAINTS], more)))
+            advice = await advise_on_complaints(found, docs, await self.backend.secrets())
+            raise UsageError("\n".join((*told[:_COMPLAINTS], *advice, more)))
         return found.plan.model_copy(update={"program": found.plan.program.model_copy(update={"tainted": True})})
 
     async def _solution(self, given: RunProgram) -> ProgramPlan:

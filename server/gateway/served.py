@@ -4,6 +4,7 @@ import logging
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 
+from agent.execution.secrets import Secrets
 from agent.planners.by_name import default_planner
 from agent.scheduler import closing
 from agent.text import clean
@@ -52,6 +53,10 @@ class ServedBackend:
     def owner(self) -> str:
         """The user's own."""
         return self.caller.user.id
+
+    async def secrets(self) -> Secrets:
+        """The user's own, and what is lent to everyone."""
+        return await self.services.agents.secrets_of(self.owner)
 
     async def run(self, task: Task, person: Person) -> AsyncGenerator[EventRecord]:
         """A run of the server's, followed to its end; what it asks is put to the person. It is cancelled where nobody follows it any more."""

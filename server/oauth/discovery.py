@@ -1,5 +1,6 @@
 """What an API says of who gives tokens for it (RFC 9728), and what that authorization server says of itself (RFC 8414, OpenID Connect)."""
 
+import logging
 import re
 from collections.abc import Sequence
 from typing import cast
@@ -7,16 +8,27 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, JsonValue
 
-from agent.execution.exchange import Exchange
+from agent.execution.exchange import Answer, Exchange
 from domain.errors import NoAnswerError
 from domain.model import JsonObject, Model
 from server.oauth.addresses import checked_endpoint, origin_of
+from server.oauth.challenges import parse_challenges
 from server.storage.key_grants import ClientAuth
 from server.storage.tool_keys import GrantKind
 
-_TOLD = re.compile(r'resource_metadata\s*=\s*(?:"([^"]*)"|([^\s,"]+))', re.IGNORECASE)
+_log = logging.getLogger(__name__)
 _SCOPE = re.compile(r"[!#-\[\]-~]{1,200}")
 _MOST_SCOPES = 100
+_MOST_PLACES = 3
+"""Addresses of metadata that are taken from one refusal."""
+_INITIALIZE: JsonObject = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "footpath", "version": "1"}},
+}
+"""What a client of the Model Context Protocol says first, by POST; its server refuses it where it wants a token."""
+_MCP_ACCEPT = {"Accept": "application/json, text/event-stream"}
 _AUTH: dict[JsonValue, ClientAuth] = {"none": "none", "client_secret_basic": "basic", "client_secret_post": "post"}
 _GRANTS: tuple[GrantKind, ...] = ("authorization_code", "client_credentials")
 
@@ -73,12 +85,33 @@ async def _protected_resource(exchange: Exchange, address: str) -> JsonObject | 
 
 
 async def _told_by_refusal(exchange: Exchange, address: str) -> list[str]:
+    """Return where the API's refusal says that its metadata are (RFC 9728, 5.1).
+
+    It is asked by GET. Where that is refused otherwise, it may be an MCP server, which is spoken to by POST: its ``initialize``
+    changes nothing, and is sent without a key. An API that answers a GET is not posted to.
+    """
     try:
         answer = await exchange.get(address)
-    except NoAnswerError:  # it may serve what it says of itself all the same
+        if places := _metadata_places(answer):
+            return places
+        if not 400 <= answer.status < 500:
+            return []
+    except (
+        NoAnswerError
+    ) as error:  # a stream without end, or a redirect: it may serve what it says of itself all the same
+        _log.debug("%s", error)
+    try:
+        return _metadata_places(await exchange.post_json(address, _INITIALIZE, _MCP_ACCEPT))
+    except NoAnswerError as error:
+        _log.debug("%s", error)
         return []
-    found = _TOLD.search(answer.challenge) if answer.status == 401 else None
-    return [_endpoint(found[1] or found[2])] if found else []
+
+
+def _metadata_places(answer: Answer) -> list[str]:
+    if answer.status != 401:
+        return []
+    told = [challenge.parameters.get("resource_metadata", "") for challenge in parse_challenges(answer.challenge)]
+    return [_endpoint(place) for place in dict.fromkeys(told) if place][:_MOST_PLACES]
 
 
 def _is_about(resource: JsonValue, address: str) -> bool:

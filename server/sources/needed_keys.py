@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable
 
 from pydantic import Field
 
+from agent.execution.caller_supplied import wanted_credentials
 from agent.execution.secrets import Secrets
 from domain.model import Model
 from domain.tool import Credential, OAuthFlow, ToolDoc
@@ -60,7 +61,8 @@ async def _wants(user: User, storage: Storage) -> Wants:
         if use.keys_of == "source" and use.author_id != user.id:
             continue
         lender = one.source_id if use.keys_of == "source" else None
-        for credential in one.doc.credentials:
+        by_parameter = wanted_credentials(one.doc) if lender is None else ()  # a source's keys fill no parameter
+        for credential in (*one.doc.credentials, *by_parameter):
             found.setdefault((lender, credential.secret), []).append((one.doc, credential))
     return found
 

@@ -24,10 +24,14 @@ CLIENT, SECRET = "the-client", "s3cret/of+the client"
 
 @dataclass
 class FakeAuthorizationServer:
-    """``answers_token``: what the token address does in place of what it should. ``lifetime``: seconds of an access token."""
+    """``answers_token``: what the token address does in place of what it should. ``lifetime``: seconds of an access token.
+
+    ``get_status``: what an MCP endpoint that is spoken to by POST only answers to GET.
+    """
 
     url: str = ""
     lifetime: int | None = 3600
+    get_status: int = 405
     refreshes: bool = True
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
     resource: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -121,7 +125,24 @@ def application(fake: FakeAuthorizationServer) -> FastAPI:
         place = f"{fake.url}/.well-known/oauth-protected-resource/things"
         return JSONResponse({"error": "no"}, 401, {"WWW-Authenticate": f'Bearer resource_metadata="{place}"'})
 
+    _add_mcp_endpoint(app, fake)
     return app
+
+
+def _add_mcp_endpoint(app: FastAPI, fake: FakeAuthorizationServer) -> None:
+    """An endpoint that is spoken to by POST only, with its metadata where only its refusal says."""
+
+    @app.get("/meta/hdr.json")
+    async def resource_named_by_header() -> Response:
+        return JSONResponse({"resource": f"{fake.url}/hdr/mcp", "authorization_servers": [fake.url]} | fake.resource)
+
+    @app.api_route("/hdr/mcp", methods=["GET", "POST", "HEAD", "DELETE"])
+    async def mcp_endpoint(request: Request) -> Response:
+        fake.calls.append(f"{request.method} {(await request.body()).decode()[:60]}")
+        if request.method != "POST":
+            return Response(None, fake.get_status, {"Allow": "POST"})
+        challenge = f'Basic realm="a, \\"b\\" resource_metadata=no", Bearer error="invalid_token", resource_metadata="{fake.url}/meta/hdr.json"'
+        return JSONResponse({"error": "no"}, 401, {"WWW-Authenticate": challenge})
 
 
 def _metadata(url: str) -> dict[str, Any]:

@@ -49,6 +49,25 @@ async def test_an_api_says_who_gives_tokens_for_it(world: World, fake: FakeAutho
     }
 
 
+@pytest.mark.parametrize("status", [405, 406, 404, 400, 401])
+async def test_an_mcp_server_that_is_spoken_to_by_post_only_is_discovered(
+    world: World, fake: FakeAuthorizationServer, status: int
+) -> None:
+    fake.get_status = status
+    answer = await asked(world, fake.url + "/hdr/mcp")
+    assert answer.status_code == 200, answer.text
+    assert (answer.json()["resource"], answer.json()["issuer"]) == (f"{fake.url}/hdr/mcp", fake.url)
+    assert fake.calls[0].startswith("GET")
+    assert fake.calls[1].startswith('POST {"jsonrpc":"2.0","id":1,"method":"initialize"')
+    assert len(fake.calls) == 2
+
+
+async def test_an_api_that_answers_a_read_is_not_posted_to(world: World, fake: FakeAuthorizationServer) -> None:
+    fake.get_status = 200
+    assert (await asked(world, fake.url + "/hdr/mcp")).status_code == 200
+    assert [call.split()[0] for call in fake.calls] == ["GET"]
+
+
 async def test_an_authorization_server_says_it_itself(world: World, fake: FakeAuthorizationServer) -> None:
     found = (await asked(world, fake.url)).json()
     assert (found["issuer"], found["resource"], found["scopes"]) == (fake.url, "", ["things", "others"])

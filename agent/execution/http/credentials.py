@@ -44,7 +44,8 @@ async def keyed(request: Outgoing, tool: ToolDoc, secrets: Secrets) -> Keyed:
     parts = urlsplit(request.url)
     encrypted = parts.scheme == "https"
     host, port = parts.hostname or "", parts.port or (443 if encrypted else 80)
-    values: list[str] = []
+    keys: list[str] = []
+    hidden: list[str] = []
     sent: list[tuple[str, str]] = []
     bindings: list[Binding] = []
     advice: list[str] = []
@@ -59,12 +60,13 @@ async def keyed(request: Outgoing, tool: ToolDoc, secrets: Secrets) -> Keyed:
                 raise
             advice.append(str(error))
             continue
-        values += _parts(credential, value)
+        keys.append(value)
+        hidden += _parts(credential, value) if credential.hidden else ()
         sent.append((credential.secret, value))
         bindings.append(Binding(parameter=credential.name, origin="secret", reference=credential.secret))
     request = replace(request, keyed=request.keyed or bool(bindings))
-    caller = _caller(values) if request.keyed else ""
-    return Keyed(request, Redactor(values), tuple(bindings), tuple(advice), caller, tuple(sent))
+    caller = _caller(keys) if request.keyed else ""
+    return Keyed(request, Redactor(hidden), tuple(bindings), tuple(advice), caller, tuple(sent))
 
 
 def _caller(values: Sequence[str]) -> str:

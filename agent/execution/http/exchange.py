@@ -53,9 +53,10 @@ class GuardedExchange:
         kind = {"Content-Type": "application/x-www-form-urlencoded"}
         return await self._ask(_Question("POST", url, {**kind, **headers}, body), secrets)
 
-    async def post_json(self, url: str, body: JsonObject) -> Answer:
-        """Send JSON."""
-        return await self._ask(_Question("POST", url, {"Content-Type": "application/json"}, orjson.dumps(body)), ())
+    async def post_json(self, url: str, body: JsonObject, headers: Mapping[str, str] | None = None) -> Answer:
+        """Send JSON. ``headers``: further ones, without secrets."""
+        sent = {"Content-Type": "application/json", **(headers or {})}
+        return await self._ask(_Question("POST", url, sent, orjson.dumps(body)), ())
 
     async def close(self) -> None:
         """Close the client; idempotent."""

@@ -78,6 +78,12 @@ async def _followed(client: httpx.AsyncClient, guard: Guard, address: str, limit
 async def _content(response: httpx.Response, address: str, limits: FetchLimits) -> bytes:
     if response.status_code != 200:
         raise UnavailableError(f"{address} answers with HTTP {response.status_code}; {_cure(response.status_code)}")
+    if response.headers.get("content-type", "").strip().lower().startswith("text/event-stream"):
+        raise BrokenInputError(
+            "is a stream of events and no document, as MCP servers of the former transport (HTTP with SSE) answer; add an MCP server as a"
+            " source of the server, by the address of its streamable HTTP endpoint, often /mcp",
+            file=address,
+        )
     chunks: list[bytes] = []
     size = 0
     async for chunk in response.aiter_raw():
@@ -110,4 +116,6 @@ def _cure(status: int) -> str:
         return "it wants a login, which is not sent to fetch a document: give the document as a file"
     if status in (404, 410):
         return "give the address of the document itself (often /openapi.json)"
+    if status in (405, 406):
+        return "no document is read there; if an MCP server listens there, add it as a source of the server"
     return "try again later, or give the document as a file"

@@ -17,10 +17,10 @@ from agent.execution.mcp.exchange import Exchange
 from agent.execution.mcp.results import outcome_of_code, outcome_of_fault, said
 from agent.execution.mcp.sessions import BusyError, McpSessions
 from agent.execution.secrets import EnvironmentSecrets, Secrets
-from domain.errors import ForbiddenAddressError, SecretError
+from domain.errors import ForbiddenAddressError, InvalidArgumentsError, SecretError
 from domain.model import JsonObject
 from domain.plan import CallOutcome
-from domain.tool import ToolDoc
+from domain.tool import Parameter, ToolDoc
 
 _NOT_KNOWN = "the call was sent, so it is not known whether it took effect"
 
@@ -164,13 +164,26 @@ def _no_tool(text: str) -> bool:
 
 
 def _request(tool: ToolDoc, arguments: JsonObject) -> types.ClientRequest:
-    """Null is sent where the parameter may be null, and is no argument elsewhere."""
+    """Build the request. Null is sent where the parameter may be null, and is no argument elsewhere.
+
+    Raises ``InvalidArgumentsError`` where a further field has the name of a parameter.
+    """
     known = {parameter.name: parameter for parameter in tool.parameters}
-    sent = {
-        known[name].wire_name if name in known else name: value
-        for name, value in arguments.items()
-        if value is not None or (name in known and known[name].nullable)
-    }
+    sent: JsonObject = {}
+    further: JsonObject = {}
+    for name, value in arguments.items():
+        parameter = known.get(name, Parameter(name=name))
+        if parameter.spread and isinstance(value, dict):
+            further |= value
+        elif value is not None or parameter.nullable or parameter.type == "any":
+            sent[parameter.wire_name] = value
+    taken = {parameter.wire_name for parameter in tool.parameters if not parameter.spread}
+    if clashes := sorted(taken & further.keys()):
+        spread = next(parameter.name for parameter in tool.parameters if parameter.spread)
+        raise InvalidArgumentsError(
+            f"{spread} holds {', '.join(clashes)[:200]}, which {tool.api} has as a parameter of its own; give the value there"
+        )
+    sent |= further
     return types.ClientRequest(types.CallToolRequest(params=types.CallToolRequestParams(name=tool.api, arguments=sent)))
 
 

@@ -1,13 +1,18 @@
 """The tools that a server offers, page by page, as tool documents: so many pages, tools and bytes, whatever its cursors say."""
 
 import asyncio
+import logging
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
+import httpx
 import orjson
 from mcp import types
 
+from agent.execution.http.client import guarded_client
 from agent.execution.http.log_redaction import unlogged
 from agent.execution.mcp.connection import Connection, Page, UnansweredError
 from agent.execution.mcp.endpoint import Endpoint, endpoint_of
@@ -20,6 +25,12 @@ from domain.tool import ToolDoc, tool_id
 from graph.importers.mcp import MOST_TOOLS, Listing, McpSource, read_listing
 
 _MOST_CURSOR = 4_096
+_PROBE = 5.0
+"""Seconds that a server has to begin a stream of the former transport."""
+_MOST_PROBED = 16_384
+"""Bytes of such a stream that are looked at."""
+_ENDPOINT_EVENT = re.compile(rb"(?:^|[\r\n])event: ?endpoint[\r\n]")
+_log = logging.getLogger(__name__)
 _NOT_THERE = frozenset({404, 405, 410})
 """What a server answers with at a path of which it knows nothing."""
 
@@ -81,6 +92,12 @@ async def _listing(
         if failed.status in (401, 403):
             raise SecretError(_wants_key(endpoint)) from error
         if failed.status in _NOT_THERE:
+            if await _speaks_former_transport(sessions, endpoint):
+                raise BrokenInputError(
+                    "speaks the former transport of the protocol (HTTP with SSE, 2024-11-05), and only streamable HTTP is spoken here; "
+                    f"give the address of its streamable HTTP endpoint, often {_streamable(endpoint.url)}, or update the server",
+                    file=endpoint.place,
+                ) from error
             raise BrokenInputError(
                 f"answers with HTTP {failed.status}, so it is not where an MCP server listens; correct the path, often /mcp",
                 file=endpoint.place,
@@ -89,6 +106,47 @@ async def _listing(
             endpoint.redactor.clean(f"the MCP server at {endpoint.place} cannot be read: {error}")
         ) from error
     return tools, about, told
+
+
+async def _speaks_former_transport(sessions: McpSessions, endpoint: Endpoint) -> bool:
+    """Whether a server that takes no POST answers a GET with a stream that names another address to post to.
+
+    That is how a client of both transports tells them apart (section "Backwards Compatibility" of the protocol's transports).
+    """
+    if endpoint.command is not None:
+        return False
+    headers = {
+        "User-Agent": "footpath",
+        "Accept-Encoding": "identity",
+        **endpoint.headers,
+        "Accept": "text/event-stream",
+    }
+    begun = b""
+    try:
+        async with (
+            asyncio.timeout(min(_PROBE, sessions.parameters.http.timeout)),
+            guarded_client(sessions.guard, timeout=httpx.Timeout(_PROBE), headers=headers) as client,
+            client.stream("GET", endpoint.url) as response,
+        ):
+            kind = response.headers.get("content-type", "").strip().lower()
+            if response.status_code != 200 or not kind.startswith("text/event-stream"):
+                return False
+            async for chunk in response.aiter_raw():
+                begun += chunk
+                if _ENDPOINT_EVENT.search(begun) or len(begun) > _MOST_PROBED:
+                    break
+    except (TimeoutError, httpx.HTTPError, ForbiddenAddressError) as error:
+        _log.debug("%s is not known to speak the former transport (%s)", endpoint.place, type(error).__name__)
+    return _ENDPOINT_EVENT.search(begun) is not None
+
+
+def _streamable(url: str) -> str:
+    """Where a server that has both transports usually has the other one, without a query, which may hold a key."""
+    parts = urlsplit(url)
+    path = parts.path.rstrip("/")
+    return urlunsplit(
+        (parts.scheme, parts.netloc, f"{path.removesuffix('/sse')}/mcp" if path.endswith("/sse") else "/mcp", "", "")
+    )
 
 
 def _wants_key(endpoint: Endpoint) -> str:

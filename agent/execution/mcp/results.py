@@ -13,6 +13,8 @@ from graph.lenient_json import MAX_DEPTH, written_deep
 _INVALID = frozenset({-32_700, -32_600, -32_602})
 _NO_METHOD = -32_601
 _UNKNOWN_TOOL = "unknown tool"
+_COMPARED_DEPTH = 2
+"""Levels of a structured answer at which a text may repeat a whole object or list: the SDK writes ``{"result": [item, …]}`` as a text for each item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +27,71 @@ class Said:
 
 
 def said(content: list[Any], structured: object, limit: int) -> Said:
-    """The answer as text: its structured form where it has one, else its texts, a line between them."""
+    """The answer as text: its structured form where it has one, else its texts, a line between them.
+
+    A text beside the structured form that says something else is kept under a key of its own, ``text`` where that is free.
+    """
     parts = [cast(dict[str, Any], part) for part in content if isinstance(part, dict)]
     notes = tuple(note for part in parts if (note := _note(part)))[:20]
-    text = "\n".join(_texts(parts)) if structured is None else json.dumps(structured, ensure_ascii=False)
+    texts = list(_texts(parts))
+    text = "\n".join(texts) if structured is None else json.dumps(structured, ensure_ascii=False)
     if text.lstrip()[:1] in ("{", "[") and written_deep(text):
         return Said("", notes, f"the answer is nested deeper than {MAX_DEPTH} levels, not kept")
+    if structured is not None and (others := _other_texts(structured, texts)):
+        text = json.dumps(_with_text(structured, "\n".join(others)), ensure_ascii=False)
     if len(text) > limit:
         return Said(text[:limit], (*notes, f"cut at {limit} characters"))
     return Said(text, notes)
+
+
+def _with_text(structured: object, text: str) -> dict[str, object]:
+    """Add a text to the structured form under a key that it does not have.
+
+    A key, because programs read fields and a note is cut short; beside the other fields, so that these stay where the tool's output schema
+    says. What is no object stands under ``result``, as the SDK wraps it.
+    """
+    fields = cast(dict[str, object], structured) if isinstance(structured, dict) else {"result": structured}
+    key = "text"
+    while key in fields:
+        key = f"content_{key}"
+    return {**fields, key: text}
+
+
+def _other_texts(structured: object, texts: list[str]) -> list[str]:
+    """Return the texts that repeat nothing of the structured form: neither it, nor a value or an item of it, as the SDK writes them."""
+    if not texts:
+        return []
+    known = {_canonical(value) for value in _values_in(structured)}
+    if not {_canonical("\n".join(texts)), _canonical(_read("\n".join(texts)))}.isdisjoint(known):
+        return []
+    return [text for text in texts if text.strip() and {_canonical(text), _canonical(_read(text))}.isdisjoint(known)]
+
+
+def _values_in(structured: object) -> Iterator[object]:
+    """Yield the value, those inside it two levels down, and the scalars at any depth: so no part is written more than three times."""
+    level: list[object] = [structured]
+    depth = 0
+    while level:
+        yield from (value for value in level if depth <= _COMPARED_DEPTH or not isinstance(value, (dict, list)))
+        outer, level, depth = level, [], depth + 1
+        for value in outer:
+            if isinstance(value, dict):
+                level += cast(dict[str, object], value).values()
+            elif isinstance(value, list):
+                level += cast(list[object], value)
+
+
+def _read(text: str) -> object:
+    """The value of a text that is JSON, else the text."""
+    try:
+        return text if written_deep(text) else json.loads(text)
+    except ValueError:
+        return text
+
+
+def _canonical(value: object) -> str:
+    """A form in which equal values are equal: keys sorted, spaces at the ends of a text left out."""
+    return json.dumps(value.strip() if isinstance(value, str) else value, sort_keys=True)
 
 
 def _texts(parts: list[dict[str, Any]]) -> Iterator[str]:

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 
+from admission.auth_check import check_auth
 from admission.gate import Draft, GateDeps, examine
 from agent.execution.executor import CallResult
 from agent.execution.secrets import EnvironmentSecrets
 from domain.model import JsonObject
-from domain.tool import Credential, ToolDoc
+from domain.tool import Credential, Parameter, ToolDoc
 from tests.unit.admission.test_quality import doc
 
 
@@ -52,3 +53,14 @@ async def test_a_key_that_may_be_missing_keeps_nothing_from_being_called() -> No
     verdicts, executor = await said(required=False)
     assert (verdicts["auth"], verdicts["probe"]) == ("warned", "passed")
     assert executor.calls == 1
+
+
+async def test_a_header_that_each_call_needs_is_named_with_its_setting() -> None:
+    token = Parameter(name="Api-Username", location="header", required=True)
+    tool = doc("list_ships", "Lists the ships that lie in the harbour.").model_copy(
+        update={"url": "https://harbour.example/ships", "toolset": "Harbour", "parameters": (token,)}
+    )
+    (found,) = await check_auth(tool, EnvironmentSecrets({}), "caller")
+    assert (found.verdict, "FOOTPATH_SECRET_HARBOUR_API_USERNAME" in found.advice) == ("warned", True)
+    kept = EnvironmentSecrets({"FOOTPATH_SECRET_HARBOUR_API_USERNAME": "ada"})
+    assert [one.verdict for one in await check_auth(tool, kept, "caller")] == ["passed"]

@@ -1,6 +1,6 @@
 """What the caller supplies: keys that catalogues declare as parameters, and the key of a repeated write."""
 
-from agent.execution.caller_supplied import with_supplied
+from agent.execution.caller_supplied import NamesOnce, advise_on_secrets, secrets_wanted, with_supplied
 from agent.execution.secrets import EnvironmentSecrets
 from domain.tool import Credential, Location, Parameter, ToolDoc, tool_id
 
@@ -49,3 +49,50 @@ async def test_an_idempotency_key_is_no_parameter_and_makes_a_write_repeatable()
     made = await with_supplied(given, EnvironmentSecrets({}))
     assert (given.repeatable, made.repeatable, made.idempotency_header) == (False, True, "idempotency-key")
     assert [parameter.name for parameter in made.parameters] == ["text"]
+
+
+async def test_any_header_or_cookie_is_filled_by_its_secret_and_only_keys_are_hidden() -> None:
+    names = ("MY_SET_API_KEY", "MY_SET_API_USERNAME", "MY_SET_LANG")
+    secrets = EnvironmentSecrets({f"FOOTPATH_SECRET_{name}": "v" for name in names})
+    user = Parameter(name="Api-Username", location="header", required=True)
+    lang = Parameter(name="lang", location="cookie")
+    made = await with_supplied(tool(Parameter(name="q"), key("header", "Api-Key"), user, lang), secrets)
+    assert [parameter.name for parameter in made.parameters] == ["q"]
+    assert [(one.name, one.place, one.hidden) for one in made.credentials] == [
+        ("Api-Key", "header", True), ("Api-Username", "header", False), ("lang", "cookie", False),
+    ]  # fmt: skip
+
+
+async def test_advice_names_the_secret_of_each_required_parameter_that_no_request_gives() -> None:
+    given = tool(
+        key("header", "Api-Key"),
+        Parameter(name="Api-Username", location="header", required=True),
+        Parameter(name="X-Version", location="header", required=True, default="2"),
+        Parameter(name="X-Trace", location="header"),
+        Parameter(name="city", required=True),
+        key("header", "Idempotency-Key"),
+        key("body", "token"),
+    )
+    assert list(secrets_wanted(given)) == ["my_set_api_key", "my_set_api_username"]
+    assert await advise_on_secrets(given, HAVING) == (
+        "Api-Username is needed: set FOOTPATH_SECRET_MY_SET_API_USERNAME to it and"
+        " FOOTPATH_SECRET_MY_SET_API_USERNAME_HOSTS to api.example.com:443",
+    )
+    assert len(await advise_on_secrets(given, EnvironmentSecrets({}))) == 2
+    assert await advise_on_secrets(given, EnvironmentSecrets({}), {"city"}) == ()
+    for url in ("", "stdio:notes", "https://[broken"):
+        assert await advise_on_secrets(given.model_copy(update={"url": url}), EnvironmentSecrets({})) == ()
+
+
+async def test_a_name_is_looked_up_once() -> None:
+    looked_up: list[str] = []
+
+    class Counting(EnvironmentSecrets):
+        async def has(self, name: str) -> bool:
+            looked_up.append(name)
+            return await super().has(name)
+
+    secrets = NamesOnce(Counting({"FOOTPATH_SECRET_MY_SET_API_KEY": "v"}))
+    for _ in range(3):
+        assert (await with_supplied(tool(key()), secrets)).credentials
+    assert looked_up == ["my_set_api_key"]

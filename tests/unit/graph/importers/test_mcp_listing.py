@@ -5,9 +5,12 @@ from typing import Any
 import orjson
 import pytest
 
+from agent.execution.validation import validate
 from agent.programs.signatures import signature
+from domain.errors import InvalidArgumentsError
 from domain.tool import ToolDoc
-from graph.importers.mcp import MAX_FIELDS, MOST_TOOLS, McpSource, read_listing
+from graph.importers.mcp import MOST_TOOLS, McpSource, read_listing
+from graph.importers.mcp_inputs import MAX_FIELDS
 
 SOURCE = McpSource("https://harbour.example/mcp", "harbour", "Harbour", about="Berths  and\nships.")
 
@@ -131,3 +134,100 @@ def test_a_program_may_call_it_as_any_function() -> None:
     assert made.arguments == {"ship": "ship", "with_crew": "with-crew"}
     assert "ship: str" in made.text
     assert "{'number':int}" in made.text
+
+
+def inputs_of(schema: Any) -> dict[str, Any]:
+    return {parameter.name: parameter for parameter in one(inputSchema=schema).parameters}
+
+
+STRING, WHOLE = {"type": "string"}, {"type": "integer"}
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+def test_the_fields_of_all_alternatives_are_inputs_and_those_of_each_are_required(keyword: str) -> None:
+    by_name = {"type": "object", "properties": {"in": STRING, "name": STRING, "at": STRING}, "required": ["in", "name"]}
+    by_number = {"properties": {"in": STRING, "number": WHOLE, "at": WHOLE}, "required": ["in", "number", "at"]}
+    found = inputs_of(
+        {keyword: [by_name, {"$ref": "#/$defs/Number"}, {"type": "null"}], "$defs": {"Number": by_number}}
+    )
+    assert [(name, parameter.required) for name, parameter in found.items()] == [
+        ("in", True), ("name", False), ("at", False), ("number", False),
+    ]  # fmt: skip
+    assert (found["in"].type, found["in"].json_schema, found["number"].type) == ("string", None, "integer")
+    doc = one(inputSchema={keyword: [by_name, by_number]})
+    for at in (5, "quay"):
+        assert validate(doc, {"in": "Oslo", "at": at})["at"] == at
+    with pytest.raises(InvalidArgumentsError, match="at must"):
+        validate(doc, {"in": "Oslo", "at": [1]})
+
+
+def test_what_holds_together_is_joined_whatever_keyword_it_stands_under() -> None:
+    found = inputs_of(
+        {
+            "$ref": "#/$defs/In",
+            "$defs": {
+                "Page": {"properties": {"limit": {"type": "integer", "maximum": 9}}, "required": ["limit"]},
+                "In": {
+                    "properties": {"limit": {"minimum": 1}, "kind": STRING},
+                    "allOf": [{"$ref": "#/$defs/Page"}],
+                    "anyOf": [{"required": ["kind"]}, {"properties": {"tag": STRING}, "required": ["tag"]}],
+                    "if": {"properties": {"kind": {"const": "ship"}}},
+                    "then": {"properties": {"flag": STRING}, "required": ["flag"]},
+                },
+            },
+        }
+    )
+    assert {name: parameter.required for name, parameter in found.items()} == {
+        "limit": True, "kind": False, "tag": False, "flag": False,
+    }  # fmt: skip
+    assert orjson.loads(found["limit"].json_schema)["allOf"]
+    union = {
+        "oneOf": [{"properties": {"kind": {"const": kind, **STRING}}, "required": ["kind"]} for kind in ("a", "b")]
+    }
+    assert inputs_of(union)["kind"].enum == ("a", "b")
+    assert inputs_of({"properties": {"a": False, "b": STRING}}).keys() == {"b"}
+    assert inputs_of({"anyOf": [{"properties": {"a": False}}, {"properties": {"a": STRING}}]})["a"].type == "string"
+
+
+def test_further_fields_are_an_object_whose_entries_are_sent_beside_the_others() -> None:
+    (free,) = inputs_of({"type": "object", "additionalProperties": True}).values()
+    assert (free.name, free.type, free.spread, free.required, free.json_schema) == (
+        "additional_fields", "object", True, False, None,
+    )  # fmt: skip
+    beside = one(inputSchema={"properties": {"ship": STRING}, "required": ["ship"], "additionalProperties": WHOLE})
+    assert [parameter.name for parameter in beside.parameters] == ["ship", "additional_fields"]
+    assert validate(beside, {"ship": "Argo", "additional_fields": {"crew": 5}})
+    with pytest.raises(InvalidArgumentsError, match="crew"):
+        validate(beside, {"ship": "Argo", "additional_fields": {"crew": [5]}})
+    assert inputs_of({"properties": {"ship": STRING}}).keys() == {"ship"}
+    assert inputs_of({"properties": {"ship": STRING}, "additionalProperties": False}).keys() == {"ship"}
+    taken = inputs_of({"properties": {"additional_fields": STRING}, "additionalProperties": {}})
+    assert {name: parameter.spread for name, parameter in taken.items()} == {
+        "additional_fields": False, "body_additional_fields": True,
+    }  # fmt: skip
+    needed = inputs_of({"required": ["port"], "additionalProperties": WHOLE})
+    assert (needed["port"].required, needed["port"].type) == (True, "integer")
+
+
+def test_what_of_an_input_is_not_taken_is_told() -> None:
+    schema = {"patternProperties": {"^x-": STRING}, "not": {"required": ["a"]}, "additionalProperties": False}
+    listing = read_listing([{"name": "berth_of", "inputSchema": schema}], SOURCE)
+    assert [parameter.name for parameter in listing.docs[0].parameters] == ["additional_fields"]
+    assert any("names match ^x-" in note for note in listing.skipped)
+    assert any("under 'not'" in note for note in listing.skipped)
+    assert all(note.startswith("berth_of: ") for note in listing.skipped)
+    assert "no object" in left_out(inputSchema={"type": "array", "items": STRING})
+    assert "no object" in left_out(inputSchema={"anyOf": [STRING, {"type": "null"}]})
+
+
+def test_alternatives_that_multiply_end() -> None:
+    ship = {"properties": {f"f{n}": {"type": "string", "description": "x" * 100} for n in range(290)}}
+    many = {"anyOf": [{"$ref": "#/$defs/Ship"}] * 1_000, "$defs": {"Ship": ship}}
+    assert "alternatives have more than" in left_out(inputSchema=many)
+    itself = {
+        "anyOf": [{"$ref": "#/$defs/A"}],
+        "$defs": {"A": {"properties": {"a": STRING}, "anyOf": [{"$ref": "#/$defs/A"}]}},
+    }
+    listing = read_listing([{"name": "berth_of", "inputSchema": itself}], SOURCE)
+    assert [parameter.name for parameter in listing.docs[0].parameters] == ["a"]
+    assert "refer to themselves" in listing.skipped[0]

@@ -32,8 +32,8 @@ class Obtained:
             raise SecretError(self._fails)
         return not self._last
 
-    def advice(self, name: str, host: str, port: int) -> str:
-        return name
+    def advice(self, name: str, host: str, port: int, what: str = "a key") -> str:
+        return f"{what} {name}"
 
 
 async def called(secrets: Obtained, method: str, *script: Answer) -> tuple[CallResult, Served]:

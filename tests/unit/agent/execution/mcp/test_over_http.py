@@ -10,11 +10,13 @@ import orjson
 import pytest
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
-from starlette.routing import Mount
+from starlette.requests import Request
+from starlette.responses import StreamingResponse
+from starlette.routing import Mount, Route
 
 from agent.execution.mcp import McpExecutor, list_tools
 from agent.execution.secrets import EnvironmentSecrets
-from domain.errors import UnavailableError
+from domain.errors import BrokenInputError, UnavailableError
 from graph.importers.mcp import MOST_TOOLS, McpSource
 from tests.unit.agent.execution.mcp.everything import everything
 from tests.unit.agent.execution.mcp.hostile import Asked, Hostile
@@ -231,6 +233,25 @@ async def test_a_redirect_within_the_server_is_followed() -> None:
     async with served(paged({None: (named("a"), None)})) as at, sessions() as ours:
         listing = await list_tools(ours, McpSource(f"{at}/mcp", "harbour", "paged"), NO_KEYS)
     assert [doc.api for doc in listing.docs] == ["a"]
+
+
+@pytest.mark.parametrize(("path", "instead"), [("/sse", "/mcp"), ("/harbour/sse", "/harbour/mcp"), ("/events", "/mcp")])
+async def test_a_server_of_the_former_transport_is_told_by_what_it_answers(path: str, instead: str) -> None:
+    app = everything(sse_path=path).sse_app()
+    async with served(app) as at, sessions() as ours:
+        with pytest.raises(BrokenInputError, match="the former transport") as told:
+            await list_tools(ours, McpSource(f"{at}{path}?key=k-123456", "harbour", "former"), NO_KEYS)
+    assert f"often {at}{instead}, or" in str(told.value)
+    assert "k-123456" not in str(told.value)
+
+
+async def test_a_stream_that_is_no_transport_is_not_taken_for_one() -> None:
+    async def ticks(_: Request) -> StreamingResponse:
+        return StreamingResponse(iter([b"event: tick\ndata: endpoint\n\n"]), media_type="text/event-stream")
+
+    async with served(Starlette(routes=[Route("/ticks", ticks)])) as at, sessions() as ours:
+        with pytest.raises(BrokenInputError, match="not where an MCP server listens"):
+            await list_tools(ours, McpSource(f"{at}/ticks", "harbour", "ticks"), NO_KEYS)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,86 @@
+"""The items of a JSON array in a file, one at a time: files of hundreds of megabytes are read in the memory that one item takes."""
+
+import codecs
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from graph.importers.records import MAX_RECORD, RecordError
+
+_PIECE = 1 << 20
+_BLANK = " \t\r\n"
+_DECODER = json.JSONDecoder()
+_More = Callable[[int], str]
+"""Reads so many bytes on; empty at the end of the file."""
+
+
+def read_items(path: Path) -> Iterator[object]:
+    """Yield the items of the array that a file holds.
+
+    Raises:
+        RecordError: it holds no array, or is broken at an item, whose number is said. OSError: it cannot be read.
+    """
+    with path.open("rb") as stream:
+        decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        number = 0
+
+        def more(size: int) -> str:
+            body = stream.read(size)
+            try:
+                text = decoder.decode(body, final=not body)
+            except UnicodeDecodeError as error:
+                raise RecordError(f"not UTF-8 near item {number + 1}; convert the file to UTF-8") from error
+            return text if text or not body else more(size)  # part of one character only
+
+        text = more(_PIECE).lstrip(_BLANK)
+        if not text.startswith("["):
+            raise RecordError("no JSON array: it must begin with [")
+        at = 1
+        while True:
+            text, at, ended = _at_item(text, at, more, first=not number)
+            if ended:
+                return
+            item, text, at = _item(text, at, more, number + 1)
+            number += 1
+            yield item
+
+
+def _at_item(text: str, at: int, more: _More, *, first: bool) -> tuple[str, int, bool]:
+    """Move to the next item, over blanks and the comma before it; True: the array ends there."""
+    comma = first
+    while True:
+        while at < len(text) and text[at] in _BLANK:
+            at += 1
+        if at == len(text):
+            text, at = more(_PIECE), 0
+            if not text:
+                raise RecordError("cut off: its array has no end")
+        elif text[at] == "]":
+            return text, at, True
+        elif text[at] == "," and not comma:
+            comma, at = True, at + 1
+        elif comma:
+            return text, at, False
+        else:
+            raise RecordError("not JSON: a comma is missing between two items of its array")
+
+
+def _item(text: str, at: int, more: _More, number: int) -> tuple[object, str, int]:
+    """Decode the item that begins at ``at``. Where it is not whole yet, as much again is read, so that a long one is decoded a few times only."""
+    while True:
+        try:
+            item, end = _DECODER.raw_decode(text, at)
+            if end < len(text):  # a number may go on behind the end of what was read
+                return item, text, end
+            problem = "its array has no end"
+        except json.JSONDecodeError as error:
+            problem = error.msg
+        except RecursionError as error:
+            raise RecordError(f"item {number} is nested too deeply: it holds a cycle, or is no such record") from error
+        text, at = text[at:], 0
+        if len(text) > MAX_RECORD:
+            raise RecordError(f"item {number} is not JSON ({problem}), or longer than {MAX_RECORD >> 20} MiB")
+        piece = more(max(_PIECE, len(text)))
+        if not piece:
+            raise RecordError(f"item {number} is not JSON ({problem})")
+        text += piece
