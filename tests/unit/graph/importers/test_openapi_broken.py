@@ -8,6 +8,7 @@ import pytest
 
 from domain.errors import BrokenInputError
 from graph.importers.openapi import read_openapi
+from graph.importers.openapi_schema import MAX_VISITS, Schemas
 
 OK: dict[str, Any] = {"200": {"description": "ok"}}
 
@@ -133,3 +134,17 @@ def test_documents_of_real_services(shared_data: Path, name: str, operations: in
     )
     assert all(doc.url.startswith("https://") for doc in docs)
     assert [doc.api for doc in docs if doc.method == "GET" and not doc.response_schema] == []
+
+
+def test_schemas_of_a_document_that_costs_too_much_lose_depth_and_stay() -> None:
+    parts: dict[str, Any] = {"type": "string"}
+    for name in ("harbour", "berth", "ship", "owner"):
+        parts = {"type": "object", "properties": {name: parts, "kind": {"type": "string"}}}
+    reference = {"$ref": "#/whole"}
+    whole, spent, nothing = (Schemas({"whole": parts}, visits) for visits in (MAX_VISITS, 0, -MAX_VISITS))
+    assert "harbour" in json.dumps(whole.shape(reference))
+    shallow = json.dumps(spent.shape(reference))
+    assert ("owner" in shallow, "ship" in shallow, "berth" in shallow) == (True, True, False)
+    assert (nothing.shape(reference), nothing.example(reference)) == ({"type": "object"}, None)
+    assert nothing.shape({"type": "array", "items": reference}) == {"type": "array"}
+    assert nothing.merged(reference) == parts
