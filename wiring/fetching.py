@@ -4,7 +4,7 @@ from wiring.settings import Settings
 
 
 async def fetch_document(settings: Settings, address: str) -> bytes:
-    """The document at ``address``: https, or http; public, or allowed by ``FOOTPATH_ALLOW_HOSTS``; 8 MiB and 20 seconds at most.
+    """The document at ``address``: https, or http; public, or allowed by ``FOOTPATH_ALLOW_HOSTS``; ``FOOTPATH_SOURCE_BYTES`` at most.
 
     Up to three redirects are followed, each checked as the first address is.
 
@@ -12,7 +12,7 @@ async def fetch_document(settings: Settings, address: str) -> bytes:
         ForbiddenAddressError: it, or what it redirects to, may not be reached.
         UnavailableError: nothing came, or not in time. BrokenInputError: what came is no document.
     """
-    from agent.execution.http.fetching import fetch
+    from agent.execution.http.fetching import FetchLimits, fetch
     from agent.execution.http.guard import Guard
 
-    return await fetch(address, Guard(settings.allow_hosts))
+    return await fetch(address, Guard(settings.allow_hosts), FetchLimits(size=settings.source_bytes))

@@ -167,7 +167,8 @@ async def test_an_outline_is_bounded_whatever_is_listed() -> None:
 
 
 async def test_a_document_that_does_not_say_where_it_is_called_is_told() -> None:
-    for servers in ({"servers": []}, {"servers": [{"url": "/v1"}]}):
+    given: list[Json] = [{"servers": []}, {"servers": [{"url": "/v1"}]}]
+    for servers in given:
         content = document({"/items": {"get": operation("items")}}, **servers)
         found = await read_document(orjson.dumps(content), category="Ports", toolset="Harbour")
         assert [tool.url for tool in found.tools] == [""]
