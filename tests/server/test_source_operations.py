@@ -173,7 +173,8 @@ async def test_what_is_no_choice_is_told(author: Asking, changed: Any, told: str
 async def test_only_a_document_has_operations_to_choose_from(world: World, author: Asking) -> None:
     form = {"name": "Form", "kind": "form", "category": "sea", "tools": [{"name": "a", "url": "https://a.example"}]}
     made = await author("POST", "/sources", form)
-    for method, path, body in (("GET", "outline", None), ("PUT", "operations", {})):
+    asked: list[tuple[str, str, dict[str, Any] | None]] = [("GET", "outline", None), ("PUT", "operations", {})]
+    for method, path, body in asked:
         refused = await author.answer(method, f"/sources/{made['id']}/{path}", body)
         assert (refused.status_code, "no document" in refused.json()["detail"]) == (400, True)
     kept = await world.services.storage.sources.get(made["id"])
