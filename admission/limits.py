@@ -38,6 +38,6 @@ class ReadLimits:
         return cls(
             document=document,
             operations=operations,
-            memory=max(usual.memory, usual.memory // usual.document * document),
-            output=max(usual.output, usual.output // usual.operations * operations),
+            memory=max(usual.memory, usual.memory * document // usual.document),
+            output=max(usual.output, usual.output * operations // usual.operations),
         )
