@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from admission.findings import failed, passed, warned
+from admission.findings import PLACELESS, failed, passed, warned
 from domain.errors import ForbiddenAddressError
 from domain.source import Finding
 from domain.tool import STDIO, ToolDoc
@@ -20,13 +20,7 @@ _PLACE = re.compile(r"\{[^{}]*\}")
 async def check_address(tool: ToolDoc, declared: str, reach: Reach) -> list[Finding]:
     """``declared``: the host that the source was said to be at; empty where nothing was said."""
     if not tool.url:
-        return [
-            failed(
-                "address",
-                "its document does not say where it is called",
-                "add servers to the document, or give the source an address (base_url)",
-            )
-        ]
+        return [failed("address", *PLACELESS)]
     if tool.url.startswith(STDIO):
         return [passed("address", f"it is spoken with by {tool.host}, which an administrator allowed", host=tool.host)]
     parts = urlsplit(tool.url)

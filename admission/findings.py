@@ -7,6 +7,12 @@ from domain.source import CheckName, Finding
 UNNAMED = "a tool that is for others"
 """What a tool is called to whom it is hidden from."""
 
+PLACELESS = (
+    "its document does not say where it is called",
+    "add servers to the document, or give the source an address (base_url)",
+)
+"""What a tool without an address is told, and what to do."""
+
 
 def passed(check: CheckName, told: str, **evidence: JsonValue) -> Finding:
     """What is as it should be."""

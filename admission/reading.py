@@ -19,7 +19,8 @@ from typing import Any
 import orjson
 
 from admission.limits import MIB, ReadLimits
-from domain.errors import BrokenInputError
+from domain.errors import BrokenInputError, TooManyOperationsError
+from domain.operations import OperationChoice, Outline
 from domain.source import Finding
 from domain.tool import ToolDoc, tool_id
 
@@ -49,34 +50,53 @@ async def read_document(
     toolset: str,
     base_url: str = "",
     address: str = "",
+    operations: OperationChoice | None = None,
     limits: ReadLimits | None = None,
 ) -> Read:
     """The tools of an OpenAPI 3 or Swagger 2 document, JSON or YAML. ``address``: where it was fetched from.
+
+    ``operations``: those that are taken; without it, all.
 
     ``base_url``: where servers that the document gives without a host are; without it, at the document's own address; at the
     root of its host where the document names no servers.
 
     Raises:
+        TooManyOperationsError: it lists more operations than may be taken; some have to be chosen.
         BrokenInputError: it is no such document, or takes more than it may; the message says what to do.
     """
     limits = limits or ReadLimits()
     name = address or "the document"
-    if len(data) > limits.document:
-        raise BrokenInputError(
-            f"has {len(data) / MIB:.1f} MiB, more than the {limits.document / MIB:.0f} MiB that a source's document may have;"
-            " leave out operations that nobody needs, or split it into several sources",
-            file=name,
-        )
+    _check_size(data, limits, name)
     wanted = {
         "category": category,
         "toolset": toolset,
         "server": base_url or address,
         "own": not base_url,
+        "operations": (operations or OperationChoice()).model_dump(),
         "limits": asdict(limits),
     }
     reading = Reading(f"{__package__}.reading_process", orjson.dumps(wanted), data, limits)
     told, last = await reading.lines(name)
     return await _taken(told, last, name, (category, toolset))
+
+
+async def read_outline(data: bytes, *, address: str = "", limits: ReadLimits | None = None) -> Outline:
+    """List the operations of a document, for choosing among them. Raises ``BrokenInputError`` as :func:`read_document`."""
+    limits = limits or ReadLimits()
+    name = address or "the document"
+    _check_size(data, limits, name)
+    wanted = orjson.dumps({"outline": True, "limits": asdict(limits)})
+    (outline,), _ = await Reading(f"{__package__}.reading_process", wanted, data, limits).lines(name)
+    return Outline.model_validate_json(outline)
+
+
+def _check_size(data: bytes, limits: ReadLimits, name: str) -> None:
+    if len(data) > limits.document:
+        raise BrokenInputError(
+            f"has {len(data) / MIB:.1f} MiB, more than the {limits.document / MIB:.0f} MiB that a source's document may have"
+            " (FOOTPATH_SOURCE_BYTES); give a smaller one, with the operations that are needed",
+            file=name,
+        )
 
 
 class Reading:
@@ -101,7 +121,8 @@ class Reading:
         found = output.splitlines()
         last: dict[str, Any] = orjson.loads(found[-1]) if code == 0 and found else {}
         if code or "skipped" not in last:
-            raise BrokenInputError(str(last.get("error")) if last else _ending(code, self), file=name)
+            kind = TooManyOperationsError if last.get("code") == TooManyOperationsError.code else BrokenInputError
+            raise kind(str(last.get("error")) if last else _ending(code, self), file=name)
         return found[:-1], last
 
     def run(self) -> tuple[bytes, int]:

@@ -6,22 +6,29 @@ Started by :mod:`admission.reading` only.
 import resource
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urljoin
 
 import orjson
 
+from admission.findings import PLACELESS, failed
 from admission.limits import ReadLimits
-from domain.errors import BrokenInputError
+from domain.errors import BrokenInputError, TooManyOperationsError
+from domain.operations import NO_TAG, Operation, OperationChoice, Outline, TagCount
 from graph.importers.openapi import METHODS, read_openapi
+from graph.importers.openapi_files import as_openapi
 from graph.importers.openapi_nodes import Schema, items, mapping
 from graph.importers.yaml_events import YamlError, read_yaml
 
 _TEXT_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_NAME = Path("document")
 _MOST_SKIPPED = 200
 _OUT_OF_MEMORY = 3
+_OUTLINED_TAGS = 1_000
+_NAMED_TAGS = 10
+"""Of the largest, where a document is refused."""
 _CONTROLS = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)), " ")
 
 
@@ -40,7 +47,7 @@ def bounded(read: Callable[[bytes, dict[str, Any], ReadLimits], Iterator[bytes]]
         for line in read(sys.stdin.buffer.read(), wanted, limits):
             sys.stdout.buffer.write(line + b"\n")
     except BrokenInputError as error:
-        _tell(str(error).removeprefix(f"{error.file}: "))
+        _tell(str(error).removeprefix(f"{error.file}: "), error.code)
     except RecursionError:
         _tell("is nested too deeply to be read; take out schemas that contain themselves")
     except (MemoryError, SystemError):  # C code that finds no memory may say either
@@ -50,8 +57,8 @@ def bounded(read: Callable[[bytes, dict[str, Any], ReadLimits], Iterator[bytes]]
     return 0
 
 
-def _tell(error: str) -> None:
-    sys.stdout.buffer.write(orjson.dumps({"error": error}) + b"\n")
+def _tell(error: str, code: str = BrokenInputError.code) -> None:
+    sys.stdout.buffer.write(orjson.dumps({"error": error, "code": code}) + b"\n")
 
 
 def _bind(limits: ReadLimits) -> None:
@@ -72,13 +79,22 @@ def _bind(limits: ReadLimits) -> None:
 
 
 def lines(data: bytes, wanted: dict[str, Any], limits: ReadLimits) -> Iterator[bytes]:
-    """A tool a line, and a last line with what was skipped and found. ``BrokenInputError``: it is no document that may be read."""
+    """A tool a line, and a last line with what was skipped and found. With ``outline`` wanted, the document's outline in place of tools.
+
+    Raises ``BrokenInputError``: it is no document that may be read.
+    """
     document = _parsed(data)
     del data
-    document = mapping(_in_one_order(document))
+    document = mapping(_in_one_order(as_openapi(document, _NAME)))
     document["paths"] = _told_apart(mapping(document.get("paths")))
+    listed = _listed(document)
+    if wanted.get("outline"):
+        yield _outline(document, listed, limits).model_dump_json().encode()
+        yield orjson.dumps({"skipped": [], "findings": []})
+        return
+    taken = _taken(listed, OperationChoice.model_validate(wanted.get("operations") or {}), limits)
     skipped: list[str] = []
-    controls = count = 0
+    controls = placeless = 0
 
     def report(error: BrokenInputError) -> None:
         if len(skipped) < _MOST_SKIPPED:
@@ -86,16 +102,16 @@ def lines(data: bytes, wanted: dict[str, Any], limits: ReadLimits) -> Iterator[b
 
     place = (str(wanted["category"]), str(wanted["toolset"]))
     server = str(wanted["server"])
-    if wanted.get("own") and not items(document.get("servers")):
+    if server and wanted.get("own") and not items(document.get("servers")):
         server = urljoin(server, "/")  # by OpenAPI's word, where a document names no servers
-    for tool in read_openapi(Path("document"), report, server=server, document=document, place=place):
-        count += 1
-        if count > limits.operations:
-            raise BrokenInputError(
-                f"holds more than the {limits.operations:,} operations that a source may have; leave out what nobody needs,"
-                " or split it into several sources",
-                file="",
-            )
+    for tool in read_openapi(
+        _NAME,
+        report,
+        server=server,
+        document=document,
+        place=place,
+        chosen=lambda one: (one.method, one.path) in taken,
+    ):
         content = tool.model_dump(mode="json")
         line = orjson.dumps(clean := _clean(content))
         controls += clean != content
@@ -103,8 +119,58 @@ def lines(data: bytes, wanted: dict[str, Any], limits: ReadLimits) -> Iterator[b
             told = f"it comes to {len(line) // 1024} KiB, more than the {limits.tool // 1024} KiB that a tool may have"
             report(BrokenInputError(f"{tool.api[:200]} is not imported: {told}", file=""))
             continue
+        placeless += not tool.url
         yield line
-    yield orjson.dumps({"skipped": skipped, "findings": _findings(document, controls)})
+    yield orjson.dumps({"skipped": skipped, "findings": _findings(document, controls, placeless)})
+
+
+def _listed(document: Schema) -> list[Operation]:
+    found: list[Operation] = []
+
+    def note(one: Operation) -> bool:
+        found.append(one)
+        return False
+
+    for _ in read_openapi(_NAME, lambda _: None, document=document, chosen=note):
+        pass
+    return found
+
+
+def _taken(listed: Sequence[Operation], choice: OperationChoice, limits: ReadLimits) -> set[tuple[str, str]]:
+    """Return method and path of each operation that is chosen. Raises ``BrokenInputError`` where they are too many, or none of some."""
+    taken = choice.select(listed)
+    largest = ", ".join(f"{one.tag[:60] or '(none)'} ({one.count:,})" for one in _tags(listed)[:_NAMED_TAGS])
+    how = f"choose those that are needed, by tag, path, method or name ('operations'). Its largest tags: {largest}"
+    if len(taken) > limits.operations:
+        count = f"{len(listed):,} operations" + ("" if choice.is_empty else f", {len(taken):,} of them chosen")
+        raise TooManyOperationsError(
+            f"holds {count}, and a source may have {limits.operations:,} (FOOTPATH_SOURCE_TOOLS); {how}", file=""
+        )
+    if listed and not taken:
+        raise BrokenInputError(f"holds {len(listed):,} operations, none of which is chosen; {how}", file="")
+    return {(one.method, one.path) for one in taken}
+
+
+def _outline(document: Schema, listed: Sequence[Operation], limits: ReadLimits) -> Outline:
+    """List the operations, within half of what may be answered."""
+    room, shown = limits.output // 2, list[Operation]()
+    for one in listed[: limits.outlined]:
+        room -= len(one.model_dump_json())
+        if room < 0:
+            break
+        shown.append(one)
+    title = mapping(document.get("info")).get("title")
+    return Outline(
+        title=" ".join(title.split())[:200] if isinstance(title, str) else "",
+        total=len(listed),
+        operations=tuple(shown),
+        tags=tuple(_tags(listed)[:_OUTLINED_TAGS]),
+    )
+
+
+def _tags(listed: Sequence[Operation]) -> list[TagCount]:
+    counted = Counter(tag for one in listed for tag in one.tags or (NO_TAG,))
+    return [TagCount(tag=tag, count=count) for tag, count in counted.most_common()]
 
 
 def _parsed(data: bytes) -> Schema:
@@ -180,8 +246,11 @@ def _clean(value: Any) -> Any:
     return value
 
 
-def _findings(document: Schema, controls: int) -> list[dict[str, Any]]:
+def _findings(document: Schema, controls: int, placeless: int) -> list[dict[str, Any]]:
+    """What is to be said of the whole. ``controls``: tools with control characters; ``placeless``: those without an address."""
     found: list[dict[str, Any]] = []
+    if placeless:
+        found.append(failed("address", *PLACELESS).model_dump(mode="json"))
     if controls:
         found.append(
             {

@@ -47,6 +47,12 @@ class BrokenInputError(FootpathError):
         self.line = line
 
 
+class TooManyOperationsError(BrokenInputError):
+    """A document that lists more operations than a source may have; some of them have to be chosen."""
+
+    code = "too_many_operations"
+
+
 class UnavailableError(FootpathError):
     """A store or service that is not there, or cannot be used as it is (exit code 3)."""
 

@@ -29,8 +29,8 @@ MOST_VALUES = 10_000
 MOST_LEVELS = 64
 """Of values within values."""
 _WITHOUT = frozenset({"GET", "HEAD", "OPTIONS"})
-STREAMED = frozenset({("POST", "/api/v1/data/uploads")})
-"""Operations that read their body piece by piece, bound it themselves, and make nothing of it: files of administrators."""
+STREAMED = frozenset({("POST", "/api/v1/data/uploads"), ("POST", "/api/v1/sources/documents")})
+"""Operations that read their body piece by piece, once they know who sends it, bound it themselves, and make nothing of it."""
 _SMALL = 65_536
 """Bytes of a body that anyone may send at any time: only what goes beyond counts as held."""
 

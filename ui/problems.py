@@ -33,6 +33,7 @@ _SENTENCES = {
     "secret": message("The key cannot be used so."),
     "invalid_arguments": message("The values do not fit the tool."),
     "broken_input": message("What was given cannot be read."),
+    "too_many_operations": message("The document lists more operations than a source may have."),
     "internal": message("Something went wrong inside the server."),
 }
 """By the code of the problem document, which is stable."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from domain.operations import NO_TAG, OperationChoice
 from ui.language import listing, message, moment, say, say_count
 from ui.sources import Counts, Past, Source, SourceTool
 
@@ -131,3 +132,19 @@ def names_told(tools: Sequence[str], most: int = 6) -> str:
 def when(at: datetime | None) -> str:
     """A time in UTC, to the minute."""
     return f"{moment(at)} UTC" if at else say("never")
+
+
+_TAGS, _PATHS, _SINGLE, _METHODS = message("tags"), message("paths"), message("single operations"), message("methods")
+
+
+def operations_told(choice: OperationChoice) -> str:
+    """Which operations of its document a source takes."""
+    if choice.is_empty:
+        return say("All operations of its document are taken.")
+    tags = [tag if tag != NO_TAG else say("without a tag") for tag in choice.tags]
+    parts = [
+        say("{what}: {text}", what=say(what), text=listing(list(texts)))
+        for what, texts in ((_TAGS, tags), (_PATHS, choice.paths), (_SINGLE, choice.names), (_METHODS, choice.methods))
+        if texts
+    ]
+    return say("Of its document are taken: {parts}.", parts="; ".join(parts))

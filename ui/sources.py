@@ -6,10 +6,15 @@ from urllib.parse import quote, urlsplit
 from pydantic import BaseModel, Field, JsonValue
 
 from domain.model import JsonObject
+from domain.operations import OperationChoice, Outline
 from domain.side_effect import Said, SideEffect, side_effect
 from ui.client import Client, read, read_all
 from ui.tool_keys import Flow
 
+_READING = 120.0
+"""Seconds that reading a document may take: it is fetched, waits for its turn, and is read."""
+TOO_MANY = "too_many_operations"
+"""The problem of a document that lists more operations than a source may have."""
 AUTHORS = frozenset({"author", "admin"})
 """Roles that may add tools."""
 
@@ -50,6 +55,8 @@ class Source(BaseModel):
     address: str = ""
     command: str = ""
     author: str = ""
+    base_url: str = ""
+    operations: OperationChoice = Field(default_factory=OperationChoice)
     visibility: str = "everybody"
     roles: list[str] = Field(default_factory=list[str])
     users: list[str] = Field(default_factory=list[str])
@@ -66,6 +73,19 @@ class Source(BaseModel):
     check_trouble: str = ""
     checked: int = 0
     to_check: int = 0
+
+
+class SentDocument(BaseModel):
+    """A document that was sent by itself."""
+
+    id: str
+
+
+class SourceOutline(Outline):
+    """The operations of a source's document."""
+
+    most: int
+    """That a source may have."""
 
 
 class Finding(BaseModel):
@@ -231,7 +251,28 @@ def source(client: Client, source: str) -> Source:
 
 def add_source(client: Client, new: JsonObject) -> Source:
     """Read a new one. Its tools are drafts. Raises ServerError: it says what is wrong with it."""
-    return read(Source, client.send("POST", "/sources", json=new))
+    return read(Source, client.send("POST", "/sources", json=new, timeout=_READING))
+
+
+def send_document(client: Client, text: str) -> str:
+    """Send a document by itself, and return the id by which a new source, or another reading, names it."""
+    sent = client.send("POST", "/sources/documents", content=text.encode(), timeout=_READING)
+    return read(SentDocument, sent).id
+
+
+def outline_document(client: Client, given: JsonObject) -> SourceOutline:
+    """List the operations of a document: ``given`` as its text, its address or its id."""
+    return read(SourceOutline, client.send("POST", "/sources/outline", json=given, timeout=_READING))
+
+
+def outline_source(client: Client, source: str) -> SourceOutline:
+    """List the operations of a source's document."""
+    return read(SourceOutline, client.send("GET", f"/sources/{source}/outline", timeout=_READING))
+
+
+def choose_operations(client: Client, source: str, choice: OperationChoice) -> None:
+    """Have a source take these operations of its document. Raises ServerError: it then stays as it is."""
+    client.send("PUT", f"/sources/{source}/operations", json=choice.model_dump(mode="json"), timeout=_READING)
 
 
 def change_source(client: Client, source: str, changed: JsonObject) -> None:
@@ -279,9 +320,9 @@ def source_history(client: Client, source: str) -> list[Past]:
     return read_all(Past, client.send("GET", f"/sources/{source}/history"))
 
 
-def refresh_source(client: Client, source: str, document: str = "") -> None:
-    """Read it again and compare. ``document``: the new text, of one that has no address."""
-    client.send("POST", f"/sources/{source}/refresh", json={"document": document} if document else {})
+def refresh_source(client: Client, source: str, document: JsonObject | None = None) -> None:
+    """Read it again and compare. ``document``: the new one, as text or by its id, of a source that has no address."""
+    client.send("POST", f"/sources/{source}/refresh", json=document or {}, timeout=_READING)
 
 
 def rewrite_source(client: Client, source: str, tools: list[JsonObject]) -> Source:

@@ -90,8 +90,8 @@ def _file_name(address: str, content: bytes) -> str:
 
 
 async def fetch_document(settings: Settings, address: str, limits: "FetchLimits | None" = None) -> bytes:
-    """The document at ``address``: https, or http; public, or allowed by ``FOOTPATH_ALLOW_HOSTS``; 8 MiB and 20 seconds at most, unless
-    ``limits`` say otherwise.
+    """The document at ``address``: https, or http; public, or allowed by ``FOOTPATH_ALLOW_HOSTS``; ``FOOTPATH_SOURCE_BYTES`` at most,
+    unless ``limits`` say otherwise.
 
     Up to three redirects are followed, each checked as the first address is.
 
@@ -99,7 +99,7 @@ async def fetch_document(settings: Settings, address: str, limits: "FetchLimits 
         ForbiddenAddressError: it, or what it redirects to, may not be reached.
         UnavailableError: nothing came, or not in time. BrokenInputError: what came is no document.
     """
-    from agent.execution.http.fetching import fetch
+    from agent.execution.http.fetching import FetchLimits, fetch
     from agent.execution.http.guard import Guard
 
-    return await fetch(address, Guard(settings.allow_hosts), limits)
+    return await fetch(address, Guard(settings.allow_hosts), limits or FetchLimits(size=settings.source_bytes))

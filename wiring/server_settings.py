@@ -73,7 +73,7 @@ class ServerSettings(BaseModel):
         default=2, ge=1, le=100, description="Sources that the gate of a server looks at at a time."
     )
     source_bytes: int = Field(
-        default=8_000_000, ge=1000, le=64_000_000, description="Bytes that a source's document may have."
+        default=33_554_432, ge=1000, le=67_108_864, description="Bytes that a source's document may have."
     )
     upload_bytes: int = Field(
         default=2_000_000_000,

@@ -150,7 +150,7 @@ class _Visits:
         self._left = MAX_VISITS
 
     def of(self, given: object, read: Callable[[Schemas, Schema], T]) -> T:
-        """What is read from a schema. Raises ``UnsupportedError``, too, where nothing is left."""
+        """What is read from a schema; of less depth once they are spent."""
         schema = mapping(given)
         schemas = Schemas(schema, self._left)
         try:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from domain.errors import BrokenInputError
+from domain.operations import Operation
 from domain.side_effect import MCP, Said
 from domain.tool import Credential, Parameter, ToolDoc, ToolId, tool_id
 from graph.function_names import function_name
@@ -28,6 +29,9 @@ _BESIDE_METHODS = ("$ref", "summary", "description", "servers", "parameters", "a
 _NO_OBJECT = "not an object; describe there what is called, or take it out"
 _NO_METHOD = "no method of HTTP; correct how it is written"
 MAX_NAME = 200
+MAX_TAGS = 20
+"""Tags of an operation that are listed."""
+MAX_SUMMARY = 200
 MAX_DESCRIPTION = 4_000
 """Characters; a toolset's description is repeated in each of its tools."""
 
@@ -45,8 +49,9 @@ def read_openapi(
     server: str = "",
     document: Schema | None = None,
     place: tuple[str, str] | None = None,
+    chosen: Callable[[Operation], bool] | None = None,
 ) -> Iterator[ToolDoc]:
-    """The operations of a document, in its order.
+    """The operations of a document, in its order; with ``chosen``, those for which it returns true.
 
     Category is the first tag, tool set the extension ``x-toolset``, api the ``operationId``; the document's title and
     ``METHOD /path`` stand in for what is not given, and are added where a name is taken. ``server`` is the address that
@@ -70,6 +75,8 @@ def read_openapi(
 
     for route, method, path_item, operation in _operations(schemas, content, path, told):
         empty = False
+        if chosen is not None and not chosen(_listed(route, method, operation)):
+            continue
         importing = _Importing(content, schemas, route, method, path_item, operation, server, path.name, place)
         try:
             doc, problems = importing.tool(taken)
@@ -124,6 +131,19 @@ def _operations(
                 yield route, method, path_item, schemas.follow(operation)
             except UnsupportedError as error:
                 report(BrokenInputError(f"{method[:40].upper()} {route} is not imported: {error}", file=str(path)))
+
+
+def _listed(route: str, method: str, operation: Schema) -> Operation:
+    """Describe an operation as the document lists it, without reading its schemas."""
+    tags = (line(tag, MAX_NAME) for tag in items(operation.get("tags"))[:MAX_TAGS])
+    return Operation(
+        method=method.upper(),
+        path=route,
+        name=line(operation.get("operationId"), MAX_NAME),
+        tags=tuple(dict.fromkeys(tag for tag in tags if tag)),
+        summary=line(operation.get("summary") or operation.get("description"), MAX_SUMMARY),
+        deprecated=operation.get("deprecated") is True,
+    )
 
 
 def _misspelt(path_item: Schema) -> list[str]:

@@ -23,7 +23,11 @@ MAX_PROPERTIES = 200
 MAX_NODES = 600
 """Schemas visited for one result: parts that share parts can multiply without end."""
 MAX_VISITS = 1_500_000
-"""Schemas visited for one document."""
+"""Schemas visited for one document at full depth, and once more so many at ``SHALLOW``; what comes after is read without its parts.
+
+So the last operations of a huge document lose detail, not their place.
+"""
+SHALLOW = 2
 MAX_TEXT = 500
 MAX_NAME = 100
 MAX_VARIANTS = 8
@@ -44,10 +48,10 @@ class _OverflowError(Exception):
 
 
 class Schemas:
-    """Resolves the references of one document. ``MAX_VISITS`` bounds what all results together may cost: ``UnsupportedError``."""
+    """Resolves the references of one document. ``MAX_VISITS`` bounds what all results together may cost."""
 
     def __init__(self, document: Mapping[str, Any], visits: int = MAX_VISITS) -> None:
-        """``visits``: how many are left, where several documents share them."""
+        """``visits``: how many are left, where several documents share them; below zero, of those at ``SHALLOW``."""
         self._document = document
         self._visits = 0
         self._left = visits
@@ -56,8 +60,8 @@ class Schemas:
 
     @property
     def left(self) -> int:
-        """How many visits are left."""
-        return max(0, self._left)
+        """How many visits are left; below zero, what was taken of those at ``SHALLOW``."""
+        return self._left
 
     def once(self, what: str, given: object, make: Callable[[], T]) -> T:
         """What ``make`` makes of a schema: made once for one that is only referred to, for documents refer to the same again and again."""
@@ -93,7 +97,7 @@ class Schemas:
                 return self._shape(value, level, frozenset())
             except _OverflowError:
                 self.too_deep("shape", level)
-        return {"type": "object"}
+        return {"type": type_of(self.follow(value))} if self._is_spent else {"type": "object"}
 
     def example(self, value: object, depth: int = MAX_DEPTH) -> Any:
         """A value of the schema, from the examples, defaults and enums of its parts; None where they say nothing."""
@@ -109,12 +113,19 @@ class Schemas:
         return None
 
     def depths(self, what: str, most: int) -> list[int]:
-        """The depths to try, but those that were too deep for this document again and again."""
+        """The depths to try, but those that were too deep for this document again and again; none once it has cost all that it may."""
+        if self._is_spent:
+            return []
+        bound = most if self._left > 0 else min(most, SHALLOW)
         return [
             depth
             for depth in (8, 5, 3, 2, 1)
-            if depth <= most and (depth == 1 or self._failed[what, depth] < _PATIENCE)
+            if depth <= bound and (depth == 1 or self._failed[what, depth] < _PATIENCE)
         ]
+
+    @property
+    def _is_spent(self) -> bool:
+        return self._left <= -MAX_VISITS
 
     def too_deep(self, what: str, depth: int) -> None:
         """Note that a schema of this depth had too many parts."""
@@ -122,6 +133,8 @@ class Schemas:
 
     def merged(self, value: object) -> Schema:
         """The schema with the parts of its ``allOf`` merged into it, the parts of those as they stand."""
+        if self._is_spent:
+            return self.follow(value)
         self._visits = 0
         try:
             entered = self._enter(value, frozenset(), variants=False)
@@ -132,8 +145,6 @@ class Schemas:
     def target(self, schema: Schema) -> tuple[Schema, frozenset[str]]:
         """The object at the end of a chain of references, and the references followed. Raises as ``follow``."""
         self._left -= 1
-        if self._left < 0:
-            raise UnsupportedError("the schemas of the document are too entangled to be read")
         passed: set[str] = set()
         beside: Schema = {}
         while isinstance(reference := schema.get("$ref"), str):

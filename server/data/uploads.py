@@ -1,4 +1,4 @@
-"""Files that administrators send, too large for a body that is looked at: straight to the disk of the home, bounded, for a day."""
+"""Files that administrators and authors send, too large for a body that is looked at: straight to the disk of the home, bounded, for a day."""
 
 import asyncio
 import re
@@ -19,7 +19,7 @@ _NAME = re.compile(r"[^A-Za-z0-9._-]+")
 _KEPT = 86_400
 """Seconds after which what nobody has used is removed."""
 _MOST = 20
-"""Files that may lie there at a time."""
+"""Files that may lie in one folder at a time, unless it is said otherwise."""
 
 
 class Upload(Model):
@@ -32,11 +32,16 @@ class Upload(Model):
 
 
 class Uploads:
-    """Those of a home. ``settings.upload_bytes``: of one file."""
+    """Those of a folder of the home; by itself, what administrators send."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._folder = settings.server_home / "uploads"
-        self._most = settings.upload_bytes
+    def __init__(
+        self, settings: Settings, folder: str = "uploads", bound: str = "upload_bytes", files: int = _MOST
+    ) -> None:
+        """``bound``: the setting that says how many bytes a file may have. ``files``: that may lie there at a time."""
+        self._files = files
+        self._folder = settings.server_home / folder
+        self._bound = bound
+        self._most: int = getattr(settings, bound)
         self._free = settings.free_bytes
         self._seconds = settings.body_seconds
 
@@ -80,6 +85,10 @@ class Uploads:
         if _ID.fullmatch(upload):
             shutil.rmtree(self._folder / upload, ignore_errors=True)
 
+    def named(self, name: str) -> list[str]:
+        """Return the ids of those that were sent under a name, the earliest first."""
+        return sorted(folder.name for folder in self._all() if (folder / name).is_file())
+
     def keep(self, upload: str) -> None:
         """Somebody needs it for another day. Raises ``NotFoundError``."""
         self.file(upload).parent.touch()
@@ -107,8 +116,8 @@ class Uploads:
     def _place(self, upload: str, told: int | None) -> Path:
         if told is not None and told > self._most:
             raise self._too_long()
-        if len(self._all()) >= _MOST:
-            raise BusyError(f"{_MOST} uploads wait already: use them, or wait a day")
+        if len(self._all()) >= self._files:
+            raise BusyError(f"{self._files} uploads wait already: use them, or wait a day")
         place = self._folder / upload
         try:
             place.mkdir(parents=True, mode=FOLDER)
@@ -125,5 +134,5 @@ class Uploads:
 
     def _too_long(self) -> UsageError:
         return UsageError(
-            f"a file may have {self._most / 1e6:,.0f} MB (FOOTPATH_UPLOAD_BYTES); send a smaller one, or several"
+            f"a file may have {self._most / 1e6:,.1f} MB (FOOTPATH_{self._bound.upper()}); send a smaller one, or several"
         )

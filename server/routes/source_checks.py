@@ -4,6 +4,7 @@ from server.dependencies import CurrentAuthor, CurrentServices
 from server.problems import problems
 from server.routes.router import operations
 from server.routes.source_tools import known_of
+from server.routes.sources import show_source
 from server.routes.sources_bodies import (
     CheckBody,
     QualityRow,
@@ -11,10 +12,8 @@ from server.routes.sources_bodies import (
     ReasonOfTool,
     ShownSource,
     ShownTouched,
-    shown_source,
 )
 from server.routes.texts import RowId
-from server.services import Services
 from server.sources.addresses import refused_for
 from server.sources.checking import Wanted
 from server.sources.forms import FormTool
@@ -41,7 +40,7 @@ async def check_source(
         body.allow_changes,
         body.account_note,
     )
-    return await _shown(await services.checker.start(source_id, user, wanted), services)
+    return await show_source(await services.checker.start(source_id, user, wanted), services)
 
 
 @router.get("/quality", summary="What the gate says of the documents of a source's tools, by category")
@@ -75,15 +74,19 @@ async def refresh_source(
 ) -> ShownSource:
     """What people say in place of its documents stays."""
     await services.sources.get(source_id, user)
+    document = await services.sources.documents.of(user, body.document, body.document_id)
 
     async def read(source: Source) -> ReadSource:
         if body.tools is not None and source.kind == "form":
             raw = body.model_dump_json(include={"tools"}).encode()
             return read_form(source, [FormTool.model_validate(one.model_dump()) for one in body.tools], raw)
         with refused_for(user):
-            return await services.sources.read(source, body.document.encode() if body.document else None)
+            return await services.sources.read(source, document)
 
-    return await _shown(await services.sources.refresh(source_id, actor_of(user), read), services)
+    followed = await services.sources.refresh(source_id, actor_of(user), read)
+    if body.document_id is not None:
+        await services.sources.documents.remove(body.document_id)
+    return await show_source(followed, services)
 
 
 @router.get("/touched", summary="Solutions and templates that rest on tools that have changed")
@@ -92,7 +95,3 @@ async def touched(source_id: RowId, user: CurrentAuthor, services: CurrentServic
     found = await services.sources.get(source_id, user)
     resting = await touched_by(found, user, services.storage, services.agents.whole)
     return [ShownTouched(**one.model_dump()) for one in resting]
-
-
-async def _shown(one: Source, services: Services) -> ShownSource:
-    return shown_source(one, (await services.storage.sources.counts([one.id]))[one.id])

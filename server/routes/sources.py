@@ -24,6 +24,7 @@ from server.sources.forms import FormTool
 from server.sources.reading import ReadSource, read_form
 from server.storage.row_ids import new_id
 from server.storage.sources.models import Source
+from server.storage.users import User
 
 router = operations("", tag="sources", responses=problems(401, 403))
 
@@ -43,14 +44,15 @@ async def sources(user: CurrentAuthor, services: CurrentServices) -> list[ShownS
 )
 async def add_source(body: NewSource, user: CurrentAuthor, services: CurrentServices) -> ShownSource:
     """It is read at once; where that fails, the answer says why, and nothing is kept. Only an MCP server that does not let us in, or does not
-    answer, is kept without tools, so that it can be given its keys and be read again.
+    answer, is kept without tools, so that it can be given its keys and be read again. A document that lists more operations than a source may
+    have is refused as ``too_many_operations``: list them (``POST /sources/outline``), and add it with those that are needed (``operations``).
     """
     at = services.storage.sources.now()
-    given = body.model_dump(exclude={"document", "tools"}) | {"toolset": body.toolset or body.name}
+    given = body.model_dump(exclude={"document", "document_id", "tools"}) | {"toolset": body.toolset or body.name}
     source = Source.model_validate({**given, "id": new_id(), "author_id": user.id, "created_at": at, "read_at": at})
     try:
         with refused_for(user):
-            read = await _read(body, source, services)
+            read = await _read(body, source, user, services)
     except (SecretError, UnavailableError) as error:
         if body.kind == "openapi" and body.address and isinstance(error, UnavailableError):
             raise BrokenInputError(f"was not found where you said: {error}", file="the document") from error
@@ -59,12 +61,14 @@ async def add_source(body: NewSource, user: CurrentAuthor, services: CurrentServ
         read = ReadSource(b"", ())
         source = source.model_copy(update={"trouble": str(error)[:1000], "read_at": None})
     made = await services.sources.add(source, read, user)
-    return await _shown(made, services)
+    if body.document_id is not None:
+        await services.sources.documents.remove(body.document_id)
+    return await show_source(made, services)
 
 
 @router.get("/sources/{source_id}", summary="A source", responses=problems(404))
 async def source(source_id: RowId, user: CurrentAuthor, services: CurrentServices) -> ShownSource:
-    return await _shown(await services.sources.get(source_id, user), services)
+    return await show_source(await services.sources.get(source_id, user), services)
 
 
 @router.patch(
@@ -74,7 +78,7 @@ async def change_source(
     source_id: RowId, body: SourceBody, user: CurrentAuthor, services: CurrentServices
 ) -> ShownSource:
     values = body.model_dump(exclude_none=True)
-    return await _shown(await services.sources.change(source_id, user, values), services)
+    return await show_source(await services.sources.change(source_id, user, values), services)
 
 
 @router.delete(
@@ -114,12 +118,14 @@ async def user_names(
     return [UserName(id=one.id, name=one.name, role=one.role) for one in found]
 
 
-async def _read(body: NewSource, source: Source, services: Services) -> ReadSource:
+async def _read(body: NewSource, source: Source, user: User, services: Services) -> ReadSource:
     if body.kind == "form":
         raw = body.model_dump_json(include={"tools"}).encode()
         return read_form(source, [FormTool.model_validate(one.model_dump()) for one in body.tools], raw)
-    return await services.sources.read(source, body.document.encode() if body.document else None)
+    document = await services.sources.documents.of(user, body.document, body.document_id)
+    return await services.sources.read(source, document)
 
 
-async def _shown(one: Source, services: Services) -> ShownSource:
+async def show_source(one: Source, services: Services) -> ShownSource:
+    """Answer a source with the counts of its tools."""
     return shown_source(one, (await services.storage.sources.counts([one.id]))[one.id])

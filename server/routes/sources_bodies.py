@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field, JsonValue, StringConstraints, model_validator
 
 from domain.model import JsonObject
+from domain.operations import Operation, OperationChoice, TagCount
 from domain.side_effect import Said
 from domain.source import Corrections, Finding, KeysOf, SourceKind, ToolChange, ToolState, Visibility
 from domain.tool import ToolDoc, ToolId
@@ -53,9 +54,58 @@ class FormToolBody(BaseModel):
     side_effect: Said = ""
 
 
+Tag = Annotated[str, StringConstraints(max_length=200), Plain]
+Label = Annotated[str, StringConstraints(min_length=1, max_length=500), Plain]
+
+
+class OperationsBody(OperationChoice):
+    """Which operations a source takes of its document: those of these ``tags`` (``""``: without a tag), under these ``paths`` (``/repos`` covers
+    ``/repos/{id}``), or with these ``names`` (an ``operationId``, or ``GET /path``); of them only those called by one of ``methods``, where
+    some are named. All of them, where nothing is named.
+    """
+
+    tags: Annotated[tuple[Tag, ...], Field(max_length=1000)] = ()
+    paths: Annotated[tuple[Label, ...], Field(max_length=100)] = ()
+    methods: Annotated[tuple[Label, ...], Field(max_length=20)] = ()
+    names: Annotated[tuple[Label, ...], Field(max_length=5000)] = ()
+
+
+class SentDocument(BaseModel):
+    """A document that was sent by itself. ``id``: what a new source, or another reading, names as its ``document_id``."""
+
+    id: str
+    bytes: int
+
+
+class OutlineBody(BaseModel):
+    """The document whose operations are listed: its text, its address, or the id under which it was sent."""
+
+    document: Annotated[str, Plain] = ""
+    document_id: RowId | None = None
+    address: Address = ""
+
+    @model_validator(mode="after")
+    def _is_one(self) -> "OutlineBody":
+        if sum(map(bool, (self.document, self.document_id, self.address))) != 1:
+            raise ValueError("give one of document, document_id and address")
+        return self
+
+
+class ShownOutline(BaseModel):
+    """The operations that a document lists. ``total``: of the whole document, of which ``operations`` names the first; ``most``: that a source
+    may have. ``tags``: how many operations have each, the largest first; ``""``: none.
+    """
+
+    title: str
+    total: int
+    most: int
+    operations: list[Operation]
+    tags: list[TagCount]
+
+
 class NewSource(BaseModel):
-    """``form``: with ``tools``; ``openapi``: with the text of a ``document`` or its ``address``; ``mcp``: with the server's ``address``, or
-    the name of a ``command`` that this server may start.
+    """``form``: with ``tools``; ``openapi``: with the text of a ``document``, the ``document_id`` of one that was sent before, or its
+    ``address``; ``mcp``: with the server's ``address``, or the name of a ``command`` that this server may start.
     """
 
     name: Name
@@ -63,10 +113,12 @@ class NewSource(BaseModel):
     category: Name
     toolset: Annotated[str, StringConstraints(max_length=100, strip_whitespace=True), Plain] = ""
     document: Annotated[str, Plain] | None = None
+    document_id: RowId | None = None
     address: Address = ""
     command: Annotated[str, StringConstraints(max_length=100, strip_whitespace=True), Plain] = ""
     tools: list[FormToolBody] = Field(default_factory=list[FormToolBody], max_length=500)
     base_url: Address = ""
+    operations: OperationsBody = Field(default_factory=OperationsBody)
     credentials: list[FormCredentialBody] = Field(
         default_factory=list[FormCredentialBody], max_length=10, description="Keys that an MCP server is asked with."
     )
@@ -78,23 +130,28 @@ class NewSource(BaseModel):
 
     @model_validator(mode="after")
     def _goes_together(self) -> "NewSource":
-        given = {name for name in ("document", "address", "command", "tools") if getattr(self, name)}
-        wanted = {"form": [{"tools"}], "openapi": [{"document"}, {"address"}], "mcp": [{"address"}, {"command"}]}[
-            self.kind
-        ]
+        given = {name for name in ("document", "document_id", "address", "command", "tools") if getattr(self, name)}
+        wanted = {
+            "form": [{"tools"}],
+            "openapi": [{"document"}, {"address"}, {"document_id"}],
+            "mcp": [{"address"}, {"command"}],
+        }[self.kind]
         if given not in wanted:
             said = " or ".join(next(iter(one)) for one in wanted)
             raise ValueError(
-                f"a source of kind {self.kind} needs {said}, and nothing else of document, address, command and tools"
+                f"a source of kind {self.kind} needs {said}, and nothing else of document, document_id, address, command and tools"
             )
+        if self.kind != "openapi" and not self.operations.is_empty:
+            raise ValueError("operations are chosen of an OpenAPI document only; leave them out")
         return self
 
 
 class SourceBody(BaseModel):
-    """What is left out stays as it is."""
+    """What is left out stays as it is. ``address`` and ``base_url`` count when the source is read again."""
 
     name: Name | None = None
     address: Address | None = None
+    base_url: Address | None = None
     visibility: Visibility | None = None
     roles: Annotated[list[Role], Field(max_length=3)] | None = None
     users: Users | None = None
@@ -125,6 +182,8 @@ class ShownSource(BaseModel):
     command: str
     author_id: str | None
     author: str
+    base_url: str
+    operations: OperationChoice
     visibility: Visibility
     roles: list[Role]
     users: list[str]
@@ -204,9 +263,10 @@ class CheckBody(BaseModel):
 
 
 class ReadAgainBody(BaseModel):
-    """``document``: in place of what stands at the source's address; ``tools``: of a source that is written by hand."""
+    """``document``, or the ``document_id`` of one that was sent: in place of what stands at the source's address; ``tools``: of a source that is written by hand."""
 
     document: Annotated[str, Plain] | None = None
+    document_id: RowId | None = None
     tools: Annotated[list[FormToolBody], Field(min_length=1, max_length=500)] | None = None
 
 

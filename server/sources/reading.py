@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from admission.limits import ReadLimits
-from admission.reading import read_document
+from admission.reading import read_document, read_outline
 from domain.errors import BrokenInputError
+from domain.operations import Outline
 from domain.source import Finding
 from domain.tool import ToolDoc
 from server.sources.forms import FormTool, form_docs
@@ -36,9 +37,9 @@ def read_form(source: Source, tools: Sequence[FormTool], raw: bytes) -> ReadSour
 
 
 async def read_openapi(settings: Settings, source: Source, document: bytes | None = None) -> ReadSource:
-    """The operations of an OpenAPI or Swagger document, or of the one at the source's address.
+    """The operations that a source takes of an OpenAPI or Swagger document, or of the one at its address.
 
-    Raises ``BrokenInputError``, ``ForbiddenAddressError`` and ``UnavailableError``, which say what to do.
+    Raises ``TooManyOperationsError``, ``BrokenInputError``, ``ForbiddenAddressError`` and ``UnavailableError``, which say what to do.
     """
     if document is None:
         document = await fetch_document(settings, source.address)
@@ -48,6 +49,15 @@ async def read_openapi(settings: Settings, source: Source, document: bytes | Non
         toolset=source.toolset,
         base_url=source.base_url,
         address=source.address,
-        limits=ReadLimits(document=settings.source_bytes, operations=settings.source_tools),
+        operations=source.operations,
+        limits=ReadLimits.scaled(settings.source_bytes, settings.source_tools),
     )
     return ReadSource(document, read.tools, read.skipped, read.findings)
+
+
+async def outline_openapi(settings: Settings, address: str, document: bytes | None = None) -> Outline:
+    """List the operations of a document, or of the one at an address, for choosing among them. Raises as :func:`read_openapi`."""
+    if document is None:
+        document = await fetch_document(settings, address)
+    limits = ReadLimits.scaled(settings.source_bytes, settings.source_tools)
+    return await read_outline(document, address=address, limits=limits)

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from admission.drift import compare
-from domain.source import ToolChange
+from domain.operations import OperationChoice
+from domain.source import Corrections, ToolChange
 from domain.tool import ToolDoc, ToolId
 from server.sources.documents import digest, offered_document
 from server.sources.reading import ReadSource
@@ -16,18 +17,39 @@ _CHANGES = 1000
 NOTES = 100
 
 
-def read_again(held: Held, read: ReadSource, at: datetime, changes: Sequence[ToolChange]) -> Done | None:
-    """The step that another reading is; None where it says the same. ``changes``: as :func:`changes_of` finds them."""
+def read_again(
+    held: Held,
+    read: ReadSource,
+    at: datetime,
+    changes: Sequence[ToolChange],
+    operations: OperationChoice | None = None,
+) -> Done | None:
+    """The step that another reading is; None where it says the same. ``changes``: as :func:`changes_of` finds them.
+
+    ``operations``: the choice by which it was read, where that is a new one. What a choice adds or leaves out is no change of the source's
+    own, and waits for nobody to look at it.
+    """
     notes = notes_of(read)
     if not changes:
-        noted = held.source.model_copy(update={"notes": notes})
+        noted = held.source.model_copy(
+            update={"notes": notes, "operations": held.source.operations if operations is None else operations}
+        )
+        if operations is not None and operations != held.source.operations:
+            return Done("changed", "operations", source=noted, keep=False)
         return Done("read", source=noted, keep=False, told=False) if notes != held.source.notes else None
+    own = changes
+    if operations is not None:
+        changes = [one.model_copy(update={"told": _told_of_choice(one)}) for one in changes]
+        own = [one for one in changes if one.kind not in ("added", "removed")]
     now = {doc.id: doc for doc in read.docs}
     by_tool: dict[ToolId, list[ToolChange]] = {}
     for one in changes:
         by_tool.setdefault(one.tool, []).append(one)
     tools: Mapping[ToolId, KeptTool | None] = {
-        tool: _tool(held, tool, now.get(tool), found) for tool, found in by_tool.items()
+        tool: None
+        if operations is not None and tool not in now and _is_untouched(held.tools[tool])
+        else _tool(held, tool, now.get(tool), found)
+        for tool, found in by_tool.items()
     }
     version = held.readings + 1
     source = held.source.model_copy(
@@ -36,13 +58,26 @@ def read_again(held: Held, read: ReadSource, at: datetime, changes: Sequence[Too
             "read_at": at,
             "trouble": "",
             "notes": notes,
-            "changes": (*held.source.changes, *changes)[-_CHANGES:],
+            "changes": (*held.source.changes, *own)[-_CHANGES:],
+            "operations": held.source.operations if operations is None else operations,
         }
     )
     reading = Reading(
         version=version, digest=digest(read.raw), documents=read.docs, skipped=read.skipped, at=at, raw=read.raw
     )
-    return Done("read", _summary(changes), source=source, tools=tools, reading=reading)
+    why = _summary(changes) if operations is None else f"other operations were chosen: {_summary(changes)}"
+    return Done("read", why, source=source, tools=tools, reading=reading)
+
+
+def _told_of_choice(change: ToolChange) -> str:
+    if change.kind == "removed":
+        return "it is not among the operations that were chosen for its source"
+    return "it was chosen for its source" if change.kind == "added" else change.told
+
+
+def _is_untouched(kept: KeptTool) -> bool:
+    """Whether nobody has done anything with a tool yet, so that leaving it out needs no trace of it."""
+    return kept.state == "draft" and not kept.held and kept.corrections == Corrections()
 
 
 def changes_of(tools: Sequence[KeptTool], docs: Sequence[ToolDoc]) -> tuple[ToolChange, ...]:

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 import orjson
 
 from domain.errors import BrokenInputError, ConflictError, FootpathError, NotFoundError, UnavailableError, UsageError
+from domain.operations import OperationChoice, Outline
 from domain.source import Corrections, source_id_of
 from domain.tool import ToolId
 from graph.importers.mcp import McpSource
 from server.sources import states
 from server.sources.documents import digest
-from server.sources.reading import ReadSource, read_openapi
+from server.sources.reading import ReadSource, outline_openapi, read_openapi
 from server.sources.readings import changes_of, notes_of, read_again
+from server.sources.sent_documents import SentDocuments
 from server.sources.store_access import StoreAccess
 from server.storage.sources.models import Actor, Done, Followed, Held, KeptTool, Reading, Source
 from server.storage.storage import Storage
@@ -44,6 +46,7 @@ class SourceRegistry:
         self._follow = follow
         chosen = access.settings
         self._bounds = Bounds(chosen.author_sources, chosen.source_tools)
+        self.documents = SentDocuments(chosen)
 
     async def all(self, user: User) -> list[Source]:
         """Those that this user may change."""
@@ -103,19 +106,53 @@ class SourceRegistry:
         raw = orjson.dumps([doc.model_dump(mode="json") for doc in listing.docs])
         return ReadSource(raw, listing.docs, listing.skipped)
 
-    async def refresh(self, source_id: str, actor: Actor, read: Reader) -> Source:
-        """Have it read again and compared. What nobody has looked at since it changed is not offered.
+    async def outline(self, address: str, document: bytes | None = None) -> Outline:
+        """List the operations of a document, or of the one at an address. Raises as :meth:`read`."""
+        return await outline_openapi(self._access.settings, address, document)
 
-        Raises as :meth:`read`; the source then tells why it could not be read.
+    async def outline_of(self, source: Source) -> Outline:
+        """List the operations of a source's document. Raises as :meth:`read`."""
+        if source.kind != "openapi":
+            raise UsageError("this source has no document, and so no operations to choose from")
+        return await self.outline(source.address, await self._last_document(source))
+
+    async def choose(self, source_id: str, user: User, operations: OperationChoice) -> Source:
+        """Take other operations of a source's document, which is read again. Raises as :meth:`read`; the source then stays as it is."""
+        source = await self.get(source_id, user)
+        if source.kind != "openapi":
+            raise UsageError("this source has no document, and so no operations to choose from")
+        document = await self._last_document(source)
+        return await self.refresh(source_id, actor_of(user), lambda one: self.read(one, document), operations)
+
+    async def _last_document(self, source: Source) -> bytes | None:
+        """Return the document of a source without an address, as it was last given; None where there is an address to fetch it from."""
+        if source.address:
+            return None
+        reading = await self._storage.sources.reading(source.id, source.version)
+        if reading is None or not reading.raw:
+            raise UsageError(
+                "the document of this source is not kept any more; have it read again with its document first"
+            )
+        return reading.raw
+
+    async def refresh(
+        self, source_id: str, actor: Actor, read: Reader, operations: OperationChoice | None = None
+    ) -> Source:
+        """Have it read again and compared. What nobody has looked at since it changed is not offered. ``operations``: taken from now on.
+
+        Raises as :meth:`read`; the source then tells why it could not be read, but where only the choice is at fault.
         """
         source = await self._storage.sources.get(source_id)
         if source is None:
             raise NotFoundError("there is no such source")
+        if operations is not None:
+            source = source.model_copy(update={"operations": operations})
         try:
             found = await read(source)
             self.check_size(found)
         except FootpathError as error:
-            await self._storage.source_watches.read(source_id, str(error)[:1000])
+            if operations is None:
+                await self._storage.source_watches.read(source_id, str(error)[:1000])
             raise
         before = await self._storage.sources.tools(source_id)
         changes = await asyncio.to_thread(changes_of, before, found.docs)
@@ -124,7 +161,7 @@ class SourceRegistry:
         def again(held: Held) -> Done | None:
             tools = list(held.tools.values())
             latest = changes if _versions(tools) == known else changes_of(tools, found.docs)
-            return read_again(held, found, at, latest)
+            return read_again(held, found, at, latest, operations)
 
         followed = await self.take(source_id, actor, again)
         await self._storage.source_watches.read(source_id, "")

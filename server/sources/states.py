@@ -121,7 +121,10 @@ def undone(held: Held, actor: Actor, step_id: str = "") -> Done:
     if step.by_admin and not actor.admin and step.user_id != actor.user_id and step.user_id is not None:
         raise ForbiddenError("an administrator did that; only an administrator undoes it")
     tools = {ToolId(tool): _back(was, held.tools.get(ToolId(tool))) for tool, was in before.tools.items()}
-    source = held.source.model_copy(update={"version": before.version, "changes": before.changes})
+    operations = before.operations or held.source.operations
+    source = held.source.model_copy(
+        update={"version": before.version, "changes": before.changes, "operations": operations}
+    )
     return Done(
         "undone", f"{step.what}: {step.reason}".rstrip(": "), source=source, tools=tools, undoes=step.id, keep=False
     )

@@ -158,6 +158,13 @@ async def a_source(world: World) -> Mapping[str, str]:
     return await source_of("author", world)
 
 
+A_DOCUMENT = "openapi: 3.0.3\ninfo: {title: Harbour}\npaths: {/ships: {get: {operationId: list_ships}}}"
+
+
+async def a_documents_source(world: World) -> Mapping[str, str]:
+    return await source_of("author", world, kind="openapi", tools=[], document=A_DOCUMENT)
+
+
 async def a_source_key(world: World) -> Mapping[str, str]:
     things = await a_source(world)
     await world.services.storage.source_keys.put(things["source_id"], "weather", "secret", ["api.example.com"])
@@ -313,6 +320,11 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("POST", "/api/v1/solutions/{solution_id}/runs"): own(404, a_solution, {"conversation_id": NO_ID}),
     ("GET", "/api/v1/sources"): for_authors(200),
     ("POST", "/api/v1/sources"): for_authors(201, none, NEW_SOURCE),
+    # Its body is the document, which is taken as it comes; an empty one is refused.
+    ("POST", "/api/v1/sources/documents"): for_authors(400),
+    ("POST", "/api/v1/sources/outline"): for_authors(200, none, {"document": A_DOCUMENT}),
+    ("GET", f"{SOURCE}/outline"): for_authors(200, a_documents_source),
+    ("PUT", f"{SOURCE}/operations"): for_authors(200, a_documents_source, {"methods": ["GET"]}),
     ("GET", f"{SOURCE}"): for_authors(200, a_source),
     ("PATCH", f"{SOURCE}"): for_authors(200, a_source, {"watch_minutes": 5}),
     ("DELETE", f"{SOURCE}"): for_authors(204, a_source),

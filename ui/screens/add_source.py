@@ -3,14 +3,17 @@
 import streamlit as st
 
 from domain.model import JsonObject
+from domain.operations import OperationChoice
 from ui import places
 from ui.client import Client
 from ui.language import message, say
 from ui.problems import ServerError
 from ui.screens.audience import audience, watched
-from ui.screens.document_text import document_text
+from ui.screens.document_text import document_body, document_text, forget_document
+from ui.screens.operations import choosing
+from ui.screens.telling import told
 from ui.screens.typed_tools import forget_tools, typed_tools
-from ui.sources import add_source
+from ui.sources import TOO_MANY, SourceOutline, add_source, outline_document
 from ui.texts import unmarked
 from ui.tool_drafts import missing_of, tool_body
 
@@ -21,6 +24,8 @@ _WAYS = {
     "form": message("None: I describe its calls"),
 }
 _CATEGORY = "Custom"
+_OUTLINE = "add-outline"
+"""What a document was found to list that is too large to be taken as a whole, with the document."""
 
 
 def adding(client: Client) -> None:
@@ -43,26 +48,66 @@ def adding(client: Client) -> None:
         ).strip()
     for_whom = audience(client, "add")
     again = watched("add") if way in ("address", "mcp") else 0
+    chosen = _chosen(read)
     if not st.button(say("Add it"), type="primary", key="add-it"):
         return
     if missing := ([] if name else [say("it has no name")]) + missing:
         st.error(unmarked(say("Still needed: {missing}.", missing="; ".join(missing))))
         return
     where: JsonObject = {"category": category, **({"toolset": toolset} if toolset else {}), "watch_minutes": again}
-    _add(client, {"name": name, **read, **where, **for_whom})
+    _add(client, {"name": name, **read, **where, **for_whom, **chosen})
 
 
 def _add(client: Client, new: JsonObject) -> None:
+    given = _given(new)
     try:
         with st.spinner(say("It is being read …")):
+            if isinstance(text := new.get("document"), str):
+                new = {name: value for name, value in new.items() if name != "document"} | document_body(client, text)
             made = add_source(client, new)
     except ServerError as error:
         if error.logged_out:
             raise
-        st.error(unmarked(str(error)))
+        if error.status == 404:
+            forget_document()
+        if error.problem != TOO_MANY or st.session_state.get(_OUTLINE, (None, None))[0] == given:
+            st.error(unmarked(str(error)))
+        elif told(lambda: _outline(client, new, given)):
+            st.rerun()
         return
     forget_tools()
+    forget_document()
+    st.session_state.pop(_OUTLINE, None)
     places.go("sources", source=made.id)
+
+
+def _given(new: JsonObject) -> int:
+    """Tell a document from others."""
+    return hash((new.get("document"), new.get("address")))
+
+
+def _outline(client: Client, new: JsonObject, given: int) -> None:
+    """List the operations of a document that is too large to be taken as a whole. Raises ServerError."""
+    place = {name: new[name] for name in ("document", "document_id", "address") if name in new}
+    with st.spinner(say("It is being read …")):
+        st.session_state[_OUTLINE] = (given, outline_document(client, place))
+
+
+def _chosen(read: JsonObject) -> JsonObject:
+    """Fields for what is taken of a document that lists too much; nothing for another."""
+    given, outline = st.session_state.get(_OUTLINE, (None, None))
+    if not isinstance(outline, SourceOutline) or given != _given(read):
+        return {}
+    st.subheader(say("Its operations"))
+    st.info(
+        say(
+            "Its document lists {total:,} operations, and a source may have {most:,}. Choose those that are needed, and add it again.",
+            total=outline.total,
+            most=outline.most,
+        )
+    )
+    choice = choosing(outline, f"choose-{given}", OperationChoice())
+    return {"operations": choice.model_dump(mode="json")}
 
 
 def _fields(way: str) -> tuple[JsonObject, list[str]]:

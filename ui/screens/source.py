@@ -10,6 +10,7 @@ from ui.gate_view import gate_html
 from ui.language import listing, message, say, say_count
 from ui.problems import ServerError
 from ui.screens.key_fields import keeping
+from ui.screens.operations import operations
 from ui.screens.source_calls import calls
 from ui.screens.source_changes import changes, history
 from ui.screens.source_quality import quality
@@ -24,9 +25,13 @@ from ui.tool_keys import Vault, source_vault
 _TICK = 0.5
 _TOOLS = message("Tools")
 _CALLS = message("Calls")
+_OPERATIONS = message("Operations")
+_OF_KIND = {_CALLS: "form", _OPERATIONS: "openapi"}
+"""Parts that only one kind of source has."""
 _PARTS: dict[str, Callable[[Client, Source], None]] = {
     _CALLS: calls,
     message("Changes"): changes,
+    _OPERATIONS: operations,
     message("Keys"): lambda client, one: _keys(client, one),
     message("Quality"): quality,
     message("History"): history,
@@ -50,7 +55,7 @@ def looking(client: Client, chosen: str) -> None:
     if one.checking:
         st.fragment(lambda: _live(client, chosen), run_every=_TICK, key=f"gate-{chosen}")()
         return
-    parts = [_TOOLS, *(name for name in _PARTS if name != _CALLS or one.kind == "form")]
+    parts = [_TOOLS, *(name for name in _PARTS if _OF_KIND.get(name, one.kind) == one.kind)]
     part = st.segmented_control(
         say("Part"), parts, default=_TOOLS, format_func=say, key=f"part-{chosen}", label_visibility="collapsed"
     )

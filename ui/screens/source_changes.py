@@ -6,7 +6,7 @@ import streamlit as st
 
 from ui.client import Client
 from ui.language import listing, message, say, say_count
-from ui.screens.document_text import document_text
+from ui.screens.document_text import document_body, document_text, forget_document
 from ui.screens.telling import told
 from ui.source_words import past_told
 from ui.sources import Change, Past, Source, Touched, changes_seen, refresh_source, source_history, touched, undo
@@ -97,7 +97,8 @@ def _refresh(client: Client, one: Source) -> None:
     pressed = st.button(say("Read it again"), icon=":material/refresh:", key=f"refresh-{one.id}")
     if pressed and missing:
         st.error(unmarked(say("Still needed: {missing}.", missing="; ".join(missing))))
-    elif pressed and told(lambda: refresh_source(client, one.id, text)):
+    elif pressed and told(lambda: refresh_source(client, one.id, document_body(client, text) if text else None)):
+        forget_document()
         st.rerun()
 
 

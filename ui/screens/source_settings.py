@@ -15,8 +15,17 @@ def settings(client: Client, one: Source) -> None:
     name = st.text_input(say("Name"), one.name, max_chars=100, key=f"name-{one.id}").strip()
     chosen = audience(client, f"set-{one.id}", one)
     again = watched(f"set-{one.id}", one.watch_minutes) if one.address or one.kind == "mcp" else 0
+    base = ""
+    if one.kind == "openapi":
+        base = st.text_input(
+            say("Base address of its calls"), one.base_url, max_chars=2000, key=f"base-{one.id}",
+            placeholder=say("Only where the document names none, or a wrong one"),
+            help=say("It counts when the source is read again, under *Changes*."),
+        ).strip()  # fmt: skip
     if st.button(say("Keep these settings"), key=f"keep-{one.id}"):
         changed = {**chosen, "watch_minutes": again, **({"name": name} if name else {})}
+        if base != one.base_url:
+            changed["base_url"] = base
         if told(lambda: change_source(client, one.id, changed)):
             st.toast(say("Kept."))
             st.rerun()

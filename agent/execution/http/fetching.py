@@ -17,10 +17,11 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """``size``: bytes, once decompressed, too. ``seconds``: for all of it. ``redirects``: how many are followed."""
+    """Bounds of one fetch, with all its redirects."""
 
-    size: int = 8 * MIB
-    seconds: float = 20.0
+    size: int = 32 * MIB
+    """Bytes, once decompressed, too."""
+    seconds: float = 40.0
     redirects: int = 3
 
 
@@ -105,8 +106,8 @@ async def _content(response: httpx.Response, address: str, limits: FetchLimits) 
 
 def _too_large(address: str, limits: FetchLimits) -> BrokenInputError:
     return BrokenInputError(
-        f"is larger than the {limits.size // MIB} MiB that a source's document may have; give a smaller document, with the"
-        " operations that are needed",
+        f"is larger than the {limits.size // MIB} MiB that a source's document may have (FOOTPATH_SOURCE_BYTES);"
+        " give a smaller one, with the operations that are needed",
         file=address,
     )
 

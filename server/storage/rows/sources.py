@@ -28,6 +28,7 @@ class SourceRow(Row):
     address: Mapped[str]
     command: Mapped[str]
     base_url: Mapped[str]
+    operations: Mapped[dict[str, Any]] = mapped_column(Json)
     visibility: Mapped[str]
     roles: Mapped[list[str]] = mapped_column(Json)
     users: Mapped[list[str]] = mapped_column(Json)

@@ -25,6 +25,7 @@ def put_source(row: SourceRow, source: Source) -> None:
     given = source.model_dump(mode="python", include=set(_WRITTEN))
     given["changes"] = [one.model_dump(mode="json") for one in source.changes]
     given["credentials"] = [one.model_dump(mode="json") for one in source.credentials]
+    given["operations"] = source.operations.model_dump(mode="json")
     given |= {"roles": list(source.roles), "users": list(source.users), "notes": list(source.notes)}
     for name, value in given.items():
         setattr(row, name, value)

@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from domain.model import Model
+from domain.operations import OperationChoice
 from domain.source import Corrections, Finding, KeysOf, SourceKind, ToolChange, ToolState, Visibility
 from domain.tool import Credential, ToolDoc, ToolId
 from server.storage.users import Role
@@ -35,6 +36,8 @@ class Source(Model):
     address: str = ""
     command: str = ""
     base_url: str = ""
+    operations: OperationChoice = Field(default_factory=OperationChoice)
+    """Those that are taken from its document (OpenAPI)."""
     visibility: Visibility = "everybody"
     roles: tuple[Role, ...] = ()
     users: tuple[str, ...] = ()
@@ -100,6 +103,8 @@ class Before(Model):
     tools: dict[str, KeptTool | None]
     version: int
     changes: tuple[ToolChange, ...]
+    operations: OperationChoice | None = None
+    """None in steps that were kept before there were choices."""
 
 
 class Step(Model):

@@ -235,6 +235,7 @@ def _before(held: Held, done: Done) -> Before | None:
         tools={tool: held.tools.get(tool) for tool in done.tools},
         version=held.source.version,
         changes=held.source.changes,
+        operations=held.source.operations,
     )
 
 

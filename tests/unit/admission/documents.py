@@ -8,6 +8,7 @@ import orjson
 from admission.limits import ReadLimits
 from admission.reading import Read, read_document
 from admission.reading_process import lines
+from domain.operations import OperationChoice
 from domain.tool import ToolDoc
 
 Json = dict[str, Any]
@@ -35,11 +36,22 @@ def operation(name: str, **parts: Any) -> Json:
     }
 
 
-async def read(content: Json | bytes, limits: ReadLimits | None = None, base_url: str = "") -> Read:
+async def read(
+    content: Json | bytes,
+    limits: ReadLimits | None = None,
+    base_url: str = "",
+    operations: OperationChoice | None = None,
+) -> Read:
     """What a document comes to as the source Harbour."""
     data = content if isinstance(content, bytes) else orjson.dumps(content)
     return await read_document(
-        data, category="Ports", toolset="Harbour", address=ADDRESS, base_url=base_url, limits=limits
+        data,
+        category="Ports",
+        toolset="Harbour",
+        address=ADDRESS,
+        base_url=base_url,
+        operations=operations,
+        limits=limits,
     )
 
 

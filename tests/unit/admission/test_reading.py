@@ -7,10 +7,11 @@ import orjson
 import pytest
 
 from admission.limits import ReadLimits
-from admission.reading import read_document
-from domain.errors import BrokenInputError
+from admission.reading import read_document, read_outline
+from domain.errors import BrokenInputError, TooManyOperationsError
+from domain.operations import OperationChoice
 from domain.tool import tool_id
-from tests.unit.admission.documents import document, operation, read, tools
+from tests.unit.admission.documents import Json, document, operation, read, tools
 
 
 async def test_operations_become_tools_of_the_source() -> None:
@@ -98,11 +99,85 @@ async def test_a_document_beyond_the_size_is_not_looked_at() -> None:
         await read(b" " * 1001, ReadLimits(document=1000))
 
 
-async def test_a_document_of_too_many_operations_is_refused() -> None:
-    content = document({f"/a{n}": {"get": operation(f"a{n}")} for n in range(6)})
-    assert len((await read(content, ReadLimits(operations=6))).tools) == 6
-    with pytest.raises(BrokenInputError, match="more than the 5 operations"):
-        await read(content, ReadLimits(operations=5))
+def harbour() -> Json:
+    """Two operations of ships, one of berths, three that have no tag."""
+    paths: Json = {
+        "/ships": {"get": operation("listShips", tags=["ships"]), "post": operation("addShip", tags=["ships"])},
+        "/berths/{id}": {"get": operation("getBerth", tags=["berths", "places"], deprecated=True)},
+        **{f"/a{n}": {"get": operation(f"a{n}")} for n in range(3)},
+    }
+    return document(paths)
+
+
+async def test_a_document_of_too_many_operations_is_refused_and_says_how_to_choose() -> None:
+    assert len((await read(harbour(), ReadLimits(operations=6))).tools) == 6
+    with pytest.raises(TooManyOperationsError) as refused:
+        await read(harbour(), ReadLimits(operations=5))
+    assert "holds 6 operations, and a source may have 5 (FOOTPATH_SOURCE_TOOLS)" in str(refused.value)
+    assert str(refused.value).endswith("Its largest tags: (none) (3), ships (2), berths (1), places (1)")
+
+
+@pytest.mark.parametrize(
+    ("choice", "names"),
+    [
+        (OperationChoice(tags=("ships",)), ["listShips", "addShip"]),
+        (OperationChoice(tags=("ships",), methods=("get",)), ["listShips"]),
+        (OperationChoice(tags=("ships",), names=("a1",)), ["listShips", "addShip", "a1"]),
+        (OperationChoice(paths=("/berths/",), names=("POST /ships",)), ["addShip", "getBerth"]),
+        (OperationChoice(paths=("/berth",), tags=("",)), ["a0", "a1", "a2"]),
+        (OperationChoice(methods=("POST",)), ["addShip"]),
+    ],
+)
+async def test_chosen_operations_are_read(choice: OperationChoice, names: list[str]) -> None:
+    found = await read(harbour(), ReadLimits(operations=3), operations=choice)
+    assert [tool.api for tool in found.tools] == names
+
+
+async def test_a_choice_that_is_too_large_or_takes_nothing_is_told() -> None:
+    with pytest.raises(TooManyOperationsError, match="6 operations, 5 of them chosen, and a source may have 4"):
+        await read(harbour(), ReadLimits(operations=4), operations=OperationChoice(methods=("GET",)))
+    with pytest.raises(BrokenInputError, match="holds 6 operations, none of which is chosen"):
+        await read(harbour(), operations=OperationChoice(tags=("Ships",)))
+
+
+async def test_what_is_chosen_keeps_what_it_refers_to_in_paths_that_are_not() -> None:
+    content = harbour()
+    body = {"content": {"application/json": {"schema": {"type": "object", "properties": {"flag": {"type": "string"}}}}}}
+    content["paths"]["/ships"]["post"]["requestBody"] = body
+    content["paths"]["/a0"] = {"post": operation("a0", requestBody={"$ref": "#/paths/~1ships/post/requestBody"})}
+    (tool,) = (await read(content, operations=OperationChoice(names=("a0",)))).tools
+    assert [one.name for one in tool.parameters] == ["flag"]
+
+
+async def test_an_outline_lists_operations_and_counts_tags() -> None:
+    outline = await read_outline(orjson.dumps(harbour()), limits=ReadLimits(operations=1, outlined=4))
+    assert (outline.title, outline.total) == ("Harbour", 6)
+    assert [one.label for one in outline.operations] == ["listShips", "addShip", "getBerth", "a0"]
+    assert outline.operations[2].deprecated
+    assert [(one.tag, one.count) for one in outline.tags] == [("", 3), ("ships", 2), ("berths", 1), ("places", 1)]
+
+
+async def test_an_outline_is_bounded_whatever_is_listed() -> None:
+    paths = {f"/{n}" + "x" * 2000: {"get": operation(f"a{n}", tags=["t" * 199 + str(n)] * 30)} for n in range(3000)}
+    outline = await read_outline(orjson.dumps(document(paths)), limits=ReadLimits(output=1_000_000))
+    assert outline.total == 3000
+    assert 100 < len(outline.operations) < 300
+    with pytest.raises(BrokenInputError, match="no OpenAPI 3"):
+        await read_outline(b"[1]")
+
+
+async def test_a_document_that_does_not_say_where_it_is_called_is_told() -> None:
+    given: list[Json] = [{"servers": []}, {"servers": [{"url": "/v1"}]}]
+    for servers in given:
+        content = document({"/items": {"get": operation("items")}}, **servers)
+        found = await read_document(orjson.dumps(content), category="Ports", toolset="Harbour")
+        assert [tool.url for tool in found.tools] == [""]
+        assert [one.told for one in found.findings] == ["its document does not say where it is called"]
+        assert found.findings[0].advice == "add servers to the document, or give the source an address (base_url)"
+        placed = await read_document(
+            orjson.dumps(content), category="Ports", toolset="Harbour", base_url="https://harbour.example"
+        )
+        assert (placed.findings, placed.tools[0].url.rpartition("/")[2]) == ((), "items")
 
 
 def entangled(operations: int) -> bytes:

@@ -65,7 +65,7 @@ class Served:
 
     def _answer(self, request: httpx.Request) -> httpx.Response:
         key = f"{request.method} {request.url.path.removeprefix('/api/v1')}"
-        sent = json.loads(request.content) if request.content else None
+        sent = json.loads(request.content) if request.headers.get("content-type") == "application/json" else None
         if request.method != "GET":
             self.asked.append((key, sent))
         if key not in self.answers:

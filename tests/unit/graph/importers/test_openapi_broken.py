@@ -9,6 +9,7 @@ import pytest
 from domain.errors import BrokenInputError
 from domain.tool import ToolDoc
 from graph.importers.openapi import read_openapi
+from graph.importers.openapi_schema import MAX_VISITS, Schemas
 
 OK: dict[str, Any] = {"200": {"description": "ok"}}
 
@@ -215,3 +216,17 @@ def test_a_defect_of_the_importer_costs_one_operation(tmp_path: Path, monkeypatc
     docs, (problem,) = read(write(tmp_path, paths))
     assert [doc.api for doc in docs] == ["one", "three"]
     assert "GET /two is not imported: the importer failed (ZeroDivisionError: by zero); please report this" in problem
+
+
+def test_schemas_of_a_document_that_costs_too_much_lose_depth_and_stay() -> None:
+    parts: dict[str, Any] = {"type": "string"}
+    for name in ("harbour", "berth", "ship", "owner"):
+        parts = {"type": "object", "properties": {name: parts, "kind": {"type": "string"}}}
+    reference = {"$ref": "#/whole"}
+    whole, spent, nothing = (Schemas({"whole": parts}, visits) for visits in (MAX_VISITS, 0, -MAX_VISITS))
+    assert "harbour" in json.dumps(whole.shape(reference))
+    shallow = json.dumps(spent.shape(reference))
+    assert ("owner" in shallow, "ship" in shallow, "berth" in shallow) == (True, True, False)
+    assert (nothing.shape(reference), nothing.example(reference)) == ({"type": "object"}, None)
+    assert nothing.shape({"type": "array", "items": reference}) == {"type": "array"}
+    assert nothing.merged(reference) == parts
