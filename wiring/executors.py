@@ -38,7 +38,7 @@ def http_parameters(settings: Settings) -> "HttpParameters":
 def live_executor(container: Container, secrets: Secrets, owner: str = "") -> Executor:
     """A new one that makes calls, over HTTP and to MCP servers, with whose secrets it is given; who makes it closes it.
 
-    ``owner``: who else's sessions with MCP servers it must not share.
+    ``owner``: who else's sessions with MCP servers it must not share, and whose keys are refused.
     """
     from agent.execution.http import HttpExecutor
 
@@ -47,7 +47,8 @@ def live_executor(container: Container, secrets: Secrets, owner: str = "") -> Ex
 
         return McpExecutor(container.mcp_sessions(), secrets=secrets, owner=owner)
 
-    return RoutedExecutor(HttpExecutor(http_parameters(container.settings), secrets=secrets), {MCP: of_servers})
+    http = HttpExecutor(http_parameters(container.settings), secrets=secrets, memory=container.host_memory, owner=owner)
+    return RoutedExecutor(http, {MCP: of_servers})
 
 
 def mcp_parameters(settings: Settings) -> "McpParameters":
