@@ -5,7 +5,7 @@ A key also names how often the tool has answered and was found gone, so that eit
 """
 
 import json
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Protocol
@@ -75,8 +75,10 @@ async def settle_misses(records: Sequence[EventRecord], store: KnowsTools, user:
     for miss in misses:
         await _record(miss, store, user)
     settled = list(records)
+    in_run = {miss.result.tool for miss in misses}
     for miss in misses:
-        outcome: CallOutcome = "gone" if await _is_gone(miss, store, user) else "undecided"
+        gone = await _is_repeated(miss, store, user) or await _is_of_dead_api(miss, store, in_run)
+        outcome: CallOutcome = "gone" if gone else "undecided"
         result = miss.result.model_copy(update={"outcome": outcome})
         event = records[miss.at].event.model_copy(update={"result": result})
         settled[miss.at] = records[miss.at].model_copy(update={"event": event})
@@ -120,24 +122,33 @@ async def _record(miss: _Miss, store: KnowsTools, user: str) -> None:
         await store.learn(LiveBatch(key, {}, (), ()))
 
 
-async def _is_gone(miss: _Miss, store: KnowsTools, user: str) -> bool:
+async def _is_repeated(miss: _Miss, store: KnowsTools, user: str) -> bool:
+    """Whether the tool was missed with enough values, by enough users."""
     if miss.worked and miss.result.outcome == "undecided":
         return False
     by_enough = not user or await _count(store, f"{miss.scope}:user") >= USERS
-    if by_enough and await _count(store, f"{miss.scope}:values") >= VALUES:
-        return True
+    return by_enough and await _count(store, f"{miss.scope}:values") >= VALUES
+
+
+async def _is_of_dead_api(miss: _Miss, store: KnowsTools, in_run: Collection[ToolId]) -> bool:
+    """Whether enough tools of the API were missed and none has ever answered. Those that were missed before it was clear count then, too."""
     if miss.worked or await _count(store, f"{miss.api}:tool") < TOOLS:
         return False
-    return not await _has_answered(store, miss.tool)
-
-
-async def _has_answered(store: KnowsTools, tool: ToolDoc) -> bool:
-    """Whether any tool of the API has ever answered."""
-    beginning = tool.id.rpartition("/")[0] + "/"
+    beginning, others = miss.tool.id.rpartition("/")[0] + "/", list[ToolId]()
     async for other, facts in store.nodes():
-        if (facts.ok or facts.successes) and other.startswith(beginning):
-            return True
-    return False
+        if not other.startswith(beginning):
+            continue
+        if facts.ok or facts.successes:
+            return False
+        if other not in in_run and not facts.gone:
+            others.append(other)
+    keys = {other: f"{miss.api}:tool:{_bucket(other)}" for other in others}
+    missed = await store.applied(keys.values())
+    for other in others:
+        if keys[other] in missed:
+            # Its run has ended; a batch of its own, once, says what the run could not know.
+            await store.learn(LiveBatch(f"{keys[other]}:gone", {}, (), ((other, "gone"),)))
+    return True
 
 
 async def _count(store: KnowsTools, scope: str) -> int:

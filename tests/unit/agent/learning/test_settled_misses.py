@@ -94,8 +94,11 @@ async def test_what_was_imported_is_an_answer_too(graph: GraphStore) -> None:
 
 async def test_several_tools_of_an_api_that_never_answered_are_gone(graph: GraphStore) -> None:
     ids = [tool(name).id for name in ("a", "b", "c")]
-    found = [(await run(graph, "undecided", "anna", "bob", one)).gone for one in (*ids, *ids)]
-    assert found == [0, 0, 1, 1, 1, 2]
+    found = [(await run(graph, "undecided", "anna", "bob", one)).gone for one in ids]
+    assert found == [0, 0, 1]
+    facts = await graph.facts([*ids, tool("d").id])
+    assert [facts[one].gone for one in ids] == [1, 1, 1]  # those that were missed before it was clear, too
+    assert facts[tool("d").id] == ToolFacts()  # nobody has called it
 
 
 async def test_an_api_of_which_a_tool_has_answered_is_there(graph: GraphStore) -> None:

@@ -112,7 +112,7 @@ def route_host(style: Style) -> Generator[RouteHost]:
             if self.command == "OPTIONS" and (asked := style.options if there else style.no_options):
                 return asked
             if not there:
-                return style.no_route(self.command, path)
+                return style.no_route(self.command, self.path)
             if parts[3] not in SHIPS:
                 return style.no_thing(self.command, path)
             return _json(200, {"name": parts[3], "length": 80})

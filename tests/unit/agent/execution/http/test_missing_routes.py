@@ -1,5 +1,6 @@
 """404s judged against paths that cannot exist, on hosts of nine styles over real sockets."""
 
+import json
 import threading
 import time
 from collections.abc import AsyncGenerator, Generator
@@ -14,9 +15,9 @@ from agent.execution.host_memory import HostAnswer, HostMemory
 from agent.execution.http import HttpExecutor, HttpParameters
 from agent.execution.http.answer_forms import Likeness, compare_answers
 from agent.execution.secrets import EnvironmentSecrets
-from domain.tool import Parameter, ToolDoc, tool_id
+from domain.tool import Credential, Parameter, ToolDoc, tool_id
 from tests.unit.agent.execution.http.calling import call
-from tests.unit.agent.execution.http.route_styles import KEY, KINDS, STYLES, RouteHost, Style, route_host
+from tests.unit.agent.execution.http.route_styles import KEY, KINDS, STYLES, Reply, RouteHost, Style, route_host
 from tests.unit.agent.execution.http.serving import reply, serving
 
 GONE = {"express", "express that falls through", "catch-all page"}
@@ -183,3 +184,39 @@ async def test_a_key_that_is_let_in_takes_the_refusals_before_it_back() -> None:
     async with serving(no, no, yes, no) as served:
         outcomes = [await refused(memory, f"key {n}", f"user {n}", served.url) for n in range(5)]
     assert outcomes == ["refused", "refused", "ok", "refused", "refused"]
+
+
+def _gateway(_: str, path: str) -> Reply:
+    """A gateway with a service below it, which has words of its own for the paths that it lacks."""
+    if path.startswith("/v1/old-ships/"):
+        return 404, "application/json", '{"fault": "the fleet service has no such operation"}'
+    return 404, "text/plain", "no upstream"
+
+
+async def test_words_of_a_service_below_a_gateway_do_not_show_that_its_path_exists() -> None:
+    with route_host(Style("gateway", _gateway, _gateway)) as host:
+        (found,) = await asked(host, "anna", wrong=True)
+    assert found.outcome == "undecided"
+
+
+def _router(method: str, path: str) -> Reply:
+    return 404, "application/json", json.dumps({"message": f"Route {method}:{path} not found", "statusCode": 404})
+
+
+async def test_a_key_in_the_query_that_a_router_repeats_is_no_difference_and_is_not_shown() -> None:
+    with route_host(Style("router", _router, _router)) as host:
+        key = Credential(secret="harbour", place="query", name="api_key")
+        tool = host.tool(wrong=True).model_copy(update={"credentials": (key,)})
+        async with calling() as executor:
+            found = await executor.call(tool, {"name": "anna"})
+        assert [KEY in path for _, path, _ in host.asked] == [True, False, False]
+    assert (found.outcome, KEY in found.body + found.note) == ("gone", False)
+
+
+async def test_a_write_is_judged_by_reads_alone() -> None:
+    with route_host(STYLES[1]) as host:
+        tool = host.tool(wrong=True).model_copy(update={"method": "POST"})
+        async with calling() as executor:
+            found = await executor.call(tool, {"name": "anna"})
+        assert [method for method, _, _ in host.asked] == ["POST", "GET", "OPTIONS"]
+    assert found.outcome == "gone"
