@@ -49,6 +49,12 @@ class HostMemory:
         self._refused: OrderedDict[ToolId, dict[str, str]] = OrderedDict()
         self._answered: OrderedDict[tuple[str, ...], None] = OrderedDict()
 
+    def without_history(self) -> "HostMemory":
+        """Return a memory with the same answers of hosts that knows nothing of tools: the gate believes only what it sees itself."""
+        other = HostMemory(self._now)
+        other._answers = self._answers
+        return other
+
     async def recall(
         self, key: tuple[str, ...], fetch: Callable[[], Awaitable[HostAnswer | None]]
     ) -> HostAnswer | None:

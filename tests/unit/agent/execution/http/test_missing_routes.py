@@ -80,6 +80,18 @@ async def test_a_host_is_asked_without_keys_and_once_for_many_calls_and_users() 
     assert not any(name in path for method, path, _ in ours for name in ("x1", "x2", "x3") if method != "OPTIONS")
 
 
+async def test_what_a_tool_answered_before_is_not_known_to_the_gate_and_what_hosts_answer_is() -> None:
+    memory = HostMemory()
+    with route_host(STYLES[-1]) as host:
+        async with calling(memory) as executor:
+            assert (await executor.call(host.tool(), {"name": "anna"})).outcome == "ok"
+            assert (await executor.call(host.tool(), {"name": "zeta"})).outcome == "absent"
+        before = len(host.asked)
+        async with calling(memory.without_history()) as executor:
+            assert (await executor.call(host.tool(), {"name": "zeta"})).outcome == "undecided"
+        assert len(host.asked) == before + 1
+
+
 async def test_an_answer_that_a_host_does_not_give_leaves_it_undecided_and_is_not_asked_for_again_at_once() -> None:
     memory, calls = HostMemory(now=lambda: clock[0]), 0
     clock = [0.0]
