@@ -25,6 +25,10 @@ _FAILED: dict[CallOutcome, tuple[str, str]] = {
     "transient": ("did not answer as it should", "try again later; while it is like this, nobody can use it"),
     "unknown": ("did not say whether it was done", "look at the service before it is tried again"),
     "gone": ("is not there", "correct its address or its method in the document"),
+    "undecided": (
+        "answered 404, and it cannot be told whether its path or what the arguments name is missing",
+        "correct the path in the document, or give arguments that name something that exists",
+    ),
     "absent": (
         "found nothing of this name",
         "give arguments that name something that is there, or correct the examples",

@@ -93,7 +93,7 @@ def elsewhere_than_asked(steps: Results) -> Iterator[str]:
     """The things that a request names by their numbers and that are not there, where calls went on with others, a sentence each."""
     good = [(tool, result) for tool, result in steps if result.status == "ok"]
     for tool, result in steps:
-        if result.outcome != "absent":
+        if result.outcome not in ("absent", "undecided"):
             continue
         known = {one.name: one for one in tool.parameters}
         for binding in result.provenance:

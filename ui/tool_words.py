@@ -13,6 +13,7 @@ OUTCOMES = {
     "transient": message("It failed for now"),
     "gone": message("It is gone"),
     "absent": message("There is no such thing"),
+    "undecided": message("Not found (404), path or value unknown"),
     "refused": message("It refused"),
     "unreached": message("It was not reached"),
     "caller_fault": message("It was not accepted"),

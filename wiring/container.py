@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from agent.compression.field_selection import FieldChoices
 from agent.execution.executor import Executor
+from agent.execution.host_memory import HostMemory
 from agent.execution.secrets import Secrets
 from agent.llm.client.chat import ChatModel
 from agent.memory.long_term import LongTermMemory
@@ -97,6 +98,7 @@ class Container:
         self._field_choices: FieldChoices | None = None
         self._sandbox: Sandbox | None = None
         self._mcp_sessions: McpSessions | None = None
+        self.host_memory = HostMemory()
         self.mcp_changed = set[str]()
         """Addresses of MCP servers that say their list of tools is another now; who has taken note takes them out."""
         self._models: dict[str, SharedModel] = {}

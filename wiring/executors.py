@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from agent.execution.executor import Executor
+from agent.execution.host_memory import HostMemory
 from agent.execution.routed import RoutedExecutor
 from agent.execution.secrets import Secrets
 from domain.errors import UsageError
@@ -35,10 +36,12 @@ def http_parameters(settings: Settings) -> "HttpParameters":
     )
 
 
-def live_executor(container: Container, secrets: Secrets, owner: str = "") -> Executor:
+def live_executor(
+    container: Container, secrets: Secrets, owner: str = "", memory: HostMemory | None = None
+) -> Executor:
     """A new one that makes calls, over HTTP and to MCP servers, with whose secrets it is given; who makes it closes it.
 
-    ``owner``: who else's sessions with MCP servers it must not share.
+    ``owner``: who else's sessions with MCP servers it must not share, and whose keys are refused. ``memory``: of hosts, in place of the container's.
     """
     from agent.execution.http import HttpExecutor
 
@@ -47,7 +50,10 @@ def live_executor(container: Container, secrets: Secrets, owner: str = "") -> Ex
 
         return McpExecutor(container.mcp_sessions(), secrets=secrets, owner=owner)
 
-    return RoutedExecutor(HttpExecutor(http_parameters(container.settings), secrets=secrets), {MCP: of_servers})
+    http = HttpExecutor(
+        http_parameters(container.settings), secrets=secrets, memory=memory or container.host_memory, owner=owner
+    )
+    return RoutedExecutor(http, {MCP: of_servers})
 
 
 def mcp_parameters(settings: Settings) -> "McpParameters":

@@ -41,7 +41,7 @@ async def gate_deps(
     admitted already. ``declared``: the address at which it was said to be. ``hidden``: tools that whoever reads the findings may not know of.
     """
     known = await _known(container, own, frozenset(hidden))
-    executor = live_executor(container, secrets, "gate")
+    executor = live_executor(container, secrets, "gate", container.host_memory.without_history())
     try:
         yield GateDeps(
             executor=executor,

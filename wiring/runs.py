@@ -113,7 +113,8 @@ def run_and_learn(
     # A plan that was given has inputs, which its run is one choice of.
     library = deps.solutions if deps.plan is None else None
     alone = not earlier and not deps.files.all
-    learner = Learner(deps.store, deps.memory, deps.policy, ended, deps.weights, library, alone=alone)
+    user = deps.solutions.owner if deps.solutions is not None else ""
+    learner = Learner(deps.store, deps.memory, deps.policy, ended, deps.weights, library, alone=alone, user=user)
     return taught(records, learner, past)
 
 

@@ -15,7 +15,7 @@ from domain.tool import ToolDoc, host_of
 MOST_FAILURES = 4
 """Calls in a row to one host that fail for reasons of its own before a run calls it no more."""
 CUT_OFF = "The call was cut off before its answer came, so it is not known whether it took effect."
-_LASTING = frozenset({"ok", "gone", "absent", "refused", "caller_fault"})
+_LASTING = frozenset({"ok", "gone", "absent", "undecided", "refused", "caller_fault"})
 """Outcomes of a read that the same read would have again."""
 HAPPENED = "Its answer is lost; you said that it took effect."
 """The note of a change that its user vouches for. It has an empty response."""

@@ -34,6 +34,7 @@ _STATUS: dict[CallOutcome, StepStatus] = {
     "transient": "failed",
     "gone": "failed",
     "absent": "failed",
+    "undecided": "failed",
     "refused": "failed",
     "unreached": "failed",
     "caller_fault": "failed",

@@ -1,7 +1,7 @@
 """Learning after a run: what answers look like, its weights once by the run's key, the memory it followed, the memory it is worth (DESIGN section 3)."""
 
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from agent.learning.answer_shapes import LearnsAnswers, learn_answers
 from agent.learning.lesson import lesson
+from agent.learning.settled_misses import KnowsTools, settle_misses
 from agent.memory.from_run import followed, solved
 from agent.memory.long_term import LongTermMemory
 from agent.policy.path_questions import ScoreQuestion
@@ -28,16 +29,8 @@ from graph.weights import DEFAULTS, WeightParameters
 _log = logging.getLogger(__name__)
 
 
-class Learns(LearnsAnswers, Protocol):
+class Learns(LearnsAnswers, KnowsTools, Protocol):
     """What learning needs of a graph store."""
-
-    async def get_tools(self, ids: Iterable[ToolId]) -> Mapping[ToolId, ToolDoc]:
-        """The documents of those that have one."""
-        ...
-
-    async def learn(self, batch: LiveBatch) -> bool:
-        """Apply a batch once by its key; whether it was new."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +38,7 @@ class Learner:
     """Who learns, and by which parameters of the ``weights``. ``policy`` scores the steps; without one the rules of :mod:`agent.learning.step_scores` do.
 
     ``solutions``: the library that judges and keeps what programs were run. ``ended``: asked at a run's end, whether it is over; one that goes on elsewhere is learnt from there, once and whole.
-    ``alone``: its request goes on from no earlier one, whose words it may need.
+    ``alone``: its request goes on from no earlier one, whose words it may need. ``user``: whose run it is; empty where users are not known.
     """
 
     store: Learns
@@ -55,6 +48,7 @@ class Learner:
     weights: WeightParameters = DEFAULTS
     solutions: Solutions | None = None
     alone: bool = True
+    user: str = ""
 
 
 async def taught(
@@ -92,13 +86,15 @@ async def learn_from(
     solutions: Solutions | None = None,
     *,
     alone: bool = True,
+    user: str = "",
 ) -> WeightsLearned | None:
-    """Learn from a whole run; what it taught, or None where there was nothing to learn. ``alone``: as of :class:`Learner`.
+    """Learn from a whole run; what it taught, or None where there was nothing to learn. ``alone``, ``user``: as of :class:`Learner`.
 
     The batch is applied once, however often it is learnt from; so are the judgements, which go with it. Nothing is raised: a run that
     was answered stays answered, and the event says why nothing was learnt.
     """
     try:
+        records = await settle_misses(records, store, user)
         transcript = Transcript.of(records)
         given = await _scores(transcript, store, policy)
         batch = lesson(records, given=given, decay=weights.gamma, half_life=weights.half_life)
@@ -127,7 +123,7 @@ async def _or_said(learned: WeightsLearned, more: Awaitable[WeightsLearned]) -> 
 
 async def _learnt(records: Sequence[EventRecord], learner: Learner) -> WeightsLearned | None:
     parts = learner.store, learner.memory, learner.policy, learner.weights, learner.solutions
-    return await learn_from(records, *parts, alone=learner.alone)
+    return await learn_from(records, *parts, alone=learner.alone, user=learner.user)
 
 
 async def _scores(transcript: Transcript, store: Learns, policy: Policy | None) -> tuple[float, ...] | None:

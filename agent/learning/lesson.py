@@ -16,7 +16,8 @@ from graph.facts import HALF_LIFE, LiveBatch, LiveOutcome
 _EVIDENCE: dict[CallOutcome | None, LiveOutcome] = {"ok": "ok", "transient": "transient", "gone": "gone"}
 """Outcomes that speak of the tool. What is one caller's, one key's or this machine's does not, nor does an answer that was lost.
 
-Nor do many answers that there is no such thing: whoever asks for what is not there may ask often, of a tool that nobody has used yet.
+Nor do many answers that there is no such thing: whoever asks for what is not there may ask often, of a tool that nobody has used yet. What
+repetition shows of a 404 that one answer does not decide is settled before (:mod:`agent.learning.settled_misses`).
 """
 
 DECAY = 0.8

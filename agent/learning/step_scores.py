@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from domain.plan import StepResult
 
 FAILED = frozenset({"transient", "gone"})
-NOT_ITS_OWN = frozenset({"absent", "refused", "unreached", "caller_fault"})
+NOT_ITS_OWN = frozenset({"absent", "undecided", "refused", "unreached", "caller_fault"})
 """Outcomes that one caller's values or key, or this machine's network, brought about: they say nothing of a tool."""
 
 

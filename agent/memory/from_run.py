@@ -10,7 +10,7 @@ from domain.recalled import MemoryRecalled
 from domain.tool import ToolId, tool_id_parts
 from domain.trajectory import Solved
 
-_CIRCUMSTANCE = frozenset({"absent", "refused", "unreached"})
+_CIRCUMSTANCE = frozenset({"absent", "undecided", "refused", "unreached"})
 """Outcomes by which a step came to nothing for this run, though its tool is not to blame."""
 
 

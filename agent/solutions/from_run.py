@@ -35,7 +35,7 @@ from domain.tool import ToolDoc, ToolId
 
 LONGEST = 4_000
 """Characters of a program that is kept."""
-_CIRCUMSTANCE = frozenset({"absent", "refused", "unreached", "transient"})
+_CIRCUMSTANCE = frozenset({"absent", "undecided", "refused", "unreached", "transient"})
 """Outcomes of calls that say nothing of the program that made them."""
 _LEAST_WORDS = 2
 _LEAST_LETTERS = 4

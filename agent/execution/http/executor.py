@@ -11,20 +11,27 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_result, stop_after_
 from tenacity.wait import wait_random_exponential
 
 from agent.execution.executor import CallResult
+from agent.execution.host_memory import HostAnswer, HostMemory
 from agent.execution.http.attempt import Call, Try, answered, concluded, unanswered
 from agent.execution.http.client import guarded_client
 from agent.execution.http.credentials import keyed
 from agent.execution.http.guard import Guard, Resolver, resolve
 from agent.execution.http.host_limits import Clock, HostLimits, HostPausedError
 from agent.execution.http.log_redaction import unlogged
+from agent.execution.http.missing_routes import MissingRoutes
 from agent.execution.http.redirects import MAX_REDIRECTS, find_next_url
-from agent.execution.http.refusals import AGAIN, with_new_keys
+from agent.execution.http.refusals import AGAIN, weigh_refusal, with_new_keys
 from agent.execution.http.request import Outgoing, outgoing
 from agent.execution.http.response import Incoming, read
 from agent.execution.secrets import EnvironmentSecrets, Secrets
 from domain.errors import ForbiddenAddressError, InvalidArgumentsError, SecretError
 from domain.model import JsonObject
 from domain.tool import ToolDoc
+
+_LONGEST_QUESTION = 3.0
+"""Seconds for a question to a host beside a call: how it answers a path that cannot exist."""
+_LONGEST_ANSWER = 200_000
+"""Bytes of its answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +68,10 @@ class HttpExecutor:
         secrets: Secrets | None = None,
         resolver: Resolver = resolve,
         clock: Clock | None = None,
+        memory: HostMemory | None = None,
+        owner: str = "",
     ) -> None:
+        """``memory``: shared by all executors of a process. ``owner``: who makes the calls, with keys of their own; empty: unknown."""
         self._parameters = parameters or HttpParameters()
         self._secrets = secrets or EnvironmentSecrets({})
         self._guard = Guard(self._parameters.allow_hosts, resolver)
@@ -70,6 +80,9 @@ class HttpExecutor:
             self._parameters.host_concurrency, self._parameters.host_rate, self._clock, longest_pause=self._parameters.host_pause
         )  # fmt: skip
         self._client: httpx.AsyncClient | None = None
+        self._memory = memory or HostMemory()
+        self._owner = owner
+        self._routes = MissingRoutes(self._memory, self._ask)
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:  # noqa: ARG002  # each call is made
         """Call a tool. Repeated only where its document makes that safe, or where nothing was sent.
@@ -85,6 +98,8 @@ class HttpExecutor:
         with unlogged(call.keyed.redactor):
             first = await self._tries(call)
             last = await with_new_keys(call, first, self._secrets) or await self._once_more(call)
+            last = await self._routes.judge(call, last)
+        last = weigh_refusal(call, last, self._memory, self._owner)
         return CallResult(
             last.outcome, last.body, last.status, call.tries, "; ".join(last.notes), time.perf_counter() - started,
             call.keyed.bindings, last.reached,
@@ -177,6 +192,30 @@ class HttpExecutor:
         except (httpx.InvalidURL, ValueError) as error:  # a host's name that cannot be encoded is a ValueError
             said = call.keyed.redactor.clean(str(error))
             raise InvalidArgumentsError(f"the call's URL cannot be built: {said}") from None
+
+    async def _ask(self, call: Call, method: str, url: str) -> HostAnswer | None:
+        """Ask a call's host something without keys or arguments, within its limits and the call's time; None: no answer that says anything."""
+        deadline = min(call.deadline, asyncio.get_running_loop().time() + _LONGEST_QUESTION)
+        try:
+            async with asyncio.timeout_at(deadline), self._hosts.turn(call.place, _LONGEST_QUESTION):
+                response = await self._open().send(self._open().build_request(method, url), stream=True)
+                try:
+                    incoming = await read(response, min(self._parameters.response_limit, _LONGEST_ANSWER))
+                finally:
+                    await response.aclose()
+        except (
+            HostPausedError,
+            ForbiddenAddressError,
+            httpx.TransportError,
+            httpx.InvalidURL,
+            TimeoutError,
+            ValueError,
+        ):
+            return None  # the call has its answer; that this one has none decides nothing
+        if incoming.broken or response.status_code == 429 or response.status_code >= 500:
+            return None
+        target, allow = urlsplit(url).path, response.headers.get("allow", "")
+        return HostAnswer(response.status_code, incoming.text, method, target, allow=allow)
 
     def _open(self) -> httpx.AsyncClient:
         if self._client is None:

@@ -20,8 +20,9 @@ def outcome_of(status: int, *, keyed: bool, safe: bool, named: bool) -> CallOutc
     """The class of an answered call. ``keyed``: a key went along. ``named``: the call's own values did (a path, a query, a body).
 
     A write that ends in an error of the server (500) or of a gateway before it (502, 504) may have taken effect before it
-    failed: unknown. 503 and 429 refuse a call before it begins. What is refused to one key, and what is not found by one
-    caller's values, says nothing of the tool. A redirect that is not followed is our doing and no evidence either.
+    failed: unknown. 503 and 429 refuse a call before it begins. What is refused to one key says nothing of the tool. A 404 to a call with
+    values may be about them or about the path: undecided, until :mod:`agent.execution.http.missing_routes` has compared it. A 408 is
+    trouble of the server's, and counts. A redirect that is not followed is our doing and no evidence either.
     """
     if 200 <= status < 300:
         return "ok"
@@ -32,7 +33,7 @@ def outcome_of(status: int, *, keyed: bool, safe: bool, named: bool) -> CallOutc
     if may_pass(status):
         return "transient"
     if status in (404, 410):
-        return "absent" if named and status == 404 else "gone"
+        return "undecided" if named and status == 404 else "gone"
     return "caller_fault"
 
 

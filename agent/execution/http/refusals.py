@@ -1,7 +1,8 @@
-"""After a key was refused (401): whether another was obtained in its place, and whether the call may be made with it."""
+"""After a key was refused: whether another was obtained in its place (401), and whether so many were that the tool is to blame (403)."""
 
 from dataclasses import replace
 
+from agent.execution.host_memory import OWNERS, HostMemory
 from agent.execution.http.attempt import Call, Try
 from agent.execution.http.credentials import keyed
 from agent.execution.secrets import Secrets
@@ -30,3 +31,15 @@ async def with_new_keys(call: Call, last: Try, secrets: Secrets) -> Try | None:
     except SecretError as error:
         return replace(last, notes=(*last.notes, str(error)))
     return None
+
+
+def weigh_refusal(call: Call, last: Try, memory: HostMemory, owner: str) -> Try:
+    """Let a 403 count against the tool once independent owners, each with another key, were refused and none was let in since."""
+    if last.outcome != "refused" or last.status != 403:
+        return last
+    if not memory.record_refusal(call.tool.id, owner, call.keyed.caller):
+        return last
+    note = (
+        f"{OWNERS} owners of keys or more were refused (403), each with another key, so the tool is taken to be closed"
+    )
+    return replace(last, outcome="transient", notes=(*last.notes, note))

@@ -147,9 +147,9 @@ async def test_a_refused_connection_sent_nothing_so_a_write_may_be_tried_again()
     assert (result.outcome, result.attempts) == ("transient", 3)
 
 
-async def test_what_is_not_found_by_the_calls_own_values_is_absent_and_not_gone() -> None:
+async def test_a_404_that_every_path_gets_is_gone_only_without_values_of_the_calls_own() -> None:
     fixed = Parameter(name="format", default="json")
-    for arguments, outcome in (({"q": "Atlantis"}, "absent"), ({"format": "json"}, "gone"), ({}, "gone")):
+    for arguments, outcome in (({"q": "Atlantis"}, "undecided"), ({"format": "json"}, "gone"), ({}, "gone")):
         async with serving(reply("404 Not Found", b"{}")) as served, executor(served) as made:
             result = await made.call(tool(served.url, "GET", Parameter(name="q"), fixed), {**arguments})
         assert result.outcome == outcome

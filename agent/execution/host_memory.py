@@ -1,0 +1,97 @@
+"""What the calls of a process have shown of hosts and of refused keys, whoever made them. Bounded; holds no key and no argument."""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from domain.tool import ToolDoc, ToolId
+
+LIFETIME = 600.0
+"""Seconds for which a host's answer to a request of ours is remembered."""
+RETRY_AFTER = 60.0
+"""Seconds after which a host is asked again that gave no answer."""
+MOST_ANSWERS = 2_000
+MOST_TOOLS = 2_000
+OWNERS = 3
+"""So many owners, each with a key of their own, must be refused before a refusal counts against a tool."""
+_MOST_OWNERS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class HostAnswer:
+    """A host's answer, with what it was asked. ``target``: path and query as sent. ``words``: the parts of the path that are this request's own."""
+
+    status: int
+    body: str
+    method: str
+    target: str
+    words: tuple[str, ...] = ()
+    allow: str = ""
+
+
+@dataclass(slots=True)
+class _Entry:
+    """An answer that is remembered, or is being fetched by whoever holds the lock."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    answer: HostAnswer | None = None
+    until: float = float("-inf")
+
+
+class HostMemory:
+    """Answers of hosts to requests of ours, and which tools have answered, and whose keys each refused (403). One object serves all executors of a process."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._answers: OrderedDict[tuple[str, ...], _Entry] = OrderedDict()
+        self._refused: OrderedDict[ToolId, dict[str, str]] = OrderedDict()
+        self._answered: OrderedDict[tuple[str, ...], None] = OrderedDict()
+
+    def without_history(self) -> "HostMemory":
+        """Return a memory with the same answers of hosts that knows nothing of tools: the gate believes only what it sees itself."""
+        other = HostMemory(self._now)
+        other._answers = self._answers
+        return other
+
+    async def recall(
+        self, key: tuple[str, ...], fetch: Callable[[], Awaitable[HostAnswer | None]]
+    ) -> HostAnswer | None:
+        """Return the answer remembered under this key, or fetch it: once, however many ask at the same moment."""
+        entry = self._answers.setdefault(key, _Entry())
+        self._answers.move_to_end(key)
+        while len(self._answers) > MOST_ANSWERS:
+            self._answers.popitem(last=False)
+        async with entry.lock:
+            if entry.until <= self._now():
+                entry.answer = await fetch()
+                entry.until = self._now() + (LIFETIME if entry.answer else RETRY_AFTER)
+            return entry.answer
+
+    def record_answer(self, tool: ToolDoc) -> None:
+        """Record that a tool has answered, as its document is now, and that a key was accepted if it takes one."""
+        self._refused.pop(tool.id, None)
+        self._answered[tool.id, tool.method, tool.url] = None
+        self._answered.move_to_end((tool.id, tool.method, tool.url))
+        while len(self._answered) > MOST_TOOLS:
+            self._answered.popitem(last=False)
+
+    def has_answered(self, tool: ToolDoc) -> bool:
+        """Whether the tool has answered in this process, by the same method and address."""
+        return (tool.id, tool.method, tool.url) in self._answered
+
+    def record_refusal(self, tool: ToolId, owner: str, key: str) -> bool:
+        """Record a refused key, by a digest; return whether :data:`OWNERS` owners were refused, each with another key.
+
+        Only the last key of an owner counts: several keys of one owner, or one key that several accounts share, prove nothing.
+        """
+        if not owner or not key:
+            return False
+        owners = self._refused.setdefault(tool, {})
+        self._refused.move_to_end(tool)
+        while len(self._refused) > MOST_TOOLS:
+            self._refused.popitem(last=False)
+        if owner in owners or len(owners) < _MOST_OWNERS:
+            owners[owner] = key
+        return owner in owners and len(set(owners.values())) >= OWNERS

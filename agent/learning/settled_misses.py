@@ -1,0 +1,163 @@
+"""404s that no single answer decides, settled by what the tool answered before and by repetition (ADR 26).
+
+Who asked, and with which values, is kept in the store as applied keys of empty batches: each names one of 256 buckets, which tells neither.
+A key also names how often the tool has answered and was found gone, so that either begins the count anew.
+"""
+
+import json
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Protocol
+
+from domain.event import CallFinished, EventRecord
+from domain.plan import CallOutcome, StepResult
+from domain.tool import ToolDoc, ToolId
+from graph.facts import LiveBatch, ToolFacts
+
+VALUES = 3
+"""Different arguments with which a tool must be missed."""
+USERS = 2
+"""Different users who must have missed it, where users are known."""
+TOOLS = 3
+"""Different tools of an API that must be missed, none of which has ever answered."""
+_BUCKETS = 256
+
+
+class KnowsTools(Protocol):
+    """What settling needs of a graph store."""
+
+    async def get_tools(self, ids: Iterable[ToolId]) -> Mapping[ToolId, ToolDoc]: ...
+
+    async def facts(self, ids: Iterable[ToolId]) -> Mapping[ToolId, ToolFacts]: ...
+
+    def nodes(self) -> AsyncIterator[tuple[ToolId, ToolFacts]]: ...
+
+    async def applied(self, keys: Iterable[str]) -> set[str]: ...
+
+    async def learn(self, batch: LiveBatch) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Miss:
+    """A 404 that needs more than itself to count. ``at``: its record's place in the run."""
+
+    at: int
+    result: StepResult
+    tool: ToolDoc
+    facts: ToolFacts
+
+    @property
+    def worked(self) -> bool:
+        """Whether the tool has ever answered, here or in what was imported."""
+        return bool(self.facts.ok or self.facts.successes)
+
+    @property
+    def scope(self) -> str:
+        """The beginning of its keys: the tool as its document is now, since it last answered or was found gone."""
+        tool = self.tool
+        return f"miss:{_digest(tool.id, tool.method, tool.url, self.facts.ok, self.facts.gone)}"
+
+    @property
+    def api(self) -> str:
+        """The same of the API that the tool belongs to."""
+        return f"miss:{_digest(self.tool.category, self.tool.toolset)}"
+
+
+async def settle_misses(records: Sequence[EventRecord], store: KnowsTools, user: str = "") -> Sequence[EventRecord]:
+    """Return a run's records with each doubtful 404 as ``gone`` where repetition shows it, else as ``undecided``.
+
+    A tool that has answered before loses nothing by 404s that are undecided, however many: they may be honest. One whose host answers as for
+    paths that do not exist counts once it is repeated. Of a tool that never answered, an undecided 404 counts once it is repeated,
+    or once several tools of an API were missed of which none has ever answered. ``user``: who asked; empty where users are not known.
+    """
+    misses = await _find_misses(records, store)
+    for miss in misses:
+        await _record(miss, store, user)
+    settled = list(records)
+    in_run = {miss.result.tool for miss in misses}
+    for miss in misses:
+        gone = await _is_repeated(miss, store, user) or await _is_of_dead_api(miss, store, in_run)
+        outcome: CallOutcome = "gone" if gone else "undecided"
+        result = miss.result.model_copy(update={"outcome": outcome})
+        event = records[miss.at].event.model_copy(update={"result": result})
+        settled[miss.at] = records[miss.at].model_copy(update={"event": event})
+    return settled
+
+
+async def _find_misses(records: Sequence[EventRecord], store: KnowsTools) -> list[_Miss]:
+    """The 404s of a run that need more than themselves to count."""
+    called = [(at, one.event.result) for at, one in enumerate(records) if isinstance(one.event, CallFinished)]
+    missed = [(at, one) for at, one in called if one.http_status == 404 and one.outcome in ("undecided", "gone")]
+    if not missed:
+        return []
+    ids = {result.tool for _, result in missed}
+    docs, facts = await store.get_tools(ids), await store.facts(ids)
+    found = [
+        _Miss(at, result, docs[result.tool], facts.get(result.tool, ToolFacts()))
+        for at, result in missed
+        if result.tool in docs and result.attempts
+    ]
+    return [miss for miss in found if miss.result.outcome == "undecided" or (miss.worked and _has_values(miss))]
+
+
+def _has_values(miss: _Miss) -> bool:
+    """Whether the call had values of its own: without any, its 404 can only be about the path."""
+    known = {parameter.name: parameter for parameter in miss.tool.parameters}
+    given = miss.result.arguments.items()
+    return any(value is not None and (name not in known or known[name].default != value) for name, value in given)
+
+
+async def _record(miss: _Miss, store: KnowsTools, user: str) -> None:
+    """Keep that the tool was missed with these values and by this user. Nothing is kept where nothing could come of it."""
+    if miss.worked and miss.result.outcome == "undecided":
+        return
+    values = json.dumps(miss.result.arguments, sort_keys=True)
+    keys = {f"{miss.scope}:values:{_bucket(miss.tool.id, values)}"}
+    if user:
+        keys.add(f"{miss.scope}:user:{_bucket(miss.tool.id, user)}")
+    if not miss.worked:
+        keys.add(f"{miss.api}:tool:{_bucket(miss.tool.id)}")
+    for key in sorted(keys - await store.applied(keys)):
+        await store.learn(LiveBatch(key, {}, (), ()))
+
+
+async def _is_repeated(miss: _Miss, store: KnowsTools, user: str) -> bool:
+    """Whether the tool was missed with enough values, by enough users."""
+    if miss.worked and miss.result.outcome == "undecided":
+        return False
+    by_enough = not user or await _count(store, f"{miss.scope}:user") >= USERS
+    return by_enough and await _count(store, f"{miss.scope}:values") >= VALUES
+
+
+async def _is_of_dead_api(miss: _Miss, store: KnowsTools, in_run: Collection[ToolId]) -> bool:
+    """Whether enough tools of the API were missed and none has ever answered. Those that were missed before it was clear count then, too."""
+    if miss.worked or await _count(store, f"{miss.api}:tool") < TOOLS:
+        return False
+    beginning, others = miss.tool.id.rpartition("/")[0] + "/", list[ToolId]()
+    async for other, facts in store.nodes():
+        if not other.startswith(beginning):
+            continue
+        if facts.ok or facts.successes:
+            return False
+        if other not in in_run and not facts.gone:
+            others.append(other)
+    keys = {other: f"{miss.api}:tool:{_bucket(other)}" for other in others}
+    missed = await store.applied(keys.values())
+    for other in others:
+        if keys[other] in missed:
+            # Its run has ended; a batch of its own, once, says what the run could not know.
+            await store.learn(LiveBatch(f"{keys[other]}:gone", {}, (), ((other, "gone"),)))
+    return True
+
+
+async def _count(store: KnowsTools, scope: str) -> int:
+    return len(await store.applied(f"{scope}:{bucket}" for bucket in range(_BUCKETS)))
+
+
+def _bucket(*parts: object) -> int:
+    return int(_digest(*parts), 16) % _BUCKETS
+
+
+def _digest(*parts: object) -> str:
+    return sha256(json.dumps([str(part) for part in parts]).encode()).hexdigest()[:16]
