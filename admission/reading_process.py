@@ -18,8 +18,8 @@ from admission.limits import ReadLimits
 from domain.errors import BrokenInputError, TooManyOperationsError
 from domain.operations import NO_TAG, Operation, OperationChoice, Outline, TagCount
 from graph.importers.openapi import METHODS, read_openapi
-from graph.importers.openapi_files import as_openapi
-from graph.importers.openapi_nodes import Schema, items, mapping
+from graph.importers.openapi_files import as_openapi, read_json
+from graph.importers.openapi_nodes import Schema, items, mapping, remember_given_twice
 from graph.importers.yaml_events import YamlError, read_yaml
 
 _TEXT_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
@@ -182,7 +182,7 @@ def _parsed(data: bytes) -> Schema:
         raise BrokenInputError("is empty; give the text of an OpenAPI document", file="")
     try:
         if begins in (b"{", b"["):
-            return mapping(orjson.loads(data))
+            return mapping(read_json(data))
         if begins == b"<":
             raise BrokenInputError(
                 "is a web page or XML, no OpenAPI document; give the address of the document itself (often /openapi.json)",
@@ -208,7 +208,7 @@ def _in_one_order(value: Any) -> Any:
     for key in ("anyOf", "oneOf", "allOf"):
         if isinstance(made.get(key), list):
             made[key] = sorted(made[key], key=_richness)
-    return made
+    return remember_given_twice(made, cast(Schema, value))
 
 
 def _richness(one: Any) -> tuple[int, str]:
@@ -221,7 +221,9 @@ def _told_apart(paths: Schema) -> Schema:
     written = [mapping(mapping(item).get(method)) for item in paths.values() for method in METHODS]
     often = Counter(name for one in written if isinstance(name := one.get("operationId"), str))
     return {
-        route: {key: _named(key, route, part, often) for key, part in mapping(item).items()}
+        route: remember_given_twice(
+            {key: _named(key, route, part, often) for key, part in mapping(item).items()}, mapping(item)
+        )
         if item == mapping(item)
         else item
         for route, item in paths.items()

@@ -14,6 +14,7 @@ from evaluation.overlap import Requests
 from graph.counting import Tally, count_trajectory
 from graph.facts import GraphBatch
 from graph.function_names import NameIndex
+from retriever.calibration import LinearMap
 from retriever.experience import Precedent, Walked
 from retriever.index import Embedder, Vectors
 
@@ -43,10 +44,12 @@ class LeaveOneOutWalks:
                         self._beside.setdefault(end, Counter())[source, target] += count
         self._served = list(served)
         self._vectors: Vectors = np.zeros((0, 0), np.float32)
+        self._scale = LinearMap()
 
     async def embed(self, embedder: Embedder) -> None:
         """Make requests comparable: without it there are no precedents. ``UnavailableError`` where the encoder is."""
         self._vectors = await embedder.embed([pattern(request) for request, _ in self._served], "query")
+        self._scale = (await embedder.scale()).requests
 
     def ask(self, request: str) -> None:
         """From now on nothing is known of this request, nor of those that are nearly it."""
@@ -68,7 +71,7 @@ class LeaveOneOutWalks:
         """The requests most like the one with this vector, best first."""
         if not len(self._vectors):
             return ()
-        similar = self._vectors @ request
+        similar = self._scale.map(self._vectors @ request)
         order: list[int] = np.argsort(-similar, kind="stable").tolist()
         others = (place for place in order if self._served[place][0] not in self._own)
         return [Precedent(self._served[place][1], float(similar[place])) for place in islice(others, limit)]

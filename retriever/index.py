@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.tool import ToolId
+from retriever.calibration import CosineScale
 
 Vectors = NDArray[np.float32]
 """Shape (n, dimension), rows of unit length."""
@@ -28,6 +29,10 @@ class Embedder(Protocol):
 
     async def read(self, texts: Sequence[str]) -> list[Vectors]:
         """Each text as a request: row 0 is the text's vector, the others its sentences', as ``words.sentence_spans`` has them."""
+        ...
+
+    async def scale(self) -> CosineScale:
+        """Return the maps by which cosines of these vectors are read wherever they are compared with a number. ``UnavailableError``."""
         ...
 
 

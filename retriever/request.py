@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.tool import ToolId
+from retriever.calibration import LinearMap
 from retriever.index import Embedder, Vectors
 from retriever.lexical import LexicalMatch, Words
 from retriever.words import sentences
@@ -22,6 +23,8 @@ class ReadyRequest:
 
     vectors: Vectors
     matches: Sequence[LexicalMatch]
+    scale: LinearMap
+    """Brings the vectors' cosines with tools to the scale that thresholds and re-ranking know."""
 
     @property
     def whole(self) -> NDArray[np.float32]:
@@ -35,7 +38,7 @@ class ReadyRequest:
         """
         if not cosines:
             return np.zeros((0, len(self.matches)), np.float32), np.zeros((0, len(self.matches)), np.float32)
-        scaled = np.clip(np.stack(list(cosines.values())), 0.0, 1.0)
+        scaled = np.clip(self.scale.map(np.stack(list(cosines.values()))), 0.0, 1.0)
         return scaled, np.stack([match.of(list(cosines)) for match in self.matches], axis=1)
 
 
@@ -63,8 +66,11 @@ class RequestReader:
 
     async def _make(self, texts: Sequence[str]) -> dict[str, ReadyRequest]:
         matching = asyncio.gather(*(self._matches(text) for text in texts))
-        vectors, matches = await asyncio.gather(self._embedder.read(texts), matching)
-        return {text: ReadyRequest(*made) for text, made in zip(texts, zip(vectors, matches, strict=True), strict=True)}
+        vectors, matches, scale = await asyncio.gather(self._embedder.read(texts), matching, self._embedder.scale())
+        return {
+            text: ReadyRequest(*made, scale.tools)
+            for text, made in zip(texts, zip(vectors, matches, strict=True), strict=True)
+        }
 
     async def _matches(self, text: str) -> Sequence[LexicalMatch]:
         return await asyncio.gather(*(self._lexical.match(part) for part in [text, *sentences(text)]))

@@ -147,10 +147,10 @@ class Container:
         """
         await self.make_ready()
         embedder, index, lexical = await self.found_by()
-        reranker = await asyncio.to_thread(reranker_for, self.settings, embedder.identity)
+        reranker = await reranker_for(self.settings, embedder)
         if reranker is None:
             return ToolSearch(embedder, index, lexical)
-        experience = experience or await self.experience(embedder.identity)
+        experience = experience or await self.experience(embedder)
         return ToolSearch(embedder, index, lexical, reranker=reranker, experience=experience)
 
     async def make_ready(self) -> None:
@@ -162,7 +162,7 @@ class Container:
         async with self._following:
             await follow_words(self.graph, index, lexical)
         if self._read is not embedder:
-            await asyncio.gather(embedder.embed(["ready"], "query"), lexical.match("ready"))
+            await asyncio.gather(embedder.embed(["ready"], "query"), embedder.scale(), lexical.match("ready"))
             await asyncio.to_thread(one_blas_thread)
             self._read = embedder
 
@@ -170,11 +170,11 @@ class Container:
         """Encoder, vectors and words that a search reads."""
         return await self.retrieval()
 
-    async def experience(self, encoder: str = "") -> Experience:
+    async def experience(self, embedder: Embedder | None = None) -> Experience:
         """What a re-ranker is told of walks and of requests that were served, found by vectors of this encoder, else of that in use."""
         from wiring.experience import StoreExperience
 
-        return StoreExperience(self.graph, await self.memories_in_reach(), encoder or (await self.embedder()).identity)
+        return StoreExperience(self.graph, await self.memories_in_reach(), embedder or await self.embedder())
 
     async def searched_tools(self) -> Sequence[ToolId]:
         """All that the search is over, ordered by id. The words follow what other machines have indexed."""

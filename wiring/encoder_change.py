@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from agent.memory.long_term import LongTermMemory
-from domain.errors import ConflictError, FootpathError, UnavailableError
+from domain.errors import ConflictError, FootpathError, UnavailableError, UsageError
 from domain.tool import ToolDoc, ToolId
 from retriever.backends.edge_folder import EdgeFolder
 from retriever.backends.qdrant import QdrantIndex
+from retriever.calibration import REFERENCE_ENCODER, calibrate, describe_indistinctness
 from retriever.index import Embedder, VectorIndex
 from retriever.indexing import put_portion, unindexed
 from wiring.container import Container
@@ -21,7 +22,7 @@ from wiring.encoder_choices import SETTINGS, EncoderChoice, choices_here, open_e
 from wiring.encoder_state import COMPARISON, EncoderState, EncoderVectors
 from wiring.indexing import publish_words
 from wiring.links import link, unseen
-from wiring.reranker import reranker_for
+from wiring.reranker import read_chosen_reranker
 from wiring.store_encoders import PLACE, OpenVectors
 
 _log = logging.getLogger(__name__)
@@ -59,7 +60,7 @@ class EncoderChange:
 
         Raises:
             ConflictError: it is in use, or the former one, or another one's vectors are beside already.
-            UsageError: there is no such encoder, or the re-ranker that the settings name does not go with it.
+            UsageError: there is no such encoder, it gives all texts the same vector, or the re-ranker that the settings name does not go with it.
         """
         async with AsyncExitStack() as stack:
             embedder, close = await open_encoder(choice, self._container.settings, self._encoders.services, threads)
@@ -70,10 +71,11 @@ class EncoderChange:
                 await self.discard()
                 state = await self._encoders.state()
             _check(state, in_force, embedder, again=again)
-            await asyncio.to_thread(reranker_for, self._container.settings, embedder.identity)
+            await read_chosen_reranker(self._container.settings, embedder.identity)
             if in_force is not None:
                 await self._encoders.index_of(in_force)  # whoever owns it must not be another process
             await embedder.embed([_PROBE], "document")
+            await self._calibrate(embedder, anew=state.beside is None)
             beside = state.beside or await self._begin(state, in_force, EncoderVectors(
                 encoder=choice, identity=embedder.identity, dimension=embedder.dimension, at=datetime.now(UTC)
             ))  # fmt: skip
@@ -178,6 +180,17 @@ class EncoderChange:
         index = await self._encoders.index_of(in_use)
         assert isinstance(index, QdrantIndex)  # noqa: S101
         return sorted({*gone, *await index.drop_former()})
+
+    async def _calibrate(self, embedder: Embedder, *, anew: bool) -> None:
+        """Keep the scale of a new encoder with the vectors, before any is made. ``anew``: the model behind a name may be another than once."""
+        if embedder.identity == REFERENCE_ENCODER:
+            return
+        scales = self._encoders.scales
+        found = None if anew else await scales.read(embedder.identity)
+        found = found or await calibrate(embedder)
+        if found.flat:
+            raise UsageError(describe_indistinctness(found))
+        await scales.keep(found)
 
     async def _begin(self, state: EncoderState, in_force: EncoderVectors | None, new: EncoderVectors) -> EncoderVectors:
         place = place_for(new.identity, {one.place for one in (in_force, state.former) if one})

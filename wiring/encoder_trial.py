@@ -1,6 +1,5 @@
 """The encoder in use and the one beside it on the store's own requests, before anything is switched."""
 
-import asyncio
 import math
 from collections.abc import Callable, Sequence
 
@@ -76,9 +75,9 @@ async def last_comparison(container: Container) -> EncoderComparison | None:
 
 
 async def _way(container: Container, one: OpenVectors) -> tuple[Way, AskedAnew]:
-    graph, identity = container.graph, one.embedder.identity
-    asked = AskedAnew(graph, await container.memories_in_reach(), identity)
-    reranker = await asyncio.to_thread(reranker_for, container.settings, identity)
+    graph = container.graph
+    asked = AskedAnew(graph, await container.memories_in_reach(), one.embedder)
+    reranker = await reranker_for(container.settings, one.embedder)
     experience = None if reranker is None else asked
     search = ToolSearch(one.embedder, one.index, container.words, reranker=reranker, experience=experience)
     maker = OfferMaker(search, WithoutCallEvidence(graph), search, container.weights)
@@ -91,7 +90,7 @@ async def _way(container: Container, one: OpenVectors) -> tuple[Way, AskedAnew]:
 
 async def _taken(container: Container, kept: EncoderVectors, one: OpenVectors, requests: Sequence[Request]) -> Taken:
     size = await one.index.count() * kept.dimension * _NUMBER
-    reranked = await asyncio.to_thread(reranker_for, container.settings, kept.identity) is not None
+    reranked = await reranker_for(container.settings, one.embedder) is not None
     price = kept.encoder.service.price if kept.encoder.service else None
     letters = sum(len(request.query) for request in requests) / max(1, len(requests))
     cost = None if price is None else price * math.ceil(letters / _CHARACTERS) / 1_000_000

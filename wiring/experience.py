@@ -14,6 +14,7 @@ from domain.memory import NearMemories
 from domain.tool import FINISH, ToolId
 from graph.facts import Edge
 from retriever.experience import Precedent, Walked
+from retriever.index import Embedder
 
 _SHARED = ""
 _log = logging.getLogger(__name__)
@@ -32,10 +33,10 @@ class StoreExperience:
     Of memories only those that all share are read: what one owner asked for must not show in what another is offered.
     """
 
-    def __init__(self, graph: Transitions, memories: NearMemories, encoder: str) -> None:
+    def __init__(self, graph: Transitions, memories: NearMemories, embedder: Embedder) -> None:
         self._graph = graph
         self._memories = memories
-        self._encoder = encoder
+        self._embedder = embedder
         self._read: set[ToolId] = set()
         self._walked: dict[tuple[ToolId, ToolId], Walked] = {}
         self._alike: dict[bytes, tuple[int, Sequence[Precedent]]] = {}
@@ -64,11 +65,12 @@ class StoreExperience:
     async def _near(self, request: NDArray[np.float32], limit: int) -> Sequence[Precedent]:
         try:
             async with asyncio.timeout(SECONDS):
-                found = await self._memories.near(request.tolist(), self._encoder, _SHARED, limit)
+                found = await self._memories.near(request.tolist(), self._embedder.identity, _SHARED, limit)
+                scale = (await self._embedder.scale()).requests
         except TimeoutError:
             _log.warning("a search goes on without long-term memory: it did not answer within %g seconds", SECONDS)
             return ()
         except FootpathError as error:
             _log.warning("a search goes on without long-term memory: %s", error)
             return ()
-        return [Precedent(one.memory.path, one.similarity) for one in found]
+        return [Precedent(one.memory.path, scale.map(one.similarity)) for one in found]

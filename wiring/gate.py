@@ -103,8 +103,8 @@ def search_of(container: Container, hidden: frozenset[ToolId] = frozenset()) -> 
         embedder, index, lexical = await container.retrieval()
         vectors, words = await with_tools(embedder, index, lexical, tools)
         memories = await container.memories_in_reach()
-        reranker = reranker_for(container.settings, embedder.identity)
-        experience = None if reranker is None else StoreExperience(container.graph, memories, embedder.identity)
+        reranker = await reranker_for(container.settings, embedder)
+        experience = None if reranker is None else StoreExperience(container.graph, memories, embedder)
         after = ToolSearch(embedder, vectors, words, reranker=reranker, experience=experience)
 
         async def served(request: str) -> Sequence[Served]:

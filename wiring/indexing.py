@@ -68,6 +68,7 @@ async def _texts(graph: GraphStore) -> dict[ToolId, str]:
 async def index_documents(container: Container, progress: Progress) -> int:
     """Index every document of the graph that is new or has changed; how many those were. Raises ``UnavailableError``."""
     embedder, index, lexical = await container.retrieval()
+    await embedder.scale()  # kept with the vectors, before anything is searched by them
     total = (await container.graph.statistics()).documents
     report = await index_tools(
         container.graph.documents(), embedder, index, lexical, lambda done: progress("embed", done, total)

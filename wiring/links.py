@@ -11,6 +11,7 @@ from domain.errors import FootpathError
 from domain.tool import ToolId
 from graph.linking import Linked, Near, Progress, link_among, link_digest, link_tools
 from graph.substitution import SIMILAR
+from retriever.calibration import LinearMap
 from retriever.index import VectorIndex, Vectors
 from wiring.container import Container
 
@@ -27,11 +28,12 @@ NEAREST = 30
 
 
 class VectorNeighbours:
-    """Finds similar documents by their stored vectors: all are read once, and compared by blocks."""
+    """Finds similar documents by their stored vectors: all are read once, and compared by blocks. ``scale``: of cosines of documents."""
 
-    def __init__(self, index: VectorIndex, identity: str) -> None:
+    def __init__(self, index: VectorIndex, identity: str, scale: LinearMap) -> None:
         self.identity = identity
         self._index = index
+        self._scale = scale
         self._ids: list[ToolId] = []
         self._vectors: Vectors | None = None
 
@@ -58,7 +60,7 @@ class VectorNeighbours:
         for start in range(0, len(asked), _BLOCK):
             rows = asked[start : start + _BLOCK]
             first = start if every else 0
-            scores = vectors[rows] @ vectors[first:].T
+            scores = self._scale.map(vectors[rows] @ vectors[first:].T)
             ours, theirs = np.nonzero(scores >= SIMILAR)
             found: list[float] = scores[ours, theirs].tolist()
             for one, other, score in zip(ours.tolist(), theirs.tolist(), found, strict=True):
@@ -122,12 +124,14 @@ async def link_changed(container: Container, tools: Sequence[ToolId]) -> LinkedT
 
 async def _link_among_near(container: Container, tools: Sequence[ToolId], beside: Sequence[ToolId]) -> LinkedTools:
     """With what is most like them in a large store, rather than with everything."""
-    _, index, _ = await container.retrieval()
+    embedder, index, _ = await container.retrieval()
+    scale = (await embedder.scale()).documents
     near: dict[ToolId, list[tuple[ToolId, float]]] = {}
     others = set(beside)
     for tool, vector in (await index.vectors(tools)).items():
         hits = [hit for hit in await index.search(vector, _LOOKED_AT) if hit.id != tool]
-        near[tool] = [(hit.id, hit.score) for hit in hits if hit.score >= SIMILAR][:NEAREST]
+        scored = [(hit.id, scale.map(hit.score)) for hit in hits]
+        near[tool] = [(other, score) for other, score in scored if score >= SIMILAR][:NEAREST]
         others.update(hit.id for hit in hits)
     return LinkedTools(await link_among(container.graph, tools, others, near), waiting=len(near))
 
@@ -141,7 +145,7 @@ async def link(container: Container, progress: Progress, *, embedded: bool) -> L
     similar = None
     if embedded:
         embedder, index, _ = await container.retrieval()
-        similar = VectorNeighbours(index, embedder.identity)
+        similar = VectorNeighbours(index, embedder.identity, (await embedder.scale()).documents)
     return await link_tools(container.graph, similar, progress)
 
 

@@ -16,6 +16,7 @@ from evaluation.offers import Offers, Tokens
 from evaluation.other_requests import NoMemories, OtherRequests
 from graph.store import GraphStore
 from retriever.experience import Precedent, Walked
+from retriever.index import Embedder
 from wiring.container import Container
 from wiring.experience import StoreExperience, Transitions
 
@@ -36,7 +37,7 @@ async def measurable(container: Container, edges: Edges, *, precedents: bool) ->
     memories = await container.memories_in_reach() if precedents else NoMemories()
     graph = await variant(container.graph, edges)
     kept = graph.kept if isinstance(graph, RewiredGraph) else {}
-    asked = AskedAnew(graph, memories, (await container.embedder()).identity)
+    asked = AskedAnew(graph, memories, await container.embedder())
     search = await container.search(asked)
     maker = OfferMaker(search, WithoutCallEvidence(graph), search, container.weights)
 
@@ -49,10 +50,10 @@ async def measurable(container: Container, edges: Edges, *, precedents: bool) ->
 class AskedAnew:
     """What walks have shown, read anew for each request (:meth:`ask`), as by a run, which shares it with no other."""
 
-    def __init__(self, graph: Transitions, memories: NearMemories, encoder: str) -> None:
+    def __init__(self, graph: Transitions, memories: NearMemories, embedder: Embedder) -> None:
         self._graph = graph
         self._memories = OtherRequests(memories)
-        self._encoder = encoder
+        self._embedder = embedder
         self._own = self._anew()
 
     @property
@@ -66,7 +67,7 @@ class AskedAnew:
         self._own = self._anew()
 
     def _anew(self) -> StoreExperience:
-        return StoreExperience(self._graph, self._memories, self._encoder)
+        return StoreExperience(self._graph, self._memories, self._embedder)
 
     async def beside(self, tools: Iterable[ToolId]) -> Sequence[Walked]:
         """Every transition out of one of these tools or into one."""

@@ -1,31 +1,43 @@
-"""The re-ranker of the settings, where it knows the encoder in use."""
+"""The re-ranker of the settings, where it can judge by the encoder in use."""
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from domain.errors import UsageError
+from retriever.index import Embedder
 from wiring.settings import Settings
 
 if TYPE_CHECKING:
     from retriever.reranker import Reranker
 
 
-def reranker_for(settings: Settings, encoder: str) -> "Reranker | None":
-    """None where none is wanted, or the bundled one learnt with another encoder: it knows the cosines of its own alone.
+async def reranker_for(settings: Settings, embedder: Embedder) -> "Reranker | None":
+    """Return the re-ranker for an encoder, None where none is wanted or the encoder's cosines tell too little.
+
+    The bundled one serves other encoders, too: it is given their cosines on the scale that it learnt with. Raises as
+    :func:`read_chosen_reranker`, and ``UnavailableError`` where the encoder cannot be asked.
+    """
+    found = await read_chosen_reranker(settings, embedder.identity)
+    if found is None or found.encoder == embedder.identity:
+        return found
+    return found if (await embedder.scale()).comparable else None
+
+
+async def read_chosen_reranker(settings: Settings, encoder: str) -> "Reranker | None":
+    """Return the re-ranker of the settings, None where none is wanted.
 
     Raises:
-        UsageError: the settings name one that learnt with another. UnavailableError: it cannot be read.
+        UsageError: the settings name one that learnt with another encoder. UnavailableError: it cannot be read.
     """
     from retriever.reranker import BUNDLED, read_reranker
 
     if not settings.rerank:
         return None
     named = settings.reranker_file
-    found = read_reranker(named or BUNDLED)
-    if found.encoder == encoder:
-        return found
-    if named:
+    found = await asyncio.to_thread(read_reranker, named or BUNDLED)
+    if named and found.encoder != encoder:
         raise UsageError(
             f"{named} was learnt with {found.encoder}, and the encoder in use is {encoder}: "
             "teach one for it with scripts/train_reranker.py, or leave FOOTPATH_RERANKER_FILE empty"
         )
-    return None
+    return found

@@ -222,9 +222,7 @@ class Settings(ServerSettings, BaseSettings):
         default=None, ge=0, description="What a million tokens of its answers cost; empty: no costs are told."
     )
 
-    rerank: bool = Field(
-        default=True, description="Put found tools in the order that was learnt for the bundled encoder."
-    )
+    rerank: bool = Field(default=True, description="Put found tools in the order that was learnt from trajectories.")
     reranker_file: Path | None = Field(
         default=None, description="Re-ranker of your own encoder, from train_reranker.py; empty: the bundled one."
     )

@@ -16,6 +16,7 @@ from wiring.encoder_choices import (
     chosen_by,
     open_encoder,
 )
+from wiring.encoder_scales import EncoderScales, with_kept_scale
 from wiring.encoder_state import EncoderState, EncoderVectors, Notes, read_state, write_state
 from wiring.settings import Settings
 
@@ -47,6 +48,8 @@ class StoreEncoders:
         stack: AsyncExitStack,
     ) -> None:
         self.services: EncoderServices = ServicesBySettings(settings)
+        self.scales = EncoderScales(notes)
+        """How the cosines of each encoder are read."""
         self._settings = settings
         self._notes = notes
         self._make_index = make_index
@@ -140,7 +143,7 @@ class StoreEncoders:
             if key in self._embedders:
                 await close()
             else:
-                self._embedders[key] = made
+                self._embedders[key] = with_kept_scale(made, self.scales)
                 self._stack.push_async_callback(close)
         return self._embedders[key]
 

@@ -44,11 +44,11 @@ class _VisibleContainer(Container):
     async def searched_tools(self) -> Sequence[ToolId]:
         return [tool for tool in await self._whole.searched_tools() if tool not in self.hidden]
 
-    async def experience(self, encoder: str = "") -> Experience:
+    async def experience(self, embedder: Embedder | None = None) -> Experience:
         from wiring.experience import StoreExperience
 
         memories = _VisibleMemories(await self.memories_in_reach(), self.hidden)
-        return StoreExperience(self.graph, memories, encoder or (await self.embedder()).identity)
+        return StoreExperience(self.graph, memories, embedder or await self.embedder())
 
     async def flows(self) -> FlowStore:
         return visible_flows(await self._whole.flows(), self.hidden)

@@ -49,8 +49,10 @@ class LongTermMemory:
             return []
         vector = (await self._embedder.embed([asked], "query"))[0]
         found = await self._store.near(vector.tolist(), self._embedder.identity, self._owner, _LOOKED_AT * k)
+        scale = (await self._embedder.scale()).requests
         found = [
-            one.model_copy(update={"similarity": likeness(one.similarity, asked, one.memory.pattern)}) for one in found
+            one.model_copy(update={"similarity": likeness(scale.map(one.similarity), asked, one.memory.pattern)})
+            for one in found
         ]
         worn = [one.memory.id for one in found if _worn_out(one.memory)]
         if worn:

@@ -12,6 +12,7 @@ from agent.solutions.protocol import NEAR, NearSolution
 from agent.solutions.sharing import common_to, shareable, tools_of
 from domain.solution import NearPattern, PatternIndex, Solution, SolutionStore, program_of
 from domain.tool import ToolDoc, ToolId
+from retriever.calibration import LinearMap
 from retriever.index import Embedder
 
 _APART = 0.02
@@ -64,7 +65,9 @@ class SolutionLibrary:
         found = await self._index.near(vector, self._embedder.identity, self._owner, _LOOKED_AT * k)
         known = await self._known({one.solution for one in found})
         mine = {one: known.get(owned_by(program_of(one), self._owner)) for one in known}
-        best = _best_of_each([one for one in found if not _refused(mine.get(one.solution))], known, request)
+        scale = (await self._embedder.scale()).requests
+        allowed = [one for one in found if not _refused(mine.get(one.solution))]
+        best = _best_of_each(allowed, known, request, scale)
         wrong = await self._wrong(asked, vector, [known[one.solution.id] for one in best], known)
         told = [
             one
@@ -259,7 +262,9 @@ class SolutionLibrary:
         texts = list(dict.fromkeys(text for said in marked.values() for text in said))
         if not texts:
             return {}
-        cosines = dict(zip(texts, (await self._embedder.embed(texts, "query") @ vector).tolist(), strict=True))
+        scale = (await self._embedder.scale()).requests
+        found = (await self._embedder.embed(texts, "query") @ vector).tolist()
+        cosines = {text: scale.map(cosine) for text, cosine in zip(texts, found, strict=True)}
         return {program: max(likeness(cosines[text], asked, text) for text in said) for program, said in marked.items()}
 
     async def _with_their_tools(self, near: Sequence[NearSolution], k: int) -> list[NearSolution]:
@@ -308,7 +313,9 @@ class SolutionLibrary:
         return [one for one in solutions if seen.get(one.id, 0) != len(one.patterns)]
 
 
-def _best_of_each(found: Iterable[NearPattern], known: Mapping[str, Solution], request: str) -> list[NearSolution]:
+def _best_of_each(
+    found: Iterable[NearPattern], known: Mapping[str, Solution], request: str, scale: LinearMap
+) -> list[NearSolution]:
     """Each program that may be taken, with the pattern that is nearest; the own solution before the shared one."""
     best: dict[str, NearSolution] = {}
     for one in found:
@@ -317,7 +324,7 @@ def _best_of_each(found: Iterable[NearPattern], known: Mapping[str, Solution], r
             continue
         text = kept.patterns[one.number]
         asked = worded(text, request, kept.plan.inputs)
-        near = NearSolution(kept, text, likeness(one.similarity, asked, as_asked(text, kept.plan.inputs)))
+        near = NearSolution(kept, text, likeness(scale.map(one.similarity), asked, as_asked(text, kept.plan.inputs)))
         other = best.get(program_of(one.solution))
         if other is None or (near.likeness, kept.owner) > (other.likeness, other.solution.owner):
             best[program_of(one.solution)] = near

@@ -67,8 +67,8 @@ def read_json(content: bytes) -> Any:
     Raises:
         orjson.JSONDecodeError: it is no JSON.
     """
-    value: Any = orjson.loads(content)  # first: its errors are the clearer ones, and it takes a twentieth of the time
+    orjson.loads(content)  # first: its errors are the clearer ones, and it takes a twentieth of the time
     try:
         return json.loads(content, object_pairs_hook=build_object)
     except RecursionError:  # deeper than Python's own reader goes, and then no document
-        return value
+        return orjson.loads(content)

@@ -57,7 +57,7 @@ async def copied(source: LinkedGraph, target: LinkedGraph) -> None:
 
 
 async def offers(container: Container, graph: LinkedGraph) -> Sequence[Offer]:
-    asked = AskedAnew(graph, await container.memories(), (await container.embedder()).identity)
+    asked = AskedAnew(graph, await container.memories(), await container.embedder())
     search = await container.search(asked)
     maker = OfferMaker(search, graph, search, container.weights)
     requests = [one.request for one in read_asked(sorted((PLAYGROUND / "requests").glob("*.jsonl")))[::EACH]]

@@ -16,6 +16,7 @@ from domain.tool import FINISH, Parameter, ToolDoc, ToolId, tool_id
 from graph.backends.memory import MemoryGraph
 from graph.facts import GraphBatch
 from retriever.backends.exact import ExactIndex
+from retriever.calibration import UNSCALED, CosineScale
 from retriever.embedders.apart import ReadsApart
 from retriever.index import Vectors
 from retriever.indexing import index_tools
@@ -85,6 +86,9 @@ class WordEmbedder(ReadsApart):
 
     async def embed(self, texts: Sequence[str], role: Literal["query", "document"]) -> Vectors:
         return np.stack([self._one(text) for text in texts])
+
+    async def scale(self) -> CosineScale:
+        return UNSCALED
 
     def _one(self, text: str) -> Vectors:
         total = np.zeros(self.dimension, np.float32)

@@ -7,6 +7,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from retriever.calibration_texts import TOPICS
 from tests import forked
 from tests.architecture.source_tree import ROOT
 from tests.models.openai_replies import ChatRequest, Hangs, Reply, scripted
@@ -16,6 +17,8 @@ from tests.unit.retriever.training.small_catalogue import document
 from wiring.container import open_container
 
 TOOLS, PORTION, BATCH = 600, 512, 64
+FIRST = 1 + 4 * len(TOPICS)
+"""Texts that are sent before any tool's: one to see that it answers, and those by which its scale is measured."""
 
 
 @pytest.fixture
@@ -31,7 +34,7 @@ def test_a_killed_preparation_goes_on_where_it_was(store: Path, tmp_path: Path) 
 
     def hangs_after_a_portion(request: ChatRequest) -> Reply:
         asked.append(len(request.body["input"]))
-        return Hangs() if sum(asked) > PORTION + 1 else word_embeddings(request)  # one to see that it answers
+        return Hangs() if sum(asked) > PORTION + FIRST else word_embeddings(request)
 
     def command(step: str, *more: str) -> list[str]:
         return [sys.executable, str(ROOT / "scripts" / "reindex.py"), "--store", str(store), "--step", step, *more]
@@ -46,7 +49,7 @@ def test_a_killed_preparation_goes_on_where_it_was(store: Path, tmp_path: Path) 
             return done.returncode, done.stdout, done.stderr
 
         process = forked.start(command("prepare"), cwd=tmp_path, env=environment)
-        while sum(asked) <= PORTION + 1:
+        while sum(asked) <= PORTION + FIRST:
             assert process.poll() is None
             time.sleep(0.05)
         process.kill()

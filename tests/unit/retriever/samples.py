@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from domain.tool import Parameter, ToolDoc, tool_id
+from retriever.calibration import UNSCALED, CosineScale
 from retriever.embedders.apart import ReadsApart
 from retriever.index import Vectors
 from retriever.words import telling_words
@@ -45,3 +46,6 @@ class BagEmbedder(ReadsApart):
             for word in telling_words(text):
                 row[hashlib.blake2b(word.encode()).digest()[0] % self.dimension] += 1
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+    async def scale(self) -> CosineScale:
+        return UNSCALED

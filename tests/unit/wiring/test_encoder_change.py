@@ -138,7 +138,7 @@ async def test_a_service_that_dies_leaves_what_it_made_and_another_process_goes_
     settings: Settings, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("retriever.indexing._BATCH", 3)
-    left = [3]
+    left = [1 + 2 + 2]  # whether it answers, its scale, and two portions
 
     def tiring(request: ChatRequest) -> Reply:
         left[0] -= 1

@@ -14,10 +14,12 @@ from graph.facts import LiveBatch
 from retriever.experience import Precedent, Walked
 from tests.contract.graph_samples import A, B, C, batch
 from tests.contract.memory_store import memory
+from tests.unit.retriever.samples import BagEmbedder
 from wiring.experience import StoreExperience
 from wiring.within_reach import OutOfReach, within_reach
 
 NOWHERE = OutOfReach(UnavailableError("no memories are there"))
+ENCODER = BagEmbedder()
 
 
 async def graph_of(transitions: dict[tuple[str, str], int]) -> MemoryGraph:
@@ -32,7 +34,7 @@ async def test_imported_and_live_walks_count_and_what_is_muted_or_banned_does_no
     await graph.learn(LiveBatch("run", {(A, B): 3}, (), ()))
     await graph.mark(B, A, "ban")
     await graph.mark(A, C, "mute")
-    experience = StoreExperience(graph, NOWHERE, "e")
+    experience = StoreExperience(graph, NOWHERE, ENCODER)
     assert set(await experience.beside([A])) == {Walked(A, B, 5), Walked(A, FINISH, 1)}
     assert await experience.beside([FINISH, C]) == []
 
@@ -40,7 +42,7 @@ async def test_imported_and_live_walks_count_and_what_is_muted_or_banned_does_no
 async def test_a_pinned_transition_that_was_never_walked_is_no_walk() -> None:
     graph = await graph_of({(A, FINISH): 1, (B, FINISH): 1})
     await graph.mark(A, B, "pin")
-    experience = StoreExperience(graph, NOWHERE, "e")
+    experience = StoreExperience(graph, NOWHERE, ENCODER)
     assert set(await experience.beside([A, B])) == {Walked(A, FINISH, 1), Walked(B, FINISH, 1)}
 
 
@@ -54,9 +56,11 @@ async def test_precedents_are_the_shared_memories_of_this_encoder(tmp_path: Path
         memory("of another encoder", path=(C,)),
     )
     await memories.add([shared, near, owned, other])
-    await memories.put_vectors("e", [(shared.id, [0.0, 1.0]), (near.id, [1.0, 0.0]), (owned.id, [1.0, 0.0])])
+    await memories.put_vectors(
+        ENCODER.identity, [(shared.id, [0.0, 1.0]), (near.id, [1.0, 0.0]), (owned.id, [1.0, 0.0])]
+    )
     await memories.put_vectors("f", [(other.id, [1.0, 0.0])])
-    experience = StoreExperience(await graph_of({(A, FINISH): 1}), memories, "e")
+    experience = StoreExperience(await graph_of({(A, FINISH): 1}), memories, ENCODER)
     asked = np.array([1.0, 0.0], np.float32)
     assert await experience.precedents(asked, 5) == [Precedent((B, C), 1.0), Precedent((A,), 0.0)]
     assert len(await experience.precedents(asked, 1)) == 1
@@ -68,7 +72,7 @@ async def test_a_search_goes_on_without_memories(caplog: pytest.LogCaptureFixtur
         raise UnavailableError("the disk is gone")
 
     experience = StoreExperience(
-        await graph_of({(A, FINISH): 1}), await within_reach(broken, "memories", on_server=True), "e"
+        await graph_of({(A, FINISH): 1}), await within_reach(broken, "memories", on_server=True), ENCODER
     )
     with caplog.at_level(logging.WARNING):
         assert await experience.precedents(np.zeros(2, np.float32), 5) == ()

@@ -59,9 +59,7 @@ async def test_an_index_belongs_to_the_encoder_of_the_folder(own: Path, tmp_path
         with pytest.raises(StoreVersionError, match=r"python scripts/reindex\.py;"):
             await container.retrieval()
     async with open_container(settings, store) as container:
-        assert list(await rankings(container)) == ["bm25", "dense", "fused"], "the bundled re-ranker is another's"
-        with pytest.raises(UsageError, match="no re-ranker is in use with the encoder encoder:"):
-            await rankings(container, ["reranked"])
+        assert list(await rankings(container)) == ["bm25", "dense", "fused", "reranked"]
     async with open_container(settings.model_copy(update={"rerank": False}), store) as container:
         with pytest.raises(UsageError, match="FOOTPATH_RERANK is false"):
             await rankings(container, ["reranked"])
