@@ -3,10 +3,17 @@
 from typing import Any
 
 import httpx
+from streamlit.testing.v1 import AppTest
 
 from domain.model import JsonObject
 from tests.unit.ui.served import HOSTILE, SOURCE, Served, tool
 from tests.unit.ui.test_sources import press, shown, source_page, texts
+
+
+def words(test: AppTest) -> str:
+    """All that is read on the page, what went well included."""
+    return "\n".join([texts(test), *(one.value for one in test.success)])
+
 
 OUTLINE: JsonObject = {
     "title": "Port",
@@ -40,11 +47,11 @@ def test_of_a_document_that_lists_too_much_some_operations_are_chosen_and_it_is_
     test.text_input(key="add-address").set_value("http://127.0.0.1:9/port.json")
     press(test, "Add it")
     assert served.asked[1] == ("POST /sources/outline", {"address": "http://127.0.0.1:9/port.json"})
-    assert "Its document lists 4 operations, and a source may have 2" in texts(test)
-    assert "4 operations are chosen, and a source may have 2. Choose fewer." in texts(test)
+    assert "Its document lists 4 operations, and a source may have 2" in words(test)
+    assert "4 operations are chosen, and a source may have 2. Choose fewer." in words(test)
     (tags,) = [one for one in test.get("button_group") if one.label == "By tag"]  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType, reportAttributeAccessIssue]
     tags.set_value(["ships"]).run()  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue]
-    assert "2 operations are chosen of at most 2." in texts(test)
+    assert "2 operations are chosen of at most 2." in words(test)
     {one.label: one for one in test.toggle}["Of these, only what reads (GET)"].set_value(True).run()
     {one.label: one for one in test.text_input}["By path: all that begin with"].set_value("/berths").run()
     press(test, "Add it")
@@ -71,9 +78,9 @@ def test_what_a_source_takes_is_shown_and_changed() -> None:
     test, served = source_page(tool(), operations={"tags": ["ships"], "methods": ["GET", "HEAD"]})
     served.answers |= {"GET /sources/s1/outline": OUTLINE, "PUT /sources/s1/operations": SOURCE}
     test.segmented_control(key="part-s1").set_value("Operations").run()
-    assert "Of its document are taken: tags: ships; methods: GET, HEAD." in texts(test)
+    assert "Of its document are taken: tags: ships; methods: GET, HEAD." in words(test)
     press(test, "Choose its operations")
-    assert "1 operation is chosen of at most 2." in texts(test)
+    assert "1 operation is chosen of at most 2." in words(test)
     {one.label: one for one in test.multiselect}["One by one: type a part of a name, path or summary"].set_value(
         ["list_docks"]
     ).run()

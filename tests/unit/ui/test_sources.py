@@ -62,16 +62,7 @@ def press(test: AppTest, label: str) -> AppTest:
 
 def texts(test: AppTest) -> str:
     """All that is read on the page."""
-    parts = [
-        *test.markdown,
-        *test.caption,
-        *test.text,
-        *test.error,
-        *test.warning,
-        *test.info,
-        *test.success,
-        *test.title,
-    ]
+    parts = [*test.markdown, *test.caption, *test.text, *test.error, *test.warning, *test.info, *test.title]
     return "\n".join(one.value for one in parts).replace("\\", "").replace("\u2060", "")
 
 
