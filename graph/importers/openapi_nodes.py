@@ -133,11 +133,13 @@ def without_contradictions(schema: Schema) -> Schema:
     }
     if excluded:
         schema = {key: part for key, part in schema.items() if key not in excluded}
+    keyword = "const" if "const" in schema else "enum"
+    values: list[Any] = [schema["const"]] if keyword == "const" else items(schema.get("enum"))
+    if values and "format" in schema:  # the values say more: ``now`` where a date-time is wanted
+        schema = {key: part for key, part in schema.items() if key != "format"}
     kinds = [name for name in _type_names(schema) if name in _TYPES and name != "any"]
     if not kinds:
         return schema
-    keyword = "const" if "const" in schema else "enum"
-    values: list[Any] = [schema["const"]] if keyword == "const" else items(schema.get("enum"))
     if any(value is not None and not _is_of(value, kinds) for value in values):
         return _with_values(schema, keyword, values, kinds)
     further = {_kind_of(one): None for one in examples if not values and not _can_be_read_as(one, kinds)}

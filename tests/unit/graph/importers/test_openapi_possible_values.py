@@ -86,6 +86,8 @@ def test_keywords_tell_a_type_that_is_not_named(tmp_path: Path, schema: Any, exp
         ({"type": "integer", "enum": ["low", "high"]}, "low", "low"),
         ({"type": "number", "enum": ["0.5", "1"]}, 0.5, 0.5),
         ({"type": "object", "enum": ["asc", "desc"]}, "asc", "asc"),
+        ({"type": "string", "format": "date-time", "enum": ["now"]}, "now", "now"),
+        ({"type": "integer", "enum": ["1 (Plan)", "2 (User)"], "format": "int32"}, "1 (Plan)", "1 (Plan)"),
         ({"type": "array", "items": {"type": "string"}, "enum": ["live", "paid"]}, ["live"], ["live"]),
         ({"type": "array", "items": {"type": "integer"}, "enum": ["1", "2"]}, [1, 2], [1, 2]),
         ({"type": "array", "enum": ["live", "paid"]}, ["paid", "live"], ["paid", "live"]),
