@@ -103,8 +103,9 @@ def test_one_users_faults_are_nobody_elses(world: World) -> None:
 
 
 def test_however_many_ask_for_what_is_not_there_the_graph_stays_as_it_was(world: World) -> None:
-    """Two hundred of them are counted in ``tests/unit/agent/learning``; here each asks over real servers."""
+    """Two hundred of them are counted in ``tests/unit/agent/learning``; here each asks over real servers, of a tool that has answered."""
     users = [world.user(f"asker{n}", RIGHT) for n in range(4)]
+    assert asked(users[0], PRICE.format("ACME"))[0].outcome == "answered"
     before = world.graph()
     for at in range(12):
         end, calls = asked(users[at % 4], PRICE.format(f"NONE{at}"))
