@@ -18,6 +18,7 @@ _OPEN = re.compile(r"\b(None|Any|Unknown|Never|object)\b")
 _CONTAINER = re.compile(r"^(list|dict|tuple|set|CoroutineType|_\w+_(in|out|file)_\d+)\b")
 _ANSWER = re.compile(r"`_(\w+?)_out_\d+`")
 _ROW = re.compile(r"`_(\w+?)_file_\d+`")
+_LIST_OF = re.compile(r"list\[(Literal\[.*\])\]")
 _LITERAL = re.compile(r"^Literal\[.*\]( \| None)?$")
 
 
@@ -51,8 +52,12 @@ def _argument(message: str, tools: Collection[str]) -> str:
     expected, given = found[2], found[3]
     if _OPEN.search(given) or " | " in given:
         return ""
-    closed = _LITERAL.fullmatch(expected) and _LITERAL.fullmatch(given)
-    if closed and _is_member_by_text(given, expected):
+    item = _LIST_OF.fullmatch(expected)
+    allowed = (
+        item[1] if item and not _CONTAINER.match(given) else expected
+    )  # one value of a list is sent as a list of one
+    closed = _LITERAL.fullmatch(allowed) and _LITERAL.fullmatch(given)
+    if closed and _is_member_by_text(given, allowed):
         return ""
     if closed or bool(_CONTAINER.match(expected)) != bool(_CONTAINER.match(given)):
         return f"`{found[1]}` takes {expected}, and is given {given}."

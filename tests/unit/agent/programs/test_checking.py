@@ -9,6 +9,7 @@ from agent.programs.checking import MOST, Checked, check
 from agent.programs.limits import SandboxLimits
 from agent.programs.offer_text import render_offer
 from agent.programs.sandbox import MontySandbox
+from agent.programs.type_complaints import type_complaints
 from tests.unit.agent.programs.good_programs import PROGRAMS
 from tests.unit.agent.programs.test_signatures_of_catalogues import PLAYGROUND, catalogue
 
@@ -136,3 +137,25 @@ async def test_what_can_mean_one_thing_is_put_right(sandbox: MontySandbox, text:
 async def test_a_right_text_stays_as_it_was_written(sandbox: MontySandbox) -> None:
     text = 'x = [1]   # a remark\n{"answered": "yes", "answer": x}'
     assert await checked(sandbox, text) == Checked(text)
+
+
+@pytest.mark.parametrize(
+    ("expected", "given", "complains"),
+    [
+        ('Literal["true", "false"]', "Literal[True]", False),
+        ("Literal[1, 2]", 'Literal["2"]', False),
+        ('list[Literal["live", "paid"]]', 'Literal["live"]', False),
+        ('list[Literal["live", "paid"]]', 'Literal["dead"]', True),
+        ('Literal["true", "false"]', 'Literal["maybe"]', True),
+        ('Literal["a", "b", ... omitted 9 literals]', 'Literal["z"]', True),
+        ("list[str]", 'Literal["a,b"]', True),
+    ],
+)
+def test_a_value_that_a_call_turns_into_an_allowed_one_is_no_slip(expected: str, given: str, complains: bool) -> None:
+    message = f"Argument to function `geocode` is incorrect: Expected `{expected}`, found `{given}`"
+    said = list(
+        type_complaints(
+            [f"1:1: error[invalid-argument-type] {message}"], {one.name: one for one in OFFER.signatures}, {}
+        )
+    )
+    assert bool(said) == complains
