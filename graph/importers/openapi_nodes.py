@@ -30,6 +30,8 @@ _BOUNDS = (
     ("minProperties", "maxProperties"),
 )
 
+_MAY_CONTRADICT = frozenset({"enum", "const", "example", "examples", *(name for pair in _BOUNDS for name in pair)})
+
 _NOTES = frozenset({"title", "description", "nullable", "deprecated", "readOnly", "writeOnly", "xml", "externalDocs", "$schema", "$id", "$comment"})  # fmt: skip
 """What a schema may say without saying anything of the value."""
 
@@ -123,6 +125,8 @@ def without_contradictions(schema: Schema) -> Schema:
     Of a type and allowed values the values are what the author meant: ``true`` under ``type: string`` is a text that YAML read as a
     truth value, and texts under ``type: array`` are what its items may be. Bounds that cross, or that an example breaks, are left out.
     """
+    if schema.keys().isdisjoint(_MAY_CONTRADICT):
+        return schema
     examples = [one for one in _all_examples(schema) if one is not None]
     excluded = {
         name

@@ -55,6 +55,7 @@ class Schemas:
         self._document = document
         self._visits = 0
         self._left = visits
+        self._resolved: dict[str, Schema] = {}
         self._made: dict[tuple[str, str], Any] = {}
         self._failed: Counter[tuple[str, int]] = Counter()
 
@@ -152,7 +153,7 @@ class Schemas:
                 raise DanglingReferenceError(f"{reference[:200]} refers to itself; correct the reference")
             passed.add(reference)
             beside = merge({key: part for key, part in schema.items() if key != "$ref"}, beside)
-            schema = self._at(reference)
+            schema = self._resolved.get(reference) or self._resolved.setdefault(reference, self._at(reference))
         return (merge(schema, beside) if beside else schema), frozenset(passed)
 
     def _at(self, reference: str) -> Schema:
