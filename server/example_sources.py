@@ -48,6 +48,8 @@ SOURCE: Example = {
     "command": "",
     "author_id": _AUTHOR,
     "author": "ada",
+    "base_url": "https://harbour.example",
+    "operations": {"tags": [], "paths": [], "methods": [], "names": []},
     "visibility": "roles",
     "roles": ["author", "admin"],
     "users": [],
@@ -66,6 +68,22 @@ SOURCE: Example = {
     "checked": 1,
     "to_check": 1,
 }
+_OPERATION: Example = {
+    "method": "GET",
+    "path": "/ships",
+    "name": "list_ships",
+    "tags": ["ships"],
+    "summary": "The ships that lie in the harbour",
+    "deprecated": False,
+}
+OUTLINE: Example = {
+    "title": "Harbour",
+    "total": 1,
+    "most": 500,
+    "operations": [_OPERATION],
+    "tags": [{"tag": "ships", "count": 1}],
+}
+OPERATIONS: Example = {"tags": ["ships"], "paths": ["/berths"], "methods": ["GET"], "names": []}
 _DOCUMENT: Example = {
     "id": _TOOL,
     "category": "harbour",
@@ -115,6 +133,13 @@ SOURCES: dict[str, Example] = {
     "NewSource": NEW_SOURCE,
     "SourceBody": {"visibility": "everybody", "watch_minutes": 240},
     "ShownSource": SOURCE,
+    "SentDocument": {"id": "01980f6e-e4f5-7a09-8c04-5a9b1f2c0c09", "bytes": 13_001_822},
+    "OutlineBody": {"address": "https://harbour.example/openapi.json"},
+    "ShownOutline": OUTLINE,
+    "OperationsBody": OPERATIONS,
+    "OperationChoice": OPERATIONS,
+    "Operation": _OPERATION,
+    "TagCount": {"tag": "ships", "count": 1},
     "SourceTool": SOURCE_TOOL,
     "CorrectionsBody": {
         "description": "The ships in the harbour now.",

@@ -2,6 +2,7 @@
 
 from fastapi import Request
 
+from domain.errors import BrokenInputError, UnavailableError
 from domain.operations import Outline
 from server.bodies import length, pieces
 from server.dependencies import CurrentAuthor, CurrentServices
@@ -40,8 +41,11 @@ async def send_document(request: Request, user: CurrentAuthor, services: Current
 async def outline(body: OutlineBody, user: CurrentAuthor, services: CurrentServices) -> ShownOutline:
     """Nothing is kept."""
     document = await services.sources.documents.of(user, body.document, body.document_id)
-    with refused_for(user):
-        return _shown(await services.sources.outline(body.address, document), services)
+    try:
+        with refused_for(user):
+            return _shown(await services.sources.outline(body.address, document), services)
+    except UnavailableError as error:  # as POST /sources says it: the address is the caller's, and nothing of ours
+        raise BrokenInputError(f"was not found where you said: {error}", file="the document") from error
 
 
 @router.get("/{source_id}/outline", summary="List the operations of a source's document", responses=problems(404))

@@ -10,7 +10,7 @@ from ui.screens.tables import table
 from ui.screens.telling import told
 from ui.source_words import operations_told
 from ui.sources import Source, SourceOutline, choose_operations, outline_source
-from ui.texts import labelled, unmarked
+from ui.texts import labelled, unmarked, visible
 
 _READING = ("GET", "HEAD")
 _TICKED = 80
@@ -79,17 +79,25 @@ def operations(client: Client, one: Source) -> None:
 
 def _tags(counts: dict[str, int], now: list[str], key: str) -> list[str]:
     def written(tag: str) -> str:
-        return f"{labelled(tag) if tag != NO_TAG else say('without a tag')} ({number(counts[tag])})"
+        return f"{visible(tag) if tag != NO_TAG else say('without a tag')} ({number(counts[tag])})"
 
     if len(counts) <= _TICKED:
-        return st.pills(say("By tag"), list(counts), selection_mode="multi", default=now, format_func=written, key=key)
+        in_markdown = {tag: labelled(written(tag)) for tag in counts}
+        return st.pills(
+            say("By tag"),
+            list(counts),
+            selection_mode="multi",
+            default=now,
+            format_func=in_markdown.__getitem__,
+            key=key,
+        )
     return st.multiselect(say("By tag"), list(counts), default=now, format_func=written, key=key)
 
 
 def _label(one: Operation) -> str:
     summary = f" · {one.summary}" if one.summary and one.summary != one.label else ""
     place = f" · {one.method} {one.path}" if one.name else ""
-    return labelled(f"{one.label}{place}{summary}"[:150])
+    return visible(f"{one.label}{place}{summary}"[:150])  # what is offered in a list is no Markdown
 
 
 def _come_to(outline: SourceOutline, choice: OperationChoice) -> None:
