@@ -10,7 +10,7 @@ from typing import Literal, TypeVar, cast
 from agent.asking import Asker, NobodyThere, UserQuestion
 from agent.execution.approval import Approver, IntendedCall, why_asked
 from agent.execution.approvers import AllowChanges, DenyChanges
-from domain.errors import NotAllowedError
+from domain.errors import NotAllowedError, UsageError
 from domain.model import JsonObject
 from domain.origin import in_full
 
@@ -51,10 +51,14 @@ _HOW = "changes='allow' allows all changes of a run, and a function is asked abo
 
 
 def approver_of(changes: Changes) -> Approver:
-    """The approver that stands for what a caller says."""
+    """The approver that stands for what a caller says. Raises ``UsageError`` where that is neither a word that is known nor a function."""
     if changes == "allow":
         return AllowChanges()
-    return DenyChanges(_HOW) if changes == "deny" else AskedChanges(changes)
+    if changes == "deny":
+        return DenyChanges(_HOW)
+    if not callable(changes):
+        raise UsageError(f'changes must be "allow", "deny" or a function, not {changes!r}')
+    return AskedChanges(changes)
 
 
 def asker_of(reply: Reply | None) -> Asker:

@@ -4,6 +4,7 @@ import ast
 import math
 import re
 import sys
+from collections.abc import Callable
 from typing import cast
 
 import orjson
@@ -37,6 +38,25 @@ def read_value(text: str) -> JsonValue:
         return None
     value = _python(stripped)
     return _cut_json(stripped) if value is None else value
+
+
+BEYOND_64_BITS = "holds a whole number beyond 64 bits, which cannot be sent; give it as text where that is taken"
+
+
+def holds(value: object, wanted: Callable[[object], bool], depth: int = MAX_DEPTH) -> bool:
+    """Whether a value is, or holds, one of the wanted."""
+    match value:
+        case dict() if depth:
+            return any(holds(one, wanted, depth - 1) for one in cast(dict[object, object], value).values())
+        case list() | tuple() | set() | frozenset() if depth:
+            return any(holds(one, wanted, depth - 1) for one in cast(list[object], value))
+        case _:
+            return wanted(value)
+
+
+def beyond_64_bits(value: object) -> bool:
+    """Whether a value is a whole number that neither events nor stores hold."""
+    return isinstance(value, int) and not -(2**63) <= value < 2**63
 
 
 def too_deep(value: JsonValue, most: int = MAX_DEPTH) -> bool:

@@ -41,12 +41,11 @@ def read_tools(path: Path, server: str = "") -> Iterator[ToolDoc | Skipped]:
         listed = _inside(path, ("tools.jsonl", "tools.jsonl.gz", "all_apis.csv", "data/all_apis.csv"))
         if listed is not None:
             return read_tools(listed)
-        queries = toolbench.query_files(path) if toolbench.tools_root(path) == path else []
-        return toolbench.read_queries(queries) if queries else toolbench.read_tools(path)
+        return _toolbench_folder(path)
     if path.suffix == ".csv":
         return apibank.read_tools(path)
     if path.suffix == ".json":
-        return toolbench.read_queries([path]) if toolbench.is_queries(path) else _json_document(path, server)
+        return _json_document(path, server)
     if path.suffix in (".yaml", ".yml"):
         return _openapi(path, server)
     return _tool_lines(path)
@@ -113,7 +112,15 @@ def _inside(folder: Path, names: tuple[str, ...]) -> Path | None:
     return next((folder / name for name in names if (folder / name).is_file()), None)
 
 
+def _toolbench_folder(path: Path) -> Iterator[ToolDoc | Skipped]:
+    queries = toolbench.query_files(path) if toolbench.tools_root(path) == path else []
+    yield from toolbench.read_queries(queries) if queries else toolbench.read_tools(path)
+
+
 def _json_document(path: Path, server: str) -> Iterator[ToolDoc | Skipped]:
+    if toolbench.is_queries(path):
+        yield from toolbench.read_queries([path])
+        return
     try:
         content = load_any(read_capped(path).removeprefix(b"\xef\xbb\xbf"))
         endpoints = as_list(cast(object, content), "the endpoints") if isinstance(content, list) else []

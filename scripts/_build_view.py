@@ -92,12 +92,13 @@ def _add_documents(table: Table, summary: "Summary") -> None:
     table.add_row("links", filled)
     if addressless := summary["tools"] - known["callable"]:
         table.add_row(
-            "no address", f"{addressless:,} tools: known by document only; --server gives relative servers theirs"
+            "no address",
+            f"no server is named for {addressless:,} tools, so they cannot be called; build again with --server https://…",
         )
     for name, tools in list(known["secrets"].items())[:SHOWN]:
         table.add_row(
             "key",
-            f"{_printable(variable(name))} for {tools:,} tools, and {_printable(variable(name))}_HOSTS for where it may go",
+            f"{_printable(variable(name))} for {tools:,} tool{'s' * (tools != 1)}, and {_printable(variable(name))}_HOSTS for where it may go",
         )
 
 

@@ -5,10 +5,12 @@ import builtins
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from pydantic.types import JsonValue
 
 from agent.execution.caller_supplied import NamesOnce, SecretNames, advise_on_secrets, with_supplied
+from agent.execution.validation import why_unsendable
 from agent.plans.checked_plan import CheckedPlan, checked
 from agent.programs.names import FOUND, tool_names
 from agent.programs.reading import bound_names, calls
@@ -67,6 +69,7 @@ async def own_call(container: Container, tool: str, arguments: Mapping[str, Json
     Raises:
         UsageError: no such tool, or what is wrong with the arguments.
     """
+    _check_arguments(arguments)
     found = await find(container.graph, tool)
     doc = (await container.graph.get_tools([found])).get(found)
     if doc is None:
@@ -81,6 +84,17 @@ async def own_call(container: Container, tool: str, arguments: Mapping[str, Json
         raise UsageError("\n".join([*(one.message for one in made.complaints), *advice]))
     program = made.plan.program.model_copy(update={"tainted": True})
     return OwnCall(f"Call {title(doc)}.", made.plan.model_copy(update={"program": program}))
+
+
+def _check_arguments(arguments: object) -> None:
+    """Refuse what cannot be sent as JSON before a program is written of it. ``UsageError``."""
+    if not isinstance(arguments, Mapping):
+        raise UsageError(f"arguments must be a mapping of names to values, not {type(arguments).__name__}")
+    for name, value in cast("Mapping[object, object]", arguments).items():
+        if not isinstance(name, str):
+            raise UsageError(f"arguments must be named by texts, not by {name!r}"[:200])
+        if why := why_unsendable(cast(JsonValue, value)):
+            raise UsageError(f"{clean(name, 80)} {why}")
 
 
 def _one_call(shown: Signature, given: Mapping[str, JsonValue]) -> str:

@@ -8,9 +8,28 @@ from urllib.parse import urlsplit
 from agent.execution.secrets import Secrets
 from agent.parameters.needs import need_of
 from domain.tool import STDIO, Credential, Parameter, ToolDoc
+from graph.identifiers import words
 from graph.importers.openapi_security import secret_name
 
 _IDEMPOTENCY = re.compile(r"(?:x-)?idempotency-key", re.IGNORECASE)
+_SECRET_WORDS = frozenset(
+    {
+        "key",
+        "token",
+        "secret",
+        "password",
+        "passphrase",
+        "auth",
+        "authorization",
+        "credential",
+        "credentials",
+        "signature",
+        "session",
+        "sid",
+        "jwt",
+        "pin",
+    }
+)
 _PLACES: dict[str, Literal["header", "query", "cookie"]] = {"header": "header", "query": "query", "cookie": "cookie"}
 
 
@@ -114,12 +133,19 @@ def _is_key(parameter: Parameter) -> bool:
     return need_of(parameter).kind == "secret"
 
 
+def _may_be_secret(parameter: Parameter) -> bool:
+    """Whether answers must not show the value: a user's name or a language they may, and whatever is called a key they may not."""
+    return _is_key(parameter) or not _SECRET_WORDS.isdisjoint(words(parameter.name))
+
+
 def _is_idempotency(parameter: Parameter) -> bool:
     return parameter.location == "header" and bool(_IDEMPOTENCY.fullmatch(parameter.wire_name))
 
 
 def _credentials(tool: ToolDoc, keys: Sequence[Parameter]) -> tuple[Credential, ...]:
     return tuple(
-        Credential(secret=secret_for(tool, key), place=_PLACES[key.location], name=key.wire_name, hidden=_is_key(key))
+        Credential(
+            secret=secret_for(tool, key), place=_PLACES[key.location], name=key.wire_name, hidden=_may_be_secret(key)
+        )
         for key in keys
     )

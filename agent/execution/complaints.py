@@ -77,8 +77,22 @@ def _alternatives(error: ValidationError, name: str, tool: ToolDoc) -> str:
     for one in error.context:
         if one.validator_value != "null":
             faults.setdefault(one.relative_schema_path[0], []).append(one)
-    closest = min(faults.values() or [list(error.context)], key=_distance)
-    return complaint(closest[0], tool)
+    closest = min(faults.values() or [list(error.context)], key=_distance)[0]
+    if closest.validator in ("enum", "const"):
+        alike = [
+            one
+            for one in error.context
+            if one.absolute_path == closest.absolute_path and one.validator in ("enum", "const")
+        ]
+        allowed = [value for one in alike for value in _allowed(one)]
+        told = [value for at, value in enumerate(allowed) if value not in allowed[:at]]
+        return f"{_place(closest)} must be one of {_shown(told)}, not {_shown(closest.instance)}."
+    return complaint(closest, tool)
+
+
+def _allowed(error: ValidationError) -> list[Any]:
+    wanted: Any = error.validator_value
+    return [wanted] if error.validator == "const" else list(wanted)
 
 
 def _distance(faults: list[ValidationError]) -> tuple[int, int]:

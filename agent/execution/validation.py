@@ -24,9 +24,9 @@ from domain.errors import InvalidArgumentsError
 from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc
 from graph.json_schema import Schema, sound_schema
-from graph.lenient_json import too_deep
+from graph.lenient_json import BEYOND_64_BITS, beyond_64_bits, holds, too_deep
 
-__all__ = ["checked", "coerce", "corrected", "schema_of", "validate", "without_nothing"]
+__all__ = ["checked", "coerce", "corrected", "schema_of", "validate", "why_unsendable", "without_nothing"]
 
 _Keyword = Callable[[Any, Any, Any, Any], "Iterable[ValidationError] | None"]
 _MAX_COMPLAINTS = 20
@@ -50,6 +50,8 @@ def value_schema(parameter: Parameter) -> Schema:
     schema = _given(parameter)
     if schema is None:
         schema = _simple(parameter)
+    if not schema:  # any value, null among them
+        return schema
     return {"anyOf": [schema, {"type": "null"}]} if parameter.nullable else schema
 
 
@@ -107,7 +109,7 @@ def corrected(
 def checked(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> tuple[JsonObject, list[tuple[str, str]]]:
     """The arguments as of :func:`validate`, and what is wrong with them: the parameter (empty: of none in particular) and a sentence."""
     parameters = {parameter.name: parameter for parameter in tool.parameters}
-    unsound = [(name, f"{name}: {why}.") for name, value in arguments.items() if (why := _unsound(value))]
+    unsound = [(name, f"{name}: {why}.") for name, value in arguments.items() if (why := why_unsendable(value))]
     if unsound:
         return dict(arguments), unsound
     coerced = {name: _coerced(value, parameters.get(name)) for name, value in arguments.items()}
@@ -115,15 +117,17 @@ def checked(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> tuple[JsonObje
     return coerced, [(str(next(iter(error.absolute_path), "")), complaint(error, tool)) for error in errors]
 
 
-def _unsound(value: JsonValue) -> str:
-    """Why a value cannot be sent or stored, whatever the schema says; empty where it can."""
+def why_unsendable(value: JsonValue) -> str:
+    """Return why a value cannot be sent or stored, whatever the schema says; empty where it can."""
     if too_deep(value, _DEEPEST):
         return f"is nested deeper than {_DEEPEST} levels"
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except ValueError:  # a number that is none, one of thousands of digits, half of a character
         return "holds a number or a character that cannot be sent"
-    return ""
+    except TypeError as error:
+        return f"is no JSON value ({error}); give text, a number, a list or an object"
+    return BEYOND_64_BITS if holds(value, beyond_64_bits) else ""
 
 
 def _coerced(value: JsonValue, parameter: Parameter | None) -> JsonValue:
@@ -134,7 +138,7 @@ def _coerced(value: JsonValue, parameter: Parameter | None) -> JsonValue:
     schema = value_schema(parameter)
     if _accepts(schema, value):
         return value
-    return shaped(coerce(value, parameter), schema["anyOf"][0] if parameter.nullable else schema)
+    return shaped(coerce(value, parameter), schema["anyOf"][0] if schema and parameter.nullable else schema)
 
 
 def _accepts(schema: Schema, value: JsonValue) -> bool:

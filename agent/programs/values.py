@@ -16,6 +16,7 @@ from typing import cast
 from pydantic.types import JsonValue
 
 from domain.model import JsonObject
+from graph.lenient_json import BEYOND_64_BITS, beyond_64_bits, holds
 
 DEEPEST = 100
 """Levels of lists and objects that cross. The sandbox itself gives no more than about two hundred."""
@@ -69,10 +70,12 @@ def out_of_program(value: object, depth: int = DEEPEST) -> JsonValue:
 
 
 def arguments(given: Mapping[str, object]) -> JsonObject:
-    """A call's arguments. A number that is none is refused here: what is sent is never silently another value."""
+    """A call's arguments. Numbers that cannot be sent as they are, are refused here: what is sent is never silently another value."""
     for name, value in given.items():
-        if _not_finite(value):
+        if holds(value, lambda one: isinstance(one, float) and not math.isfinite(one)):
             raise NoJsonError(f"{name} is or holds a number that is none (nan, inf)")
+        if holds(value, beyond_64_bits):
+            raise NoJsonError(f"{name} is or {BEYOND_64_BITS}")
     return {name: out_of_program(value) for name, value in given.items()}
 
 
@@ -118,18 +121,6 @@ def _field(name: object) -> str:
             return str(name)
         case _:
             raise NoJsonError(f"a field is named by a value of the type {type(name).__name__}; names are text")
-
-
-def _not_finite(value: object, depth: int = DEEPEST) -> bool:
-    match value:
-        case float():
-            return not math.isfinite(value)
-        case dict() if depth:
-            return any(_not_finite(one, depth - 1) for one in cast(dict[object, object], value).values())
-        case list() | tuple() | set() | frozenset() if depth:
-            return any(_not_finite(one, depth - 1) for one in cast(list[object], value))
-        case _:
-            return False
 
 
 def _text(value: str) -> str:

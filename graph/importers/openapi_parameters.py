@@ -141,7 +141,7 @@ def parameter(
         minimum=_number(schema.get("minimum")),
         maximum=_number(schema.get("maximum")),
         location=location,
-        nullable=is_nullable(schemas, given),
+        nullable=is_nullable(schemas, given) or (kind == "any" and exact is None and not schema.get("enum")),
         json_schema=exact,
         style=style if styled else None,
         explode=explode if styled else None,

@@ -77,7 +77,7 @@ def _credential(
     if kind == "http" and how == "basic":
         return Credential(secret=secret, basic=True, required=required)
     raise UnsupportedError(
-        f"{name[:100]} is of type {str(kind)[:40]}{f' {how[:40]}' if kind == 'http' else ''}, which cannot be sent"
+        f"{name[:100]} is of type {str(kind)[:40]}{f' {how[:40]}' if kind == 'http' else ''}, which cannot be sent; declare apiKey, bearer, basic or oauth2 instead"
     )
 
 

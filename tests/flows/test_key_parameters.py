@@ -111,8 +111,8 @@ async def test_build_and_show_name_them(tmp_path: Path) -> None:
     environment = {"PATH": os.environ["PATH"], "COLUMNS": "200"}
     build = [sys.executable, str(ROOT / "scripts" / "build_graph.py"), "--tools", str(document), "--store", store]
     made = forked.run(build, env=environment, timeout=120)
-    assert f"{KEY} for 1 tools" in made.stderr
-    assert f"{USERNAME} for 1 tools" in made.stderr
+    assert f"{KEY} for 1 tool," in made.stderr
+    assert f"{USERNAME} for 1 tool," in made.stderr
     show = [sys.executable, str(ROOT / "scripts" / "show_tool.py"), "latest", "--store", store]
     shown = " ".join(forked.run(show, env=environment, timeout=120).stdout.split())
     assert f"{KEY} gives Api-Key for all calls, {KEY}_HOSTS=127.0.0.1:18111 says where it may go" in shown

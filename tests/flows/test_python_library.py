@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -138,6 +139,27 @@ def test_what_is_wrong_is_said_before_anything_is_called(opened: Footpath) -> No
         opened.ask("  ")
     with pytest.raises(UsageError, match="no run of the latest"):
         opened.learn("nothing", "right")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ({"city": b"Tarnholm"}, "city is no JSON value"),
+        ({"city": float("nan")}, "city holds a number or a character that cannot be sent"),
+        ({"city": 10**25}, "city holds a whole number beyond 64 bits"),
+        ({1: "Tarnholm"}, "arguments must be named by texts, not by 1"),
+        ("Tarnholm", "arguments must be a mapping of names to values, not str"),
+    ],
+)
+def test_arguments_that_cannot_be_sent_are_refused_in_words(opened: Footpath, arguments: Any, why: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(why)):
+        opened.call("get_current_weather", arguments)
+
+
+@pytest.mark.parametrize("changes", [None, "yes", True, 5])
+def test_a_word_for_changes_that_is_none_is_refused(opened: Footpath, changes: Any) -> None:
+    with pytest.raises(UsageError, match='changes must be "allow", "deny" or a function'):
+        opened.run_program("1", changes=changes)
 
 
 def test_a_wrong_answer_is_not_given_again(opened: Footpath) -> None:

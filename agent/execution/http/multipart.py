@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from mimetypes import MimeTypes
-from urllib.parse import unquote
+from urllib.parse import unquote, unquote_to_bytes
 
 from pydantic.types import JsonValue
 
@@ -19,6 +19,7 @@ OCTETS = "application/octet-stream"
 _WORD = r"[a-z0-9!#$&^_.+-]+"
 _MEDIA = re.compile(rf'{_WORD}/(?:{_WORD}|\*)(?:\s*;\s*{_WORD}=(?:{_WORD}|"[^"\r\n]*"))*', re.IGNORECASE)
 _DATA_URL = re.compile(rf"data:(?P<media>{_WORD}/{_WORD})?(?P<options>(?:;{_WORD}=[^;,]*)*);base64\b", re.IGNORECASE)
+_PLAIN_DATA_URL = re.compile(rf"data:(?P<media>{_WORD}/{_WORD})(?P<options>(?:;{_WORD}=[^;,]*)*),", re.IGNORECASE)
 _JOINTS = {"form": ",", "spaceDelimited": " ", "pipeDelimited": "|"}
 _EXTENSIONS = MimeTypes()
 """Without this machine's own files, so that one call is the same request everywhere."""
@@ -34,12 +35,14 @@ class Upload:
 
 
 def read_upload(name: str, value: JsonValue) -> Upload:
-    """Return the bytes of a file: those of a ``data:`` URL in base64, else the text in UTF-8.
+    """Return the bytes of a file: those of a ``data:`` URL, else the text in UTF-8.
 
     Raises:
         InvalidArgumentsError: the data URL of the parameter ``name`` cannot be decoded.
     """
     text = plain(value)
+    if escaped := _PLAIN_DATA_URL.match(text):
+        return _describe_upload(unquote_to_bytes(text[escaped.end() :]), escaped)
     head = _DATA_URL.match(text)
     if head is None:
         return Upload(text.encode())
@@ -52,8 +55,14 @@ def read_upload(name: str, value: JsonValue) -> Upload:
         raise InvalidArgumentsError(
             f"{name} begins like a data URL in base64, but cannot be decoded ({error}); give data:MEDIA/TYPE;base64,DATA"
         ) from error
+    return _describe_upload(content, head)
+
+
+def _describe_upload(content: bytes, head: re.Match[str]) -> Upload:
     options = dict(option.split("=", 1) for option in head["options"].split(";") if option)
-    return Upload(content, (head["media"] or "").lower(), unquote(options.get("name", "")))
+    # The last part of the name alone: some servers write an upload to the path that it names.
+    name = re.split(r"[/\\]", unquote(options.get("name", "")))[-1]
+    return Upload(content, (head["media"] or "").lower(), name)
 
 
 def choose_media(declared: str, own: str) -> str:

@@ -52,14 +52,14 @@ async def test_an_idempotency_key_is_no_parameter_and_makes_a_write_repeatable()
 
 
 async def test_any_header_or_cookie_is_filled_by_its_secret_and_only_keys_are_hidden() -> None:
-    names = ("MY_SET_API_KEY", "MY_SET_API_USERNAME", "MY_SET_LANG")
+    names = ("MY_SET_API_KEY", "MY_SET_API_USERNAME", "MY_SET_LANG", "MY_SET_X_DEPOT_KEY")
     secrets = EnvironmentSecrets({f"FOOTPATH_SECRET_{name}": "v" for name in names})
     user = Parameter(name="Api-Username", location="header", required=True)
-    lang = Parameter(name="lang", location="cookie")
-    made = await with_supplied(tool(Parameter(name="q"), key("header", "Api-Key"), user, lang), secrets)
+    lang, depot = Parameter(name="lang", location="cookie"), Parameter(name="X-Depot-Key", location="header")
+    made = await with_supplied(tool(Parameter(name="q"), key("header", "Api-Key"), user, lang, depot), secrets)
     assert [parameter.name for parameter in made.parameters] == ["q"]
     assert [(one.name, one.place, one.hidden) for one in made.credentials] == [
-        ("Api-Key", "header", True), ("Api-Username", "header", False), ("lang", "cookie", False),
+        ("Api-Key", "header", True), ("Api-Username", "header", False), ("lang", "cookie", False), ("X-Depot-Key", "header", True),
     ]  # fmt: skip
 
 

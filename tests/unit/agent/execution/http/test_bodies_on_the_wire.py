@@ -110,7 +110,7 @@ async def test_files_of_openapi_3_1_have_a_name_and_a_media_type(tmp_path: Path)
     schema = {"type": "object", "required": ["file"], "properties": fields}
     arguments: JsonObject = {
         "file": "bytes",
-        "many": ["one", "data:text/csv;name=t.csv;base64,Mg=="],
+        "many": ["one", "data:text/csv;name=..%2F..%2Ft.csv;base64,Mg=="],
         "photo": "iVBORw0=",
         "doc": "%PDF",
         "meta": "{}",
@@ -142,6 +142,7 @@ async def test_files_of_openapi_3_1_have_a_name_and_a_media_type(tmp_path: Path)
         ("application/octet-stream", "data:image/png;base64,AP8=", b"\x00\xff", "application/octet-stream"),
         ("image/*", "data:image/png;base64,AP8=", b"\x00\xff", "image/png"),
         ("image/*", "data:text/csv;base64,AP8", b"\x00\xff", "application/octet-stream"),
+        ("*/*", "data:text/plain;charset=utf-8,hello%20you", b"hello you", "text/plain"),
         ("application/zip", "data: not a URL;base64,", b"data: not a URL;base64,", "application/zip"),
         ("message/rfc822", "Subject: x", b"Subject: x", "message/rfc822"),
     ],
