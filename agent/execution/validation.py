@@ -6,7 +6,8 @@ cannot backtrack (``graph.json_schema``, ``agent.execution.patterns``).
 
 import json
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sized
 from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import islice
@@ -109,12 +110,21 @@ def corrected(
 def checked(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> tuple[JsonObject, list[tuple[str, str]]]:
     """The arguments as of :func:`validate`, and what is wrong with them: the parameter (empty: of none in particular) and a sentence."""
     parameters = {parameter.name: parameter for parameter in tool.parameters}
+    arguments = _in_the_documents_case(arguments, parameters)
     unsound = [(name, f"{name}: {why}.") for name, value in arguments.items() if (why := why_unsendable(value))]
     if unsound:
         return dict(arguments), unsound
     coerced = {name: _coerced(value, parameters.get(name)) for name, value in arguments.items()}
     errors = _errors(tool, coerced)[:_MAX_COMPLAINTS]
     return coerced, [(str(next(iter(error.absolute_path), "")), complaint(error, tool)) for error in errors]
+
+
+def _in_the_documents_case(arguments: Mapping[str, JsonValue], names: Collection[str]) -> Mapping[str, JsonValue]:
+    """The arguments by the parameters' names, where they differ from one in upper and lower case only, as documents' examples do."""
+    folded = Counter(name.casefold() for name in {*names, *arguments})
+    free = (name for name in names if name not in arguments)
+    meant = {name.casefold(): name for name in free if folded[name.casefold()] == 2}  # itself, and one argument
+    return {name if name in names else meant.get(name.casefold(), name): value for name, value in arguments.items()}
 
 
 def why_unsendable(value: JsonValue) -> str:

@@ -198,3 +198,10 @@ def test_a_whole_number_that_cannot_be_kept_is_refused_and_not_made_text(value: 
 
 def test_alternatives_that_differ_in_one_field_are_told_together() -> None:
     assert 'p.kind must be one of ["cat", "dog"], not "fish".' in refusal(PET, {"kind": "fish"})
+
+
+def test_names_in_another_case_are_the_parameters_where_that_is_sure() -> None:
+    one = tool(Parameter(name="maxRecords", type="integer"), Parameter(name="filter"))
+    assert validate(one, {"MaxRecords": "3", "Filter": "x"}) == {"maxRecords": 3, "filter": "x"}
+    with pytest.raises(InvalidArgumentsError, match="Unknown: Filter"):
+        validate(one, {"filter": "x", "Filter": "y", "maxRecords": 1})
