@@ -1,6 +1,7 @@
 """What a call does besides answering: whether it changes something, and by which source that is known."""
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -26,6 +27,20 @@ _MAY_READ = READING_METHODS | {"POST"}
 _FIRST_WORD = re.compile(r"[^a-zA-Z]*([A-Z]?[a-z]+|[A-Z]+)(?![a-z])")
 
 
+_OVERRIDES = frozenset(
+    {"xhttpmethodoverride", "xhttpmethod", "xmethodoverride", "httpmethodoverride", "methodoverride"}
+)
+_OVERRIDING_FIELDS = frozenset({"_method", "_httpmethod", "__method", "$method"})
+_SEPARATOR = re.compile(r"[\W_]+")
+
+
+def override_in(names: Iterable[str]) -> str:
+    """The first parameter by which frameworks take another method than that of the request; empty where there is none."""
+    return next(
+        (one for one in names if one.lower() in _OVERRIDING_FIELDS or _SEPARATOR.sub("", one).lower() in _OVERRIDES), ""
+    )
+
+
 class SideEffect(NamedTuple):
     """``unknown``: the method says that it reads, and the ``name`` says otherwise. It is treated as one that changes."""
 
@@ -40,10 +55,15 @@ class SideEffect(NamedTuple):
 
 
 @lru_cache(maxsize=65_536)
-def side_effect(method: str, api: str, said: Said = "", marked: Said = "") -> SideEffect:
-    """Of an operation called ``api``: an administrator's word goes first, then its document's, its method's, a warning by its name."""
+def side_effect(method: str, api: str, said: Said = "", marked: Said = "", override: str = "") -> SideEffect:
+    """Of an operation called ``api``: an administrator's word goes first, then its document's, its method's, a warning by its name.
+
+    ``override``: a parameter that sets another method (:func:`override_in`). No document's word counts against it, since its values are a run's.
+    """
     if marked:
         return SideEffect(marked, "administrator", "an administrator said so")
+    if override and said != "changes" and method in _MAY_READ:
+        return SideEffect("unknown", "name", f"its parameter “{override}” can set another method than {method}")
     if said == "changes" or (said == "reads" and method in _MAY_READ):
         return SideEffect(said, "document", "its document says so")
     if method == MCP:

@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote, urlsplit
 from pydantic.types import JsonValue
 
 from domain.model import Model
-from domain.side_effect import MCP, Said, SideEffect, side_effect
+from domain.side_effect import MCP, Said, SideEffect, override_in, side_effect
 
 ToolId = NewType("ToolId", str)
 """``category/toolset/api``, each part percent-encoded; made by :func:`tool_id` only."""
@@ -221,7 +221,8 @@ class ToolDoc(Model):
     @property
     def effect(self) -> SideEffect:
         """Whether calling it changes something, and by which source that is known."""
-        return side_effect(self.method, self.api, self.side_effect, self.marked)
+        override = override_in(name for one in self.parameters for name in (one.wire_name, one.name))
+        return side_effect(self.method, self.api, self.side_effect, self.marked, override)
 
     @property
     def safe(self) -> bool:

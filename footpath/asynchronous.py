@@ -244,10 +244,10 @@ class AsyncFootpath:
         await judge_run(self._container, run.run if isinstance(run, Answer) else run, verdict)
 
     async def export(self, of: Answer | str, form: Form) -> str:
-        """The text of a file that carries out what an answer was found by, or a solution (by its id): for Python, MCP, LangGraph or n8n.
+        """The text of a file that carries out what an answer was found by, or a solution (by its id): for Python, MCP or LangGraph.
 
         Raises:
-            UsageError: nothing is kept under that id, or that form cannot say it, and why. NotLinearError: n8n cannot, and where.
+            UsageError: nothing is kept under that id, or it cannot be exported, and why.
         """
         program = await exported_program(self._container, of.run if isinstance(of, Answer) else of)
         return written(program, form).text

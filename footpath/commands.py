@@ -25,7 +25,7 @@ COMMANDS: dict[str, Command] = {
     "reindex": Command("reindex", "Change to another encoder.", _STORE),
     "verify": Command("verify_store", "Compare vectors and words with the graph.", _STORE),
     "export-program": Command(
-        "export_program", "Write the program of a run or solution for Python, MCP, LangGraph or n8n.", _USE
+        "export_program", "Write the program of a run or solution for Python, MCP or LangGraph.", _USE
     ),
     "export": Command("export_store", "Write a store as one file.", _STORE),
     "import": Command("import_store", "Read such a file into a store.", _STORE),

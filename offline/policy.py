@@ -1,6 +1,5 @@
 """The policy that needs no model: deterministic, explained, the fallback and the baseline that a model must beat."""
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -32,6 +31,7 @@ from offline.coverage import Uses, bare
 from offline.field_selection import telling_fields
 from offline.follow_up import followed, narrowed_to
 from offline.memory_vote import Missing, adoptable, remembered
+from offline.planning_time import PlanningTurns, RunPlanning
 from offline.repeated_calls import Call, Prefix, calls, fresh, once_more
 from offline.sentences.author import written
 from offline.slots.binding import WHOLE, bind, fillable, may_mean_another
@@ -58,7 +58,8 @@ class OfflinePolicy:
     name = "offline"
     writes = True
 
-    def __init__(self, parameters: ChoiceParameters | None = None) -> None:
+    def __init__(self, parameters: ChoiceParameters | None = None, planning: RunPlanning | None = None) -> None:
+        self._planning = planning or PlanningTurns().of("")
         self.cost = Cost()
         self.notices: list[Notice] = []
         self._parameters = parameters or ChoiceParameters()
@@ -137,7 +138,7 @@ class OfflinePolicy:
         """The program of the solution that was chosen, with this request's values; else the sentence of the grammar that says what the request says, compiled (:mod:`offline.sentences`); where none does, no text: the walk plans."""
         if text := after_solution(question):
             return WrittenProgram(text)
-        return await asyncio.to_thread(written, question)
+        return await self._planning.work(written, question)
 
     async def phrase(self, request: str, answer: str) -> str:  # noqa: ARG002  the protocol's
         """The answer as it stands."""

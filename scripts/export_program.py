@@ -1,4 +1,4 @@
-"""Exports what a run was answered by, or a solution, to where it runs without a question: Python, an MCP server, LangGraph, n8n."""
+"""Exports what a run was answered by, or a solution, to where it runs without a question: Python, an MCP server, LangGraph."""
 
 import asyncio
 import sys
@@ -30,7 +30,7 @@ def main(
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
     store: Annotated[Path | None, typer.Option(help="Folder of the store.")] = None,
 ) -> None:
-    """Export the program of a run or a solution. Exit codes: 2 unknown id, or what that form cannot say, 3 no store."""
+    """Export the program of a run or a solution. Exit codes: 2 unknown id, or a program that cannot be exported, 3 no store."""
     try:
         check_utf8(name, "the id")
         if to is not None and to.exists() and not force:

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field, JsonValue
 
 from domain.model import JsonObject
 from domain.operations import OperationChoice, Outline
-from domain.side_effect import Said, SideEffect, side_effect
+from domain.side_effect import Said, SideEffect, override_in, side_effect
 from ui.client import Client, read, read_all
 from ui.tool_keys import Flow
 
@@ -150,7 +150,8 @@ class Document(BaseModel):
     @property
     def effect(self) -> SideEffect:
         """Whether calling it changes something, and by which source that is known."""
-        return side_effect(self.method, self.api, self.side_effect, self.marked)
+        override = override_in(one.name for one in self.parameters)
+        return side_effect(self.method, self.api, self.side_effect, self.marked, override)
 
 
 class Corrections(BaseModel):

@@ -28,6 +28,7 @@ from graph.dataflow import FlowStore
 from graph.links import LinkedGraph
 from graph.recordings import Recordings
 from graph.weights import WeightParameters
+from offline.planning_time import PlanningTurns
 from retriever.experience import Experience
 from retriever.index import Embedder, VectorIndex
 from retriever.lexical import LexicalIndex, Words
@@ -96,6 +97,7 @@ class Container:
         self.changing = asyncio.Lock()
         """Held by whoever admits or withdraws tools, or computes their links: one after another."""
         self._field_choices: FieldChoices | None = None
+        self._planning = PlanningTurns(settings.planning_seconds)
         self._sandbox: Sandbox | None = None
         self._mcp_sessions: McpSessions | None = None
         self.host_memory = HostMemory()
@@ -279,15 +281,18 @@ class Container:
             self._field_choices = FieldChoices(kept)
         return self._field_choices
 
-    def policy(self, name: str, model: str = "") -> Policy:
-        """A fresh policy object for one run. ``model``: another than the usual one of the settings."""
+    def policy(self, name: str, model: str = "", owner: str = "") -> Policy:
+        """A fresh policy object for one run. ``model``: another than the usual one of the settings. ``owner``: whose planning time it takes."""
+        planning = self._planning.of(owner)
         if name == "offline":
             from offline.policy import OfflinePolicy
 
-            return OfflinePolicy()
+            return OfflinePolicy(planning=planning)
         if name == "llm":
             served = self.served_models
-            return self.shared_model(model).policy() if served is None else served.policy(model)
+            return (
+                self.shared_model(model).policy(planning=planning) if served is None else served.policy(model, planning)
+            )
         raise UsageError(f"no policy is called {name!r}; there are: offline, llm")
 
     def chat_model(self) -> ChatModel:

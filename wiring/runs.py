@@ -39,7 +39,7 @@ async def run_deps(
     """
     planner = planner or default_planner(policy)
     planner_named(planner)
-    own_policy = container.policy(policy, model)
+    own_policy = container.policy(policy, model, owner or "")
     caller = await container.executor(executor) if isinstance(executor, str) else executor
     search = await container.search()
     return RunDeps(

@@ -13,6 +13,7 @@ from agent.policy.fallback import FallbackPolicy
 from agent.policy.protocol import Policy
 from agent.programs.protocol import ProgramForm
 from domain.model_service import ModelService, Purpose
+from offline.planning_time import RunPlanning
 from offline.policy import OfflinePolicy
 from wiring.model_catalogue import asked_for, models_on_line
 from wiring.model_services import service_parameters
@@ -69,10 +70,10 @@ class ServedModels:
         for one in done:
             await one.model.close()
 
-    def policy(self, name: str = "") -> Policy:
+    def policy(self, name: str = "", planning: RunPlanning | None = None) -> Policy:
         """For one run. ``name``: the model that its user has chosen, for all of it; one that is gone is asked no more, and no other in its place."""
         if name:
-            return self._policy_named(name)
+            return self._policy_named(name, planning)
         asked = {purpose: asked_for(purpose, self._services, self._chosen, self._settings) for purpose in _OF_RUNS}
         account, made = Account(), dict[str, FallbackPolicy]()
         parts: list[Policy] = []
@@ -80,7 +81,7 @@ class ServedModels:
             found = asked[purpose]
             key = found.id if isinstance(found, ModelService) else found or ""
             if key not in made:
-                made[key] = self._part(found, account)
+                made[key] = self._part(found, account, planning)
             parts.append(made[key])
         return parts[0] if len(made) == 1 else PolicyByPurpose(*parts)
 
@@ -101,27 +102,27 @@ class ServedModels:
             await shared.model.close()
         self._shared, self._retired = {}, []
 
-    def _policy_named(self, name: str) -> Policy:
+    def _policy_named(self, name: str, planning: RunPlanning | None) -> Policy:
         found = next((one for one in models_on_line(self._services) if one.name == name), None)
         if found is not None:
-            return self._part(found, Account())
+            return self._part(found, Account(), planning)
         if name in model_names(self._settings):
-            return self._part(name, Account())
-        return self._gone(name, f"{name}, which was chosen for this run, is not on line any more", Account())
+            return self._part(name, Account(), planning)
+        return self._gone(name, f"{name}, which was chosen for this run, is not on line any more", Account(), planning)
 
-    def _part(self, found: ModelService | str | None, account: Account) -> FallbackPolicy:
+    def _part(self, found: ModelService | str | None, account: Account, planning: RunPlanning | None) -> FallbackPolicy:
         if found is None:
-            return self._gone("", _NONE, account)
+            return self._gone("", _NONE, account, planning)
         if isinstance(found, str):
-            return self._of_settings(found).policy(account)
+            return self._of_settings(found).policy(account, planning)
         held = self._shared.get(found.id)
         if held is None:
-            return self._gone(found.name, self._trouble.get(found.id, _NONE), account)
-        return held[1].policy(account)
+            return self._gone(found.name, self._trouble.get(found.id, _NONE), account, planning)
+        return held[1].policy(account, planning)
 
-    def _gone(self, name: str, why: str, account: Account) -> FallbackPolicy:
+    def _gone(self, name: str, why: str, account: Account, planning: RunPlanning | None) -> FallbackPolicy:
         first = LlmPolicy(GoneModel(name, why), allowance_of(self._settings), account=account)
-        return FallbackPolicy(first, OfflinePolicy(), Breaker())
+        return FallbackPolicy(first, OfflinePolicy(planning=planning), Breaker())
 
     def _made(self, service: ModelService, key: str) -> SharedModel:
         prices = (service.price_prompt, service.price_completion)

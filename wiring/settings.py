@@ -114,6 +114,12 @@ class Settings(ServerSettings, BaseSettings):
     max_decisions: int = Field(default=60, ge=1, description="Decisions a run may take.")
     max_depth: int = Field(default=8, ge=1, le=50, description="Longest path.")
     max_seconds: float = Field(default=120.0, gt=0, description="Wall time a run may take, in seconds.")
+    planning_seconds: float = Field(
+        default=5.0,
+        gt=0,
+        le=600,
+        description="Processor time that rules may take to write a run's programs, in seconds.",
+    )
     max_reflections: int = Field(default=3, ge=0, description="How often a run may walk anew after judging its path.")
     max_changes: int = Field(
         default=10, ge=0, description="Calls that may change something and that a run may send, whatever was approved."

@@ -1,1 +1,1 @@
-"""Programs written out for where others run them: a Python file, an MCP server, a node of LangGraph, a workflow of n8n (docs/export.md)."""
+"""Programs written out for where others run them: a Python file, an MCP server, a node of LangGraph (docs/export.md)."""

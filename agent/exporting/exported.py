@@ -2,13 +2,15 @@
 
 import ast
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from keyword import iskeyword
 
 from agent.parameters.needs import need_of
 from agent.plans.compiling import PARAMETER, speaks
 from agent.programs.earlier import EARLIER
-from agent.programs.names import identifier
+from agent.programs.names import TAKEN, identifier
 from agent.programs.reading import calls
 from agent.programs.stops import FILL, LOOK, NAMED
 from agent.programs.text_names import used
@@ -20,6 +22,19 @@ from domain.program import ProgramPlan
 from domain.tool import Parameter, ToolDoc, ToolId
 
 _LONGEST = 300
+_IN_FILES = TAKEN | {
+    "answer",
+    "argparse",
+    "asynccontextmanager",
+    "context",
+    "footpath",
+    "given",
+    "main",
+    "node",
+    "opened",
+    "server",
+    "state",
+}
 _SHAPE = ("type", "description")
 """What is told of an input that takes a secret."""
 
@@ -37,8 +52,9 @@ class ExportedProgram:
 
     @property
     def name(self) -> str:
-        """What it is called as a function, by its words."""
-        return identifier(re.sub(r"[{}]", "", self.words).lower()[:60], "program")
+        """The name of its function, by its words; never one that an exported file uses otherwise."""
+        name = identifier(re.sub(r"[{}]", "", self.words).lower()[:60], "program")
+        return f"{name}_program" if name in _IN_FILES else name
 
     @property
     def reads(self) -> bool:
@@ -50,7 +66,8 @@ def exported(plan: ProgramPlan, words: str, docs: Mapping[ToolId, ToolDoc]) -> E
     """A plan with its values as defaults. ``docs``: of its tools at least.
 
     Raises:
-        UsageError: it leaves something open, its tools are not there any more, or a secret stands in its text.
+        UsageError: it leaves something open, its tools are not there any more, a secret stands in its text, or an input has a name that is none
+            of Python.
     """
     text, called = plan.program.text, set(plan.program.tools.values())
     open_ = sorted({FILL, NAMED, LOOK, EARLIER} & set(used(text)))
@@ -62,10 +79,20 @@ def exported(plan: ProgramPlan, words: str, docs: Mapping[ToolId, ToolDoc]) -> E
         raise UsageError(f"no such tool is known any more: {', '.join(gone)[:_LONGEST]}; import it again")
     if not speaks(plan.program) and not plan.program.tools:
         raise UsageError("it called nothing that went well, so there is nothing to export: ask anew")
+    if wrong := [name for name in plan.inputs if not _is_name(name)]:
+        raise UsageError(
+            f"the input {clean(repr(wrong[0]), _LONGEST)} has a name that Python cannot have: give it another"
+        )
     secret = _secret_inputs(plan, docs)
     inputs = {name: _schema(name, plan, secret=name in secret) for name in plan.inputs}
     told = clean(words, _LONGEST) or "A program of Footpath"
     return ExportedProgram(told, plan, inputs, {tool: docs[tool] for tool in sorted(called)})
+
+
+def _is_name(name: str) -> bool:
+    """Whether an exported file can write a name as code. Python would read one that NFKC changes as another."""
+    written = name.isidentifier() and not iskeyword(name) and name != "__debug__"
+    return written and unicodedata.normalize("NFKC", name) == name
 
 
 def _schema(name: str, plan: ProgramPlan, *, secret: bool) -> JsonObject:

@@ -12,6 +12,7 @@ _MAIN = 'if __name__ == "__main__":'
 def python_file(program: ExportedProgram) -> str:
     """A module with one function, which may be called from the command line, too."""
     inputs = inputs_of(program, _LIBRARY | {"Answer", "argparse", "json", "main", "given", program.name})
+    own_help = ", add_help=False" if "help" in program.inputs else ""
     body = [
         *constants(program),
         "",
@@ -23,7 +24,7 @@ def python_file(program: ExportedProgram) -> str:
         "",
         "async def main() -> None:",
         docstring("Run it with what the command line says.", indent="    "),
-        f"    parser = argparse.ArgumentParser(description={program.words.replace('%', '%%')!r})",
+        f"    parser = argparse.ArgumentParser(description={program.words.replace('%', '%%')!r}{own_help})",
         *(f"    parser.add_argument({_option(one)})" for one in inputs),
         "    given = vars(parser.parse_args())",
         "    async with AsyncFootpath.open() as footpath:",
@@ -56,6 +57,7 @@ def mcp_file(program: ExportedProgram) -> str:
         "ServerSession",
         "ToolAnnotations",
         "ToolError",
+        "model_config",  # pydantic's, of which FastMCP makes the arguments
     }
     inputs = inputs_of(
         program, _LIBRARY | around | {"asynccontextmanager", "context", "opened", "server", program.name}
@@ -110,28 +112,27 @@ def mcp_file(program: ExportedProgram) -> str:
 
 def langgraph_file(program: ExportedProgram) -> str:
     """What makes a node over an open store, which all nodes of a graph share: a function over a state that holds the inputs, and gets what it came to."""
-    told = [name if name not in program.inputs else f"{name}_of_program" for name in ("answer", "outcome", "error")]
-    name = program.name if program.name not in _LIBRARY | {"State", "node", "state"} else f"{program.name}_"
+    told = [_free(name, program) for name in ("answer", "outcome", "error")]
     body = [
         *constants(program),
         "",
         "",
-        "class State(TypedDict, total=False):",
-        docstring("The inputs, those with a default optional, and what became of it.", indent="    "),
-        "",
-        *(f"    {one.name}: {one.kind}" for one in inputs_of(program, ())),
-        *(f"    {one}: str" for one in told),
+        "# The inputs, those with a default optional, and what became of it. A class would change names that begin with two underscores.",
+        'State = TypedDict("State", {',
+        *(f"    {one.name!r}: {one.kind}," for one in inputs_of(program, ())),
+        *(f"    {one!r}: str," for one in told),
+        "}, total=False)",
         "",
         "",
         "def node(footpath: AsyncFootpath) -> Callable[[State], Awaitable[State]]:",
         docstring("A node as StateGraph.add_node takes it. Nodes of one graph share one open store.", indent="    "),
         "",
-        f"    async def {name}(state: State) -> State:",
+        f"    async def {program.name}(state: State) -> State:",
         "        values: dict[str, Any] = {name: value for name, value in state.items() if name in INPUTS}",
         f"        answer = {run(program, 'values')}",
         f'        return {{"{told[0]}": answer.text, "{told[1]}": answer.outcome, "{told[2]}": answer.error}}',
         "",
-        f"    return {name}",
+        f"    return {program.name}",
     ]
     text = "\n".join(body)
     imports = [
@@ -141,6 +142,13 @@ def langgraph_file(program: ExportedProgram) -> str:
         "from footpath import AsyncFootpath",
     ]
     return _whole(program, imports, text)
+
+
+def _free(name: str, program: ExportedProgram) -> str:
+    """A name of a result that no input has."""
+    while name in program.inputs:
+        name += "_of_program"
+    return name
 
 
 def _whole(program: ExportedProgram, imports: list[str], text: str) -> str:
@@ -174,4 +182,4 @@ def _option(one: Input) -> str:
 
 def _is_text(kind: str) -> bool:
     kind = kind.removesuffix(" | None")
-    return kind == "str" or (kind.startswith("Literal['") and "|" not in kind)
+    return kind == "str" or (kind.startswith(("Literal['", 'Literal["')) and "|" not in kind)

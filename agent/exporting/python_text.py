@@ -1,5 +1,6 @@
 """The parts that exported Python files share: constants, types of inputs, documentation; whatever words are in them, they stay words."""
 
+import keyword
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -36,7 +37,9 @@ def inputs_of(program: ExportedProgram, taken: Collection[str]) -> list[Input]:
     """The inputs of a function, none of which has a name that is ``taken``."""
     found: list[Input] = []
     for name, schema in program.inputs.items():
-        parameter = name
+        parameter = name.lstrip("_") or "value"  # FastMCP takes no parameter that begins with one
+        while not parameter.isidentifier() or keyword.iskeyword(parameter):
+            parameter = f"value_{parameter}"
         while parameter in taken or any(one.parameter == parameter for one in found):
             parameter += "_"
         default = repr(schema["default"]) if "default" in schema else ""
@@ -67,10 +70,14 @@ class _Plain:
 def docstring(*paragraphs: str, indent: str = "") -> str:
     """Words as a documentation that nothing in them can end."""
     text = "\n\n".join(paragraphs).replace("\\", "\\\\").replace('"', '\\"')
-    text = "".join(one if one.isprintable() or one == "\n" else f"\\u{ord(one):04x}" for one in text)
+    text = "".join(one if one.isprintable() or one == "\n" else _escape(one) for one in text)
     body = text.replace("\n", f"\n{indent}").replace(f"\n{indent}\n", "\n\n")
     end = f"\n{indent}" if "\n" in body else ""
     return f'{indent}"""{body}{end}"""'
+
+
+def _escape(character: str) -> str:
+    return f"\\u{ord(character):04x}" if ord(character) < 0x10000 else f"\\U{ord(character):08x}"
 
 
 def constants(program: ExportedProgram) -> Iterator[str]:

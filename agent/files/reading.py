@@ -1,7 +1,10 @@
 """A file's bytes as what programs find: a table, a value of JSON or a text. Its content says which, whatever it is called."""
 
 import json
-from collections.abc import Collection
+import math
+import re
+import sys
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -26,6 +29,9 @@ _BINARY = (
     (b"GIF8", "a picture"),
     (b"\x1f\x8b", "compressed: unpack it"),
 )
+_NO_CHARACTER = re.compile("[\0\ud800-\udfff]")
+_DIGITS = re.compile(rf"\d{{{sys.get_int_max_str_digits() + 1},}}")
+_NO_CHARACTERS = "NUL or half of a surrogate pair"
 _NAME = 120
 _DEEPEST = 40
 
@@ -113,17 +119,22 @@ def _json(name: str, text: str, *, certain: bool) -> tuple[JsonValue] | None:
     if not certain and not stripped.startswith(("{", "[")):
         return None
     try:
-        return (_bounded(name, json.loads(stripped)),)
+        return (_checked(name, json.loads(stripped)),)
     except RecursionError:
         raise _too_deep(name) from None
     except ValueError as error:
         first, *more = stripped.split("\n")
         if more and _is_json(first):
             return (_lines(name, text),)
-        if certain and isinstance(error, json.JSONDecodeError):
-            where = f"line {error.lineno}, column {error.colno}"
-            raise UsageError(f"{name} is no JSON that can be read: {error.msg} in {where}") from None
-        return None
+        if not certain:
+            return None
+        if isinstance(error, json.JSONDecodeError):
+            what, line, column = error.msg, error.lineno, error.colno
+        else:  # the one other refusal: Python reads no number of more digits
+            at = digits.start() if (digits := _DIGITS.search(stripped)) else 0
+            what, line = "a number with too many digits", stripped.count("\n", 0, at) + 1
+            column = at - stripped.rfind("\n", 0, at)
+        raise UsageError(f"{name} is no JSON that can be read: {what} in line {line}, column {column}") from None
 
 
 def _lines(name: str, text: str) -> JsonValue:
@@ -131,7 +142,7 @@ def _lines(name: str, text: str) -> JsonValue:
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
-                found.append(_bounded(name, json.loads(line)))
+                found.append(_checked(name, json.loads(line), f"line {number} "))
             except (ValueError, RecursionError):
                 raise UsageError(f"{name} has no JSON that can be read in line {number}") from None
     return found
@@ -145,17 +156,49 @@ def _is_json(line: str) -> bool:
     return True
 
 
-def _bounded(name: str, value: JsonValue) -> JsonValue:
-    level: list[JsonValue] = [value]
+def _checked(name: str, value: JsonValue, line: str = "") -> JsonValue:
+    """Return a value of JSON that can be kept and sent again.
+
+    ``json.loads`` also takes what no JSON can be written of: NaN, numbers beyond a double, and halves of surrogate pairs.
+    ``line``: where the value stands, with a trailing space.
+
+    Raises:
+        UsageError: it is nested too deeply, or holds such a value; the message says where.
+    """
+    level: list[tuple[str, JsonValue]] = [("", value)]
     for _ in range(_DEEPEST):
-        level = [
-            inner
-            for one in level
-            for inner in (one if isinstance(one, list) else one.values() if isinstance(one, dict) else ())
-        ]
+        for place, one in level:
+            if wrong := _unwritable(one):
+                raise UsageError(
+                    f"{name} has {wrong} in {line}{place or 'its only value'}: correct it, or leave it out"
+                )
+        level = [pair for place, one in level for pair in _parts(place, one)]
         if not level:
             return value
     raise _too_deep(name)
+
+
+def _parts(place: str, value: JsonValue) -> Iterable[tuple[str, JsonValue]]:
+    match value:
+        case list():
+            return ((f"{place}[{at}]", one) for at, one in enumerate(value))
+        case dict():
+            return ((f"{place}[{clean(key, 40)!r}]", one) for key, one in value.items())
+        case _:
+            return ()
+
+
+def _unwritable(value: JsonValue) -> str:
+    """Say what cannot be written as JSON in a value without its parts; empty where all can."""
+    match value:
+        case float() if not math.isfinite(value):
+            return "a number that is none, or is too large,"
+        case str() if _NO_CHARACTER.search(value):
+            return f"a text with {_NO_CHARACTERS}"
+        case dict() if any(map(_NO_CHARACTER.search, value)):
+            return f"a key with {_NO_CHARACTERS}"
+        case _:
+            return ""
 
 
 def _too_deep(name: str) -> UsageError:

@@ -35,9 +35,14 @@ def is_table(text: str, *, certain: bool) -> bool:
 
 
 def read_table(name: str, text: str, most: int) -> Table:
-    """``UsageError`` with the line that has more or fewer values than there are columns, or where there are more than ``most`` rows."""
+    """``UsageError`` with the line that has more or fewer values than there are columns, or where there are no values or more than ``most`` rows."""
     delimiter = _delimiter(text) or _usual(text)
     records = list(_records(name, text, delimiter, most))
+    if not records:
+        raise UsageError(
+            f"{name} has no names of columns in line 1, and no values below: each of its lines holds {_called(delimiter)} "
+            "and nothing else"
+        )
     first, width = records[0][1], len(records[0][1])
     if width > _MOST_COLUMNS:
         raise UsageError(f"{name} has {width:,} columns; a table may have {_MOST_COLUMNS}: leave some out")

@@ -10,6 +10,7 @@ from agent.programs.offer_text import OfferText
 from agent.programs.protocol import Attempt, ProgramQuestion, WrittenProgram
 from domain.tool import ToolDoc
 from offline.change_words import may_call
+from offline.planning_time import OutOfPlanningTimeError, PlanningClock
 from offline.sentences.inputs import Function
 from offline.sentences.said import said_in
 from offline.sentences.scene import Scene
@@ -20,7 +21,7 @@ _PATH = re.compile(r"(?<!\{)\{([^{}]+)\}")
 _ROOT = re.compile(r"[^\W\d]\w*")
 
 
-def written(question: ProgramQuestion) -> WrittenProgram:
+def written(clock: PlanningClock, question: ProgramQuestion) -> WrittenProgram:
     """A program, or nothing where no sentence says enough of what the request says. Where one came to nothing, the next best is tried.
 
     It is worked out in a thread of its own: no text is parsed here, since CPython's parser counts its depth for all threads together.
@@ -36,7 +37,14 @@ def written(question: ProgramQuestion) -> WrittenProgram:
         return WrittenProgram("", "it may order a change, which no sentence makes")
     path = frozenset(question.docs) if question.of_path else frozenset[str]()
     tried = [_dead_end(one, question.docs) for one in question.attempts]
-    for meant in candidates(question)[:_TRIED]:
+    try:
+        found = candidates(question, clock)
+    except OutOfPlanningTimeError:
+        return WrittenProgram(
+            "",
+            f"no sentence was found in {clock.seconds:g} s of processor time; ask in fewer words, or raise FOOTPATH_PLANNING_SECONDS",
+        )
+    for meant in found[:_TRIED]:
         if not meant.certain or not path <= meant.calls:
             continue
         text = text_of(meant, question.offer)
@@ -51,12 +59,15 @@ def _dead_end(attempt: Attempt, functions: Collection[str]) -> str:
     return f"{failed}(" if failed else f"await {attempt.text.partition('await ')[2].partition(chr(10))[0]}"
 
 
-def candidates(question: ProgramQuestion) -> list[Meant]:
-    """The sentences, the best first."""
+def candidates(question: ProgramQuestion, clock: PlanningClock | None = None) -> list[Meant]:
+    """The sentences, the best first. ``OutOfPlanningTimeError``: the clock says so."""
     offered = functions(question.offer, question.docs)
     vocabulary = frozenset(word for one in offered for word in one.vocabulary)
     kinds = frozenset(kind for one in offered for kind in one.kinds)
-    return sentences(Scene(said_in(question.request, date.fromisoformat(question.today), vocabulary, kinds), offered))
+    clock = clock or PlanningClock()
+    clock.check()
+    said = said_in(question.request, date.fromisoformat(question.today), vocabulary, kinds)
+    return sentences(Scene(said, offered, clock))
 
 
 def functions(offer: OfferText, docs: Mapping[str, ToolDoc]) -> list[Function]:

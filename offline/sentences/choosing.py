@@ -140,7 +140,7 @@ def _filtered(draft: Draft, scene: Scene) -> Iterator[Draft]:
                     (reading.span,),
                     0.2 + 0.5 * (1 - reading.score) - called_so(reading.span, one.field.own),
                 )
-        for span in _spoken_names(scene) if one is label else ():
+        for span in scene.spoken_names if one is label else ():
             read = any(own.span.overlaps(span) for own in scene.readings(one.field))
             if draft.free(span) and not read:
                 yield _where(draft, one, "contains", span.text, (span,), 0.5 - called_so(span, one.field.own))
@@ -172,14 +172,6 @@ def _label_of(draft: Draft) -> Seen | None:
     ]
     texts = [one for one in plain if not one.field.classifies and not _dated(one.field)]
     return None if any(one.field.names for one in plain) else next(iter(texts), None)
-
-
-def _spoken_names(scene: Scene) -> Iterator[Span]:
-    """The names and quotations of the request, each as a whole."""
-    for value in scene.said.values:
-        for span in scene.said.spans:
-            if span.kind in ("name", "quoted") and (span.start, span.end) == (value.start, value.end):
-                yield span
 
 
 def _where(

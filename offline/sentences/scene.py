@@ -1,6 +1,6 @@
 """A request and the functions that are offered for it, with what was worked out about them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from agent.parameters.needs import Need, need_of
@@ -9,6 +9,7 @@ from graph.coupling import couplings, output_fields
 from graph.identifiers import text_words, words
 from offline.nlp.asked_words import asked_groups
 from offline.nlp.entities import Span
+from offline.planning_time import PlanningClock
 from offline.sentences.fields import Field
 from offline.sentences.inputs import Function, Inputs, inputs, phrases_for
 from offline.sentences.said import COUNTED, Said, asked_about, asked_where, questions
@@ -20,8 +21,10 @@ _BY_NAME = 0.8
 class Scene:
     """Made for one request. What is asked again for every draft is kept."""
 
-    def __init__(self, said: Said, functions: Sequence[Function]) -> None:
+    def __init__(self, said: Said, functions: Sequence[Function], clock: PlanningClock) -> None:
         self.said = said
+        self.clock = clock
+        self._values: dict[tuple[int, int], tuple[int, ...]] = {}
         self.functions = functions
         self._inputs: dict[tuple[str, frozenset[str]], list[Inputs]] = {}
         self._links: dict[tuple[str, str, str], dict[str, float]] = {}
@@ -55,6 +58,34 @@ class Scene:
         parameter = function.parameters[name]
         key = function.name, name
         return self._strength(key, frozenset(words(parameter.name)), text_words(parameter.description))
+
+    def values_held(self, used: Iterable[Span]) -> dict[int, list[Span]]:
+        """The values of the request that some of these spans are in, by their number, with those spans.
+
+        Where a span lies is worked out once: going over all values for each draft would take time that grows with the square of a request.
+        """
+        found: dict[int, list[Span]] = {}
+        for span in used:
+            place = span.start, span.end
+            if place not in self._values:
+                self._values[place] = tuple(at for at, one in enumerate(self.said.values) if one.holds(span))
+            for at in self._values[place]:
+                found.setdefault(at, []).append(span)
+        return found
+
+    @cached_property
+    def numbers(self) -> tuple[float | None, ...]:
+        """The number that each value of the request holds."""
+        numbers = [one for one in self.said.spans if one.kind == "number"]
+        return tuple(
+            next((float(one.value) for one in numbers if value.holds(one)), None) for value in self.said.values
+        )
+
+    @cached_property
+    def spoken_names(self) -> tuple[Span, ...]:
+        """The names and quotations of the request, each as a whole."""
+        whole = {(value.start, value.end) for value in self.said.values}
+        return tuple(one for one in self.said.spans if one.kind in ("name", "quoted") and (one.start, one.end) in whole)
 
     @cached_property
     def sayable(self) -> tuple[bool, ...]:

@@ -14,7 +14,7 @@ from offline.sentences.drafts import Draft, Seen, begun, called_next
 from offline.sentences.ends import End, ends
 from offline.sentences.fields import Field
 from offline.sentences.kinds import EMPTY, asks_for_most, goes_by
-from offline.sentences.said import COUNTED, VAGUE, Said, Unit, Value
+from offline.sentences.said import COUNTED, VAGUE, Unit
 from offline.sentences.scene import Scene
 
 MOST_DRAFTS = 300
@@ -86,6 +86,7 @@ def _drafts(scene: Scene) -> Iterator[Draft]:
     made: set[object] = set()
 
     def put(draft: Draft) -> None:
+        scene.clock.check()
         same = (draft.steps, draft.many, tuple(one.path for one in draft.seen))
         if repr(same) not in made:
             made.add(repr(same))
@@ -117,13 +118,15 @@ def _promise(draft: Draft, scene: Scene) -> float:
 
 def rated(ended: tuple[End, ...], scene: Scene) -> Meant:
     """What sentences take up of the request, less what of them is not asked for."""
+    scene.clock.check()
     said = scene.said
     drafts = [end.draft for end in ended]
     rows = [_covered_by(end, scene) for end in ended]
     covered = [max(column) for column in zip(*rows, strict=True)]
     used = [span for draft in drafts for span in draft.used]
     told = [_told(end, scene) for end in ended]
-    values = sum(one.weight for one in said.values if any(one.holds(span) for span in used))
+    held = scene.values_held(used)
+    values = sum(said.values[at].weight for at in sorted(held))
     explained = values + sum(one * unit.weight for one, unit in zip(covered, said.units, strict=True))
     ranked = frozenset[int]().union(*(draft.ranked for draft in drafts))
     placed = frozenset[int]().union(*(draft.placed for draft in drafts))
@@ -131,7 +134,12 @@ def rated(ended: tuple[End, ...], scene: Scene) -> Meant:
     cost = 0.9 * (len(said.ranks) - len(ranked) + len(said.places) - len(placed)) + sum(
         _cost(draft, scene) + _surplus(end, scene) for draft, end in zip(drafts, ended, strict=True)
     )
-    left = [one.text for one in said.values if not one.told_by(used) and not _counts(one, ended, said)]
+    counts = _counts(ended)
+    left = [
+        one.text
+        for at, one in enumerate(said.values)
+        if scene.numbers[at] not in counts and not (at in held and one.told_by(held[at]))
+    ]
     left += _unanswered(ended, scene)
     left += [span.text for span in scene.convertible if not any(span.overlaps(other) for other in used)]
     left += ["which of its fields"] * any(_vague(end, scene) for end in ended)
@@ -211,11 +219,10 @@ def _answering(end: End, scene: Scene) -> Iterator[tuple[Field | None, tuple[flo
         yield None, tuple(1.0 if unit is COUNTED else one for unit, one in zip(units, function, strict=True))
 
 
-def _counts(value: Value, ended: Sequence[End], said: Said) -> bool:
-    """Whether a number only says how many things a request names."""
-    numbers = [float(one.value) for one in said.spans if one.kind == "number" and value.holds(one)]
+def _counts(ended: Sequence[End]) -> frozenset[float]:
+    """The numbers that only say how many things a request names."""
     listed = [len(step.values) for end in ended for step in end.steps if isinstance(step, Listed)]
-    return bool(numbers) and numbers[0] in (*listed, len(ended))
+    return frozenset(map(float, (*listed, len(ended))))
 
 
 def _vague(end: End, scene: Scene) -> bool:
@@ -354,13 +361,9 @@ def _said_by(strengths: Sequence[float], scene: Scene) -> float:
     return max((one for one, unit in zip(strengths, scene.said.units, strict=True) if unit is not COUNTED), default=0.0)
 
 
-def _taken(value: Value, draft: Draft) -> bool:
-    return any(value.holds(span) for span in draft.used)
-
-
 def _taken_up(draft: Draft, scene: Scene, covered: Sequence[float]) -> float:
     said = scene.said
-    values = sum(one.weight for one in said.values if _taken(one, draft))
+    values = sum(said.values[at].weight for at in sorted(scene.values_held(draft.used)))
     units = sum(one * unit.weight for one, unit in zip(covered, said.units, strict=True))
     return values + units + 1.2 * len(draft.ranked) + len(draft.bounded) + len(draft.placed)
 

@@ -47,11 +47,13 @@ def unpack(archive: Path, folder: Path) -> Manifest:
         folder.mkdir(mode=0o700, parents=True)
         with tarfile.open(archive, "r:") as tar:
             said = _manifest(tar)
+            if sum(one.bytes for one in said.files.values()) > archive.stat().st_size:
+                raise _broken("its manifest names more bytes than it has")
             (folder / described.NAME).write_text(said.model_dump_json(indent=2) + "\n", encoding="utf-8")
             wanted = dict(said.files)
             while wanted and (head := tar.next()) is not None:
                 held = wanted.pop(head.name, None)
-                if held is None or not head.isreg() or head.size != held.bytes or Path(head.name).name != head.name:
+                if held is None or not _is_plain(head) or head.size != held.bytes or Path(head.name).name != head.name:
                     raise _broken("it holds other files than its manifest names")
                 _copy(tar, head, folder / head.name)
     except tarfile.TarError as error:
@@ -65,7 +67,7 @@ def unpack(archive: Path, folder: Path) -> Manifest:
 
 def _manifest(tar: tarfile.TarFile) -> Manifest:
     head = tar.next()
-    if head is None or head.name != described.NAME or not head.isreg() or head.size > _MANIFEST:
+    if head is None or head.name != described.NAME or not _is_plain(head) or head.size > _MANIFEST:
         raise _broken("it does not begin with a manifest")
     held = tar.extractfile(head)
     try:
@@ -75,6 +77,11 @@ def _manifest(tar: tarfile.TarFile) -> Manifest:
     if not said.files.keys() <= {*described.ROWS.values(), described.STORE, described.FIELDS}:
         raise _broken("it holds files that no backup has")
     return said
+
+
+def _is_plain(head: tarfile.TarInfo) -> bool:
+    """Whether a member is a file with all its bytes in the archive; a sparse one has holes of any size in a few bytes, and ``isreg`` takes it."""
+    return head.isreg() and not head.issparse()
 
 
 def _copy(tar: tarfile.TarFile, head: tarfile.TarInfo, to: Path) -> None:

@@ -23,9 +23,7 @@ from server.routes.tools import tools
 from server.services import Services
 
 router = operations("", tag="runs", responses=problems(401, 404))
-As = Annotated[
-    Form, Query(alias="as", description="A Python file, an MCP server, a node of LangGraph, or a workflow of n8n.")
-]
+As = Annotated[Form, Query(alias="as", description="A Python file, an MCP server, or a node of LangGraph.")]
 
 
 class ExportedFileBody(BaseModel):

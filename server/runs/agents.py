@@ -195,7 +195,12 @@ class Agents:
             spent = await self._spending(run, deps.policy)
             voices = await voices_of(run, self._storage)
             by_another = bool(voices.others_said)
-            approver = UserApprover(questions, ask_transfers=self._settings.flows == "ask", by_another=by_another)
+            approver = UserApprover(
+                questions,
+                ask_transfers=self._settings.flows == "ask",
+                by_another=by_another,
+                unchosen=run.planner == "retrieve",
+            )
             deps = replace(
                 deps,
                 secrets=own.secrets,

@@ -2,7 +2,8 @@
 
 A change passes unasked where the tool is on the user's list, at the address where it was put there and for values of these origins, or where
 the call stands in a plan that the user approved. Words out of a response's prose, values that nobody said or that a program computed, changes of
-a program that was written after foreign data was shown to its author, and every change of another's template ask whatever the list says.
+a program that was written after foreign data was shown to its author, every change of another's template, and every change of a planner that
+takes tools without a choice ask whatever the list says.
 Changes of one tool that a program waits for together are asked about at once.
 """
 
@@ -32,19 +33,24 @@ from server.storage.inputs import Input
 from server.storage.shielded import shielded
 
 _log = logging.getLogger(__name__)
+_CHOSEN_BY_NOBODY = " The planner of this run takes the tools that are nearest to the request, whatever it asks for."
 _CHOSEN_BY_ANOTHER = " The call was chosen by the author of the template, who is not you."
 
 
 class UserApprover:
-    """One run's. ``ask_transfers``: whether values that go from host to host are asked about; ``by_another``: whether its calls are another user's choice.
+    """One run's. ``ask_transfers``: whether values that go from host to host are asked about; ``by_another``: whether its calls are another user's choice;
+    ``unchosen``: whether they are nobody's, since its planner takes the nearest tools: a question would delete.
 
     Changes are made one after the other, so that none is under way when the run is put down to wait for its user.
     """
 
-    def __init__(self, questions: Questions, *, ask_transfers: bool = True, by_another: bool = False) -> None:
+    def __init__(
+        self, questions: Questions, *, ask_transfers: bool = True, by_another: bool = False, unchosen: bool = False
+    ) -> None:
         self._questions = questions
         self._ask_transfers = ask_transfers
         self._by_another = by_another
+        self._unchosen = unchosen
 
     @asynccontextmanager
     async def approval(self, call: IntendedCall) -> AsyncGenerator[JsonObject | None]:
@@ -149,7 +155,9 @@ class UserApprover:
             summary=_together(call, together) if several else call.summary,
             undo=call.undo,
             calls=tuple(_as_asked(one) for one in together) if several else (),
-            reason=_reason(call, together if several else [call]) + (_CHOSEN_BY_ANOTHER if self._by_another else ""),
+            reason=_reason(call, together if several else [call])
+            + (_CHOSEN_BY_ANOTHER if self._by_another else "")
+            + (_CHOSEN_BY_NOBODY if self._unchosen else ""),
         )
         besides = {"reach": reach_of(call.tool).model_dump(), **kept_of(call.tool)}
         answer = await self._questions.answered(question, besides)
@@ -161,7 +169,7 @@ class UserApprover:
         if call.asks_always:
             return False
         kinds: set[ValueKind] = {origin.kind for origin in call.judged.origins}
-        if not self._by_another and await self._is_listed(call, kinds):
+        if not self._by_another and not self._unchosen and await self._is_listed(call, kinds):
             return True
         if kinds & {"prose", "others"}:
             return False

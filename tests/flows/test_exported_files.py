@@ -1,4 +1,4 @@
-"""What is exported of runs on the playground does there what the runs did: as Python, over MCP, as a node of LangGraph, and as n8n's requests."""
+"""What is exported of runs on the playground does there what the runs did: as Python, over MCP, and as a node of LangGraph."""
 
 import asyncio
 import json
@@ -9,7 +9,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, get_type_hints
 
-import httpx
 import pytest
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
@@ -17,7 +16,6 @@ from typer.testing import CliRunner
 
 from agent.exporting.forms import FORMS, Form
 from footpath import Footpath
-from tests.flows.n8n_reading import carried_out, read
 from tests.flows.served import built
 from tests.playing import running_playground
 
@@ -150,44 +148,6 @@ async def test_nodes_of_langgraph_share_a_store_and_take_and_give_a_state(
     assert "New Year's Day" in first
     assert first != second
     assert third.startswith("7.3")
-
-
-def test_n8n_makes_the_calls_of_a_run_by_itself(world: tuple[str, Path], files: dict[tuple[str, Form], str]) -> None:
-    workflow = read(files[RATE, "n8n"])
-
-    def send(method: str, url: str, query: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
-        assert url.startswith(world[0])
-        answer = httpx.request(method, url, params=query, json=told["json"], trust_env=False)
-        assert answer.is_success, answer.text
-        return {"body": answer.json()}
-
-    made = carried_out(workflow, {}, send)
-    assert made["2 convert_currency"]["body"]["converted_amount"] == 293.03
-    other = carried_out(workflow, {"amount": 500}, send)
-    assert other["2 convert_currency"]["body"]["converted_amount"] == pytest.approx(586.05, abs=0.01)
-    code = next(one for one in workflow["nodes"] if one["name"] == "Answer")["parameters"]["jsCode"]
-    assert code == 'return { json: { answer: $("2 convert_currency").item.json.body } };'
-
-
-def test_n8n_leaves_a_program_that_chooses_to_the_server_and_says_why(files: dict[tuple[str, Form], str]) -> None:
-    workflow = read(files[WEATHER, "n8n"])
-    about = next(one for one in workflow["nodes"] if one["name"] == "About")["parameters"]["content"]
-    assert (
-        "line 5 of the program calls get_current_weather in a loop, a function, or only where something is so" in about
-    )
-    sent: list[tuple[str, str, Any]] = []
-
-    def send(method: str, url: str, query: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
-        del query
-        sent.append((method, url, told["json"]))
-        return {"body": {"id": f"id{len(sent)}"}}
-
-    carried_out(workflow, {"city": "Caldera"}, send)
-    assert [(method, url.removeprefix("http://127.0.0.1:8000/api/v1")) for method, url, _ in sent] == [
-        ("POST", "/conversations"), ("POST", "/conversations/id1/runs"), ("GET", "/runs/id2/events")
-    ]  # fmt: skip
-    assert sent[1][2]["program"]["values"] == {"city": "Caldera"}
-    assert sent[1][2]["program"]["text"].count("await ") == 2
 
 
 def test_the_command_writes_a_file_and_says_what_is_wrong(

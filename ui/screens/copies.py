@@ -17,7 +17,6 @@ _FORMS = {
     "python": message("a Python program"),
     "mcp": message("an MCP server"),
     "langgraph": message("a node of LangGraph"),
-    "n8n": message("a workflow of n8n"),
 }
 
 

@@ -22,6 +22,9 @@ Opened = Callable[[Exchanges], AbstractAsyncContextManager[Streams]]
 
 _WHO = types.Implementation(name="footpath", version="1")
 _PROTOCOL_ONLY = 5.0
+MOST_NOTIFICATIONS = 1_000
+_WINDOW = 10.0
+"""Seconds in which a server may send so many notifications; one that sends more loses its session, and the next call opens another."""
 _log = logging.getLogger(__name__)
 
 
@@ -52,12 +55,19 @@ class UnansweredError(Exception):
 
 
 class _Session(ClientSession):
-    """Knows which exchange a question belongs to, and takes back one that nobody waits for any longer. ``dead``: nothing is heard any more."""
+    """Knows which exchange a question belongs to, and takes back one that nobody waits for any longer. ``dead``: nothing is heard any more.
 
-    def __init__(self, streams: Streams, exchanges: Exchanges, changed: Callable[[], None]) -> None:
+    ``flooded``: called where a server sends notifications faster than anybody needs, each of which has to be read.
+    """
+
+    def __init__(
+        self, streams: Streams, exchanges: Exchanges, changed: Callable[[], None], flooded: Callable[[], None]
+    ) -> None:
         super().__init__(*streams, message_handler=self._heard, client_info=_WHO)
         self._exchanges = exchanges
         self._changed = changed
+        self._flooded = flooded
+        self._window, self._notifications, self._lists = 0.0, 0, 0
         self.dead = False
         self._farewells = set[asyncio.Task[None]]()
 
@@ -108,10 +118,18 @@ class _Session(ClientSession):
             _log.debug("a server was not told that a call was taken back (%s)", type(error).__name__)
 
     async def _heard(self, message: object) -> None:
-        if isinstance(message, types.ServerNotification) and isinstance(
-            message.root, types.ToolListChangedNotification
-        ):
-            self._changed()
+        if not isinstance(message, types.ServerNotification):
+            return
+        now = asyncio.get_running_loop().time()
+        if now - self._window > _WINDOW:
+            self._window, self._notifications, self._lists = now, 0, 0
+        self._notifications += 1
+        if self._notifications > MOST_NOTIFICATIONS:
+            self._flooded()
+        elif isinstance(message.root, types.ToolListChangedNotification):
+            self._lists += 1
+            if self._lists == 1:  # the list is read later, whatever becomes of it until then
+                self._changed()
 
 
 class Connection:
@@ -150,7 +168,7 @@ class Connection:
         try:
             async with (
                 self._opened(self._exchanges) as streams,
-                _Session(streams, self._exchanges, self._changed) as session,
+                _Session(streams, self._exchanges, self._changed, self._closing.set) as session,
             ):
                 hello = await session.begin(exchange)
                 self.about = hello.instructions or ""

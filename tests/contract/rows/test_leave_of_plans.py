@@ -16,6 +16,7 @@ from graph.backends.memory import MemoryGraph
 from server.runs.approvals import UserApprover
 from server.runs.plans import approve, open_plan
 from server.runs.questions import Asks, Questions
+from server.storage.allowed_tools import reach_of
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from tests.contract.rows.people import run, user
@@ -28,14 +29,15 @@ QUESTION: JsonObject = {"plan": PLAN, "request": "remove Dune", "given": [], "ma
 PROGRAM = compiled(PlanDocument.model_validate(PLAN), {REMOVE.id: REMOVE})
 
 
-async def is_asked(storage: Storage, of: Run, tool: ToolDoc, *origins: ValueOrigin) -> bool:
+async def is_asked(storage: Storage, of: Run, tool: ToolDoc, *origins: ValueOrigin, unchosen: bool = False) -> bool:
     """Whether the run's user is asked before the call is made."""
     waits = asyncio.Event()
 
     async def told() -> None:
         return
 
-    approver = UserApprover(Questions(storage, of, Asks(told, lambda _: waits.set()), MemoryGraph().get_tools))
+    questions = Questions(storage, of, Asks(told, lambda _: waits.set()), MemoryGraph().get_tools)
+    approver = UserApprover(questions, unchosen=unchosen)
 
     async def made() -> None:
         async with approver.approval(IntendedCall(tool, DUNE, Judged(origins), text=PROGRAM.program.text)):
@@ -102,3 +104,11 @@ async def test_it_holds_for_values_that_its_user_saw(
     await approve(storage, await open_plan(storage, of.id, ada.id), PROGRAM, [REMOVE])
     made = None if sources is None else Slice(parameter="title", expression="title", sources=tuple(sources))
     assert await is_asked(storage, of, REMOVE, ValueOrigin(parameter="title", kind=kind, words="", slice=made)) is asked
+
+
+async def test_what_a_planner_takes_without_a_choice_asks_though_its_tool_is_always_allowed(storage: Storage) -> None:
+    ada = await user(storage)
+    of, _ = await run(storage, ada)
+    await storage.allowed_tools.allow(ada.id, REMOVE.id, reach_of(REMOVE), ["said"])
+    assert not await is_asked(storage, of, REMOVE)
+    assert await is_asked(storage, of, REMOVE, unchosen=True)

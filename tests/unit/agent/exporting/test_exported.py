@@ -10,7 +10,6 @@ from agent.exporting.forms import FORMS, written
 from domain.errors import UsageError
 from domain.program import Program, ProgramPlan
 from domain.tool import Parameter, ToolDoc, tool_id
-from tests.flows.n8n_reading import read
 
 CITY = Parameter(name="city", required=True)
 KEY = Parameter(name="api_key", description="API key of the caller.")
@@ -93,16 +92,6 @@ def test_words_stay_words(form: Any, words: str) -> None:
         if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name)
     }
     assert ast.literal_eval(constants["PROGRAM"]).endswith(f"[found, {words!r}]")
-
-
-@pytest.mark.parametrize(
-    "value", ["={{ $env.SECRET }}", "a }} b", "{{ $env.SECRET }}", "=1", "}}", 'it\'s "so" \\ \u2028']
-)
-def test_a_value_is_no_expression_of_n8n(value: str) -> None:
-    text = f"await find(city={value!r})"
-    read(written(exported(plan(text), value, DOCS), "n8n").text)
-    given = exported(plan("await find(city=city)", {"city": value}, city=TEXT), "In {city}", DOCS)
-    read(written(given, "n8n").text)
 
 
 @pytest.mark.parametrize("name", ["footpath", "answer", "server", "State", "given", "city_", "Any"])

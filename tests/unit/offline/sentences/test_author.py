@@ -13,6 +13,7 @@ import pytest
 from agent.programs.offered import functions
 from agent.programs.protocol import Attempt, ProgramQuestion
 from domain.tool import Parameter, ToolDoc, tool_id
+from offline.planning_time import PlanningClock
 from offline.policy import OfflinePolicy
 from offline.sentences.author import written
 
@@ -40,7 +41,7 @@ def _question(request: str, *more: ToolDoc) -> ProgramQuestion:
 
 
 def _text(request: str, *more: ToolDoc) -> str:
-    return written(_question(request, *more)).text
+    return written(PlanningClock(), _question(request, *more)).text
 
 
 def test_a_field_of_a_thing_that_is_named() -> None:
@@ -127,16 +128,16 @@ def test_nothing_is_written_where_one_of_two_questions_is_left() -> None:
 
 def test_a_program_over_a_path_makes_all_its_calls() -> None:
     question = _question('What is the length of the ship "Queen Maud"?')
-    assert written(question).text
-    assert written(replace(question, of_path=True)).text == ""
+    assert written(PlanningClock(), question).text
+    assert written(PlanningClock(), replace(question, of_path=True)).text == ""
 
 
 def test_after_a_call_that_failed_no_program_makes_it_again() -> None:
     question = _question('How many passengers had the voyages of the ship "Queen Maud"?')
-    first = written(question).text
+    first = written(PlanningClock(), question).text
     assert "getShipVoyages(" in first
     failed = Attempt(first, "in line 4: the call of getShipVoyages failed (failed with HTTP 503)")
-    assert "getShipVoyages(" not in written(replace(question, attempts=(failed,))).text
+    assert "getShipVoyages(" not in written(PlanningClock(), replace(question, attempts=(failed,))).text
 
 
 BOOK = Parameter(name="book_id", required=True, description="Identifier of the book.", example="b_1")

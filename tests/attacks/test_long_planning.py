@@ -1,0 +1,150 @@
+"""A request that is long to plan takes bounded processor time, its user's turn and nobody else's, and ends when its run does."""
+
+import asyncio
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from agent.programs.offered import functions
+from agent.programs.protocol import ProgramQuestion
+from domain.tool import Parameter, ToolDoc, tool_id
+from offline.planning_time import PlanningClock, PlanningTurns
+from offline.sentences.author import candidates, written
+from offline.sentences.said import Value
+from tests.attacks.small_tools import FIND
+from tests.flows.indexed_store import indexed_store
+from wiring.container import open_container
+from wiring.settings import Settings
+
+CONVERT = ToolDoc(
+    id=tool_id("money", "rates", "convert_currency"), category="money", toolset="rates", api="convert_currency",
+    function="convert_currency", method="GET", description="Convert an amount into another currency.",
+    parameters=(
+        Parameter(name="amount", type="number", required=True),
+        Parameter(name="from_currency", required=True, description="Currency code, as EUR."),
+        Parameter(name="to_currency", required=True, description="Currency code, as EUR."),
+    ),
+    example_response=json.dumps({"converted_amount": 1.5, "rate": 1.5, "currency": "EUR", "name": "Euro"}),
+)  # fmt: skip
+LIST = ToolDoc(
+    id=tool_id("money", "rates", "list_currencies"), category="money", toolset="rates", api="list_currencies",
+    function="list_currencies", method="GET", description="All currencies.",
+    example_response=json.dumps({"currencies": [{"code": "EUR", "title": "Euro", "country": "Spain"}]}),
+)  # fmt: skip
+
+
+def question(times: int) -> ProgramQuestion:
+    offer = functions((CONVERT, LIST, FIND), 2_000)
+    text = "Convert 1 euro to yen and " * times
+    return ProgramQuestion(request=text, offer=offer.text, today="2026-05-04", docs=offer.docs)
+
+
+class Counted:
+    """A clock on which each look takes a second."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+    def __call__(self) -> float:
+        self.looks += 1
+        return float(self.looks)
+
+
+def test_a_value_and_a_span_are_compared_once_however_many_drafts_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared, holds = 0, Value.holds
+
+    def counting(value: Value, span: object) -> bool:
+        nonlocal compared
+        compared += 1
+        return holds(value, span)  # pyright: ignore[reportArgumentType]
+
+    monkeypatch.setattr(Value, "holds", counting)
+    counts: list[int] = []
+    for times in (25, 50, 100):
+        compared = 0
+        assert candidates(question(times))
+        counts.append(compared)
+    values = 3 * 100
+    assert counts[-1] < values * values  # each draft compared them all: two millions
+
+
+def test_planning_ends_at_the_step_at_which_its_time_is_over() -> None:
+    looked = Counted()
+    clock = PlanningClock(20, looked)
+    clock.begin()
+    told = written(clock, question(20))
+    assert (told.text, "20 s of processor time" in told.why) == ("", True)
+    assert looked.looks <= 23
+
+
+async def test_a_run_that_has_taken_its_time_plans_no_more(tmp_path: Path) -> None:
+    store = await indexed_store(tmp_path / "store", [CONVERT])
+    async with open_container(Settings(store=store, planning_seconds=1e-9)) as container:
+        policy = container.policy("offline", owner="ada")
+        told = await policy.write(question(2))
+        assert (told.text, "FOOTPATH_PLANNING_SECONDS" in told.why) == ("", True)
+
+
+async def test_a_cancelled_run_stops_planning(tmp_path: Path) -> None:
+    del tmp_path
+    turns, steps = PlanningTurns(600), list[int]()
+
+    def endless(clock: PlanningClock) -> None:
+        while True:
+            clock.check()
+            steps.append(1)
+            time.sleep(0.001)
+
+    planning = asyncio.create_task(turns.of("ada").work(endless))
+    while not steps:  # noqa: ASYNC110  # the thread tells nobody
+        await asyncio.sleep(0.01)
+    planning.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await planning
+    made = len(steps)
+    await asyncio.sleep(0.05)
+    assert len(steps) == made
+    async with asyncio.timeout(5):
+        assert await turns.of("eve").work(lambda clock: clock.seconds) == 600
+
+
+async def test_another_user_plans_before_the_rest_of_who_has_asked_ten_times() -> None:
+    turns, order = PlanningTurns(600), list[str]()
+
+    def planned(clock: PlanningClock, user: str) -> None:
+        order.append(user)
+        begun = time.thread_time()
+        while time.thread_time() - begun < 0.01:
+            clock.check()
+
+    ada = [asyncio.create_task(turns.of("ada").work(planned, "ada")) for _ in range(10)]
+    await asyncio.sleep(0)
+    eve = asyncio.create_task(turns.of("eve").work(planned, "eve"))
+    await asyncio.gather(*ada, eve)
+    assert (order.index("eve"), len(order)) == (1, 11)
+
+
+async def test_who_waits_and_is_cancelled_keeps_nobody_else_waiting() -> None:
+    turns = PlanningTurns(600)
+    entered, leave = asyncio.Event(), asyncio.Event()
+
+    async def holds() -> None:
+        async with turns.turn("ada"):
+            entered.set()
+            await leave.wait()
+
+    async def waits(user: str) -> str:
+        async with turns.turn(user):
+            return user
+
+    first = asyncio.create_task(holds())
+    await entered.wait()
+    gone, last = asyncio.create_task(waits("eve")), asyncio.create_task(waits("bob"))
+    await asyncio.sleep(0)
+    gone.cancel()
+    leave.set()
+    async with asyncio.timeout(5):
+        assert await last == "bob"
+        await first
