@@ -16,7 +16,9 @@ from server.audit import READS, is_written, write
 from server.services import Services
 from server.sources.visibility import view_as
 from server.storage.audit import Deed
+from server.storage.tokens import Scope
 from server.storage.users import ROLES, Role, User
+from server.token_scopes import check_scope, find_scope
 
 _bearer = HTTPBearer(auto_error=False, scheme_name="token", description="An access token of POST /api/v1/auth/login.")
 
@@ -31,11 +33,16 @@ CurrentServices = Annotated[Services, Depends(services_of)]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who is calling, and in which session. ``program``: the label of a program's token; None: somebody has logged in."""
+    """Who is calling, and in which session. ``program``: the label of a program's token, and ``scopes`` what it may do; None: somebody has logged in."""
 
     user: User
     session_id: str
     program: str | None = None
+    scopes: frozenset[Scope] | None = None
+
+    def may(self, scope: Scope) -> bool:
+        """Whether this needs no scope, or the token has it."""
+        return self.scopes is None or scope in self.scopes
 
 
 async def caller(
@@ -43,18 +50,20 @@ async def caller(
 ) -> Caller:
     """Asked of the database each time, so that what is revoked is revoked now.
 
-    Raises ``UnauthenticatedError``; ``OverLimitError`` where the user asks too fast.
+    Raises ``UnauthenticatedError``; ``OverLimitError`` where the user asks too fast; ``ForbiddenError`` where a program's token lacks the scope
+    that the operation declares. The refusal of a change is in the audit log, too.
     """
     if given is None:
         raise UnauthenticatedError(
             "this needs a token: send Authorization: Bearer …, with what POST /api/v1/auth/login gives"
         )
-    user, session_id, program = await services.storage.tokens.whose(given.credentials)
+    user, session_id, program, scopes = await services.storage.tokens.whose(given.credentials)
     services.limits.rates.take(user.id)
     view_as(user)
     if program is not None and request.method not in READS:
         await write(request, services.storage.audit, user, program)
-    return Caller(user, session_id, program)
+    check_scope(scopes, find_scope(request.scope["route"].endpoint))
+    return Caller(user, session_id, program, scopes)
 
 
 CurrentCaller = Annotated[Caller, Depends(caller)]
