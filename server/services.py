@@ -100,6 +100,8 @@ async def open_services(
         )
         await asyncio.to_thread(interrupted.check, settings.server_home)
         await tell_of_restore(settings, storage, restored)
+        for shelf in (storage.tool_keys, storage.source_keys, storage.model_keys):
+            await shelf.bind_hosts()
         await _take_up(storage, settings.server_home)
         stopping.push_async_callback(agents.follower.links.close)
         await agents.follower.at_start()
