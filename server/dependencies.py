@@ -4,15 +4,17 @@ Each of ``CurrentUser``, ``CurrentAuthor`` and ``CurrentAdmin`` is the user, or 
 repository sees to: another's is not found.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from domain.errors import ForbiddenError, UnauthenticatedError
+from domain.errors import ForbiddenError, UnauthenticatedError, UnavailableError
 from domain.model import JsonObject
 from server.audit import READS, is_written, write
+from server.problems import ROLE
 from server.services import Services
 from server.sources.visibility import view_as
 from server.storage.audit import Deed
@@ -58,12 +60,23 @@ async def caller(
             "this needs a token: send Authorization: Bearer …, with what POST /api/v1/auth/login gives"
         )
     user, session_id, program, scopes = await services.storage.tokens.whose(given.credentials)
+    request.scope[ROLE] = user.role
     services.limits.rates.take(user.id)
     view_as(user)
     if program is not None and request.method not in READS:
         await write(request, services.storage.audit, user, program)
     check_scope(scopes, find_scope(request.scope["route"].endpoint))
     return Caller(user, session_id, program, scopes)
+
+
+async def note_role(
+    request: Request, services: CurrentServices, given: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
+) -> None:
+    """Find out who asks where that makes a difference to the words of an answer, and anybody may ask."""
+    if given is None:
+        return
+    with suppress(UnauthenticatedError, UnavailableError):  # then nobody is known to ask
+        request.scope[ROLE] = (await services.storage.tokens.whose(given.credentials)).user.role
 
 
 CurrentCaller = Annotated[Caller, Depends(caller)]

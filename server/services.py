@@ -134,7 +134,10 @@ async def open_services(
             metrics.watch(lambda: worker.in_hand, lambda: broker.followers)
             try:
                 async with worker_lock(settings.server_home, worker.name):
-                    readiness, proxies = Readiness(checks, local_checks(settings)), Proxies(settings.trusted_proxies)
+                    readiness, proxies = (
+                        Readiness({**checks, **local_checks(settings)}),
+                        Proxies(settings.trusted_proxies),
+                    )
                     yield Services(
                         settings=settings,
                         storage=storage,

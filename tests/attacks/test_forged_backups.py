@@ -28,6 +28,10 @@ from wiring.settings import Settings
 SECRET, THEIRS = "sk-live-d41d8cd98f00b204", "collect.example"
 
 
+def progress(stage: str, done: int, total: int | None) -> None:
+    """Nobody looks."""
+
+
 async def test_an_edited_backup_is_refused_and_the_servers_own_is_not(home: Path, tmp_path: Path) -> None:
     place = await asyncio.to_thread(copied, home, tmp_path / "home")
     async with serving(place) as world:
@@ -77,12 +81,12 @@ async def test_a_command_tells_of_its_restore_and_takes_an_unsigned_one_only_whe
     to = Settings(server_home=tmp_path / "new", store=tmp_path / "new-store")
     for folder, unsigned in ((old, False), (forged, False), (forged, True)):
         with pytest.raises(UsageError, match="not signed" if folder == old else "not authentic"):
-            await restore(to, folder, lambda *_: None, keys, unsigned=unsigned)
+            await restore(to, folder, progress, keys, unsigned=unsigned)
     other = tmp_path / "other" / "vault.keys"
     await asyncio.to_thread(keys_of_file, other)
     with pytest.raises(UsageError, match="cannot be read"):
-        await restore(to, old, lambda *_: None, other, unsigned=True)
-    await restore(to, old, lambda *_: None, keys, unsigned=True)
+        await restore(to, old, progress, other, unsigned=True)
+    await restore(to, old, progress, keys, unsigned=True)
     async with serving(tmp_path / "new", store=tmp_path / "new-store") as world:
         entries = (await (await boss_of(world))("GET", "/api/v1/audit"))["entries"]
         assert [one["via"] for one in entries if one["operation"] == "restore"] == ["command"]
