@@ -57,6 +57,8 @@ class UnavailableError(FootpathError):
     """A store or service that is not there, or cannot be used as it is (exit code 3)."""
 
     code = "unavailable"
+    part: str = ""
+    """Which part of the server it is, where the message may name hosts, ports or accounts: fit to be told to anyone."""
 
 
 class PassingError(UnavailableError):

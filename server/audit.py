@@ -41,7 +41,7 @@ _TOLD = frozenset(
         "name",
         "grant",
     }
-    | {"visible_to", "keys_of", "watch_minutes", "enabled", "default", "days", "purpose", "decision"}
+    | {"scopes", "visible_to", "keys_of", "watch_minutes", "enabled", "default", "days", "purpose", "decision"}
 )
 _LONGEST = 200
 _MOST = 20

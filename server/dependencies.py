@@ -4,19 +4,23 @@ Each of ``CurrentUser``, ``CurrentAuthor`` and ``CurrentAdmin`` is the user, or 
 repository sees to: another's is not found.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from domain.errors import ForbiddenError, UnauthenticatedError
+from domain.errors import ForbiddenError, UnauthenticatedError, UnavailableError
 from domain.model import JsonObject
 from server.audit import READS, is_written, write
+from server.problems import ROLE
 from server.services import Services
 from server.sources.visibility import view_as
 from server.storage.audit import Deed
+from server.storage.tokens import Scope
 from server.storage.users import ROLES, Role, User
+from server.token_scopes import check_scope, find_scope
 
 _bearer = HTTPBearer(auto_error=False, scheme_name="token", description="An access token of POST /api/v1/auth/login.")
 
@@ -31,11 +35,16 @@ CurrentServices = Annotated[Services, Depends(services_of)]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who is calling, and in which session. ``program``: the label of a program's token; None: somebody has logged in."""
+    """Who is calling, and in which session. ``program``: the label of a program's token, and ``scopes`` what it may do; None: somebody has logged in."""
 
     user: User
     session_id: str
     program: str | None = None
+    scopes: frozenset[Scope] | None = None
+
+    def may(self, scope: Scope) -> bool:
+        """Whether this needs no scope, or the token has it."""
+        return self.scopes is None or scope in self.scopes
 
 
 async def caller(
@@ -43,18 +52,31 @@ async def caller(
 ) -> Caller:
     """Asked of the database each time, so that what is revoked is revoked now.
 
-    Raises ``UnauthenticatedError``; ``OverLimitError`` where the user asks too fast.
+    Raises ``UnauthenticatedError``; ``OverLimitError`` where the user asks too fast; ``ForbiddenError`` where a program's token lacks the scope
+    that the operation declares. The refusal of a change is in the audit log, too.
     """
     if given is None:
         raise UnauthenticatedError(
             "this needs a token: send Authorization: Bearer …, with what POST /api/v1/auth/login gives"
         )
-    user, session_id, program = await services.storage.tokens.whose(given.credentials)
+    user, session_id, program, scopes = await services.storage.tokens.whose(given.credentials)
+    request.scope[ROLE] = user.role
     services.limits.rates.take(user.id)
     view_as(user)
     if program is not None and request.method not in READS:
         await write(request, services.storage.audit, user, program)
-    return Caller(user, session_id, program)
+    check_scope(scopes, find_scope(request.scope["route"].endpoint))
+    return Caller(user, session_id, program, scopes)
+
+
+async def note_role(
+    request: Request, services: CurrentServices, given: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
+) -> None:
+    """Find out who asks where that makes a difference to the words of an answer, and anybody may ask."""
+    if given is None:
+        return
+    with suppress(UnauthenticatedError, UnavailableError):  # then nobody is known to ask
+        request.scope[ROLE] = (await services.storage.tokens.whose(given.credentials)).user.role
 
 
 CurrentCaller = Annotated[Caller, Depends(caller)]

@@ -1,4 +1,4 @@
-"""What a server needs of its own machine. What is said of it is for anyone to read: no paths, no addresses."""
+"""What a server needs of its own machine. What is said of it is for administrators and the log."""
 
 import asyncio
 import shutil

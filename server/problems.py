@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 
 from domain import errors
 from server.json_words import said
+from server.requests import path_template
 
 _log = logging.getLogger(__name__)
 
@@ -41,6 +42,8 @@ STATUS: Mapping[type[errors.FootpathError], int] = {
 """The status of an error is that of the nearest class here."""
 
 _CODES = {400: "usage", 401: "unauthenticated", 403: "forbidden", 404: "not_found", 405: "method_not_allowed"}
+ROLE = "footpath.role"
+"""Of a request's scope: the role of who asks, once that is known."""
 MEDIA_TYPE = "application/problem+json"
 MOST_FAULTS = 100
 """Told at a time."""
@@ -98,12 +101,12 @@ def handle_problems(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _unforeseen)
 
 
-async def _ours(_: Request, given: Exception) -> JSONResponse:
-    return told(cast("errors.FootpathError", given))
+async def _ours(request: Request, given: Exception) -> JSONResponse:
+    return told(cast("errors.FootpathError", given), request.scope.get(ROLE))
 
 
-def told(error: errors.FootpathError) -> JSONResponse:
-    """One of our errors as a problem."""
+def told(error: errors.FootpathError, role: str | None = None) -> JSONResponse:
+    """One of our errors as a problem. ``role``: of who asks; None: nobody is known to ask."""
     status = status_of(type(error))
     if status == 500:
         _log.error("an error without a status of its own", exc_info=error)
@@ -116,7 +119,18 @@ def told(error: errors.FootpathError) -> JSONResponse:
         headers["Retry-After"] = "5"
     wrong = error.faults if isinstance(error, errors.UsageError) else ()
     faults = [Fault(place=place, message=message) for place, message in wrong[:MOST_FAULTS]]
-    return answer(status, error.code, str(error), faults, headers)
+    return answer(status, error.code, _detail(error, role), faults, headers)
+
+
+def _detail(error: errors.FootpathError, role: str | None) -> str:
+    """The message; of a part that is down only which it is, unless an administrator asks: it may name hosts, ports and accounts."""
+    if not isinstance(error, errors.UnavailableError) or role == "admin":
+        return str(error)
+    infrastructure = bool(error.part) or isinstance(error, errors.StoreUnreachableError)
+    if role is not None and not infrastructure:
+        return str(error)
+    _log.warning("answered as not ready: %s", error)
+    return f"not ready: {error.part or ('store' if infrastructure else 'server')}; try again later, the server's log says why"
 
 
 async def _invalid(_: Request, given: Exception) -> JSONResponse:
@@ -136,7 +150,7 @@ async def _http(_: Request, given: Exception) -> JSONResponse:
 
 
 async def _unforeseen(request: Request, error: Exception) -> JSONResponse:
-    _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    _log.error("%s %s failed", request.method, path_template(request.scope), exc_info=error)
     return answer(500, "internal", "something went wrong inside the server; its log says what")
 
 

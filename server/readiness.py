@@ -18,11 +18,10 @@ MOMENT = 1.0
 
 
 class Readiness:
-    """One process's. ``local``: checks of this machine, whose words anyone may read; of the others the log says why."""
+    """One process's."""
 
-    def __init__(self, checks: Mapping[str, Check], local: Mapping[str, Check]) -> None:
-        self._checks = {**checks, **local}
-        self._local = set(local)
+    def __init__(self, checks: Mapping[str, Check]) -> None:
+        self._checks = dict(checks)
         self._faults: dict[str, FootpathError] = {}
         self._until = 0.0
         self._asking = asyncio.Lock()
@@ -40,14 +39,6 @@ class Readiness:
                 self._note({name: fault for name, fault in zip(self._checks, found, strict=True) if fault is not None})
                 self._until = monotonic() + MOMENT
             return self._faults
-
-    async def missing(self) -> str:
-        """What is not as it must be, fit to be shown to anyone; empty where all is there."""
-        faults = await self.faults()
-        told = {
-            name: str(fault) if name in self._local else "the server's log says why" for name, fault in faults.items()
-        }
-        return "; ".join(f"{name}: {told[name]}" for name in sorted(told))
 
     def _note(self, faults: dict[str, FootpathError]) -> None:
         """A line of the log for each change, not for each question."""

@@ -1,4 +1,4 @@
-"""What every request goes through: it gets an id, is counted, and leaves a line in the log without what it asked for in its query."""
+"""What every request goes through: it gets an id, is counted, and leaves a line in the log with its route, without what stood in its path and query."""
 
 import logging
 import re
@@ -16,8 +16,14 @@ from server.watching.tracing import Tracing
 _log = logging.getLogger("server.access")
 _SANE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _HEADER = "X-Request-ID"
+UNMATCHED = "unmatched"
 Answered = Callable[[str, str, int, float], None]
 """Told of each answer: route, method, status, seconds."""
+
+
+def path_template(scope: Scope) -> str:
+    """Return the path of a request as its route declares it: what stands in a path, such as the secret of a link, is for no log."""
+    return getattr(scope.get("route"), "path_format", None) or UNMATCHED
 
 
 class Requests:
@@ -56,11 +62,12 @@ class Requests:
             REQUEST_ID.reset(token)
 
     def _tell(self, scope: Scope, answer: "_Answer") -> str:
-        route = self._routes.get(scope.get("endpoint"), "unmatched")
+        route = self._routes.get(scope.get("endpoint"), UNMATCHED)
         self._answered(route, scope["method"], answer.status, answer.seconds)
         client = scope["client"][0] if scope.get("client") else "-"
         seconds = f"{time.perf_counter() - answer.began:.3f}"
-        _log.info("%s %s %s %s s %s", scope["method"], scope["path"][:200], answer.status, seconds, client)
+        path = path_template(scope) if route == UNMATCHED else route
+        _log.info("%s %s %s %s s %s", scope["method"], path, answer.status, seconds, client)
         return route
 
 

@@ -100,6 +100,8 @@ async def open_services(
         )
         await asyncio.to_thread(interrupted.check, settings.server_home)
         await tell_of_restore(settings, storage, restored)
+        for shelf in (storage.tool_keys, storage.source_keys, storage.model_keys):
+            await shelf.bind_hosts()
         await _take_up(storage, settings.server_home)
         stopping.push_async_callback(agents.follower.links.close)
         await agents.follower.at_start()
@@ -132,7 +134,10 @@ async def open_services(
             metrics.watch(lambda: worker.in_hand, lambda: broker.followers)
             try:
                 async with worker_lock(settings.server_home, worker.name):
-                    readiness, proxies = Readiness(checks, local_checks(settings)), Proxies(settings.trusted_proxies)
+                    readiness, proxies = (
+                        Readiness({**checks, **local_checks(settings)}),
+                        Proxies(settings.trusted_proxies),
+                    )
                     yield Services(
                         settings=settings,
                         storage=storage,

@@ -1,9 +1,11 @@
 """One's own account: its sessions, its password, how it reads the page, its end."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from pydantic import BaseModel, SecretStr
 
+from domain.model import JsonObject
 from ui.client import Client, read, read_all
 from ui.replies import User
 
@@ -29,6 +31,7 @@ class Session(BaseModel):
     expires_at: datetime | None = None
     current: bool = False
     program: bool = False
+    scopes: tuple[str, ...] = ()
 
 
 class ProgramToken(BaseModel):
@@ -72,9 +75,10 @@ def end_others(client: Client) -> None:
     client.send("DELETE", "/me/sessions")
 
 
-def make_token(client: Client, label: str, days: int) -> ProgramToken:
+def make_token(client: Client, label: str, days: int, scopes: Sequence[str]) -> ProgramToken:
     """For a program of this user's; it is ended as a session is."""
-    return read(ProgramToken, client.send("POST", "/me/tokens", json={"label": label, "days": days}))
+    body: JsonObject = {"label": label, "days": days, "scopes": [*scopes]}
+    return read(ProgramToken, client.send("POST", "/me/tokens", json=body))
 
 
 def change_password(client: Client, old: str, new: str) -> None:

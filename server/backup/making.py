@@ -49,7 +49,7 @@ async def back_up(settings: Settings, folder: Path, progress: Progress, keys_to:
         files = {name: await asyncio.to_thread(described.held, part / name) for name in names}
         tables = await asyncio.to_thread(newest)
         said = Manifest(at=at, rows=kind_of(url), tables=tables, vault=keys.fingerprints(), files=files)
-        await asyncio.to_thread(_finish, part, folder, said)
+        await asyncio.to_thread(_finish, part, folder, described.sign(said, keys))
         return exported
     finally:
         await asyncio.shield(asyncio.to_thread(shutil.rmtree, part, ignore_errors=True))

@@ -8,7 +8,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ValidationError
 
-from domain.errors import BrokenInputError, UnavailableError
+from domain.errors import BrokenInputError, UnavailableError, UsageError
+from server.storage.encryption import Keys
 
 NAME = "manifest.json"
 STORE = "store.jsonl.gz"
@@ -26,7 +27,9 @@ class Held(BaseModel):
 
 
 class Manifest(BaseModel):
-    """``vault``: fingerprints of the keys that open what is sealed, by version. ``tables``: the version of the rows."""
+    """``vault``: fingerprints of the keys that open what is sealed, by version. ``tables``: the version of the rows. ``signature``: by the vault's
+    key of version ``signed_with``, over all else; empty in backups of before, which nothing vouches for.
+    """
 
     format: Literal["footpath-backup"] = "footpath-backup"
     version: Literal[1] = 1
@@ -35,6 +38,32 @@ class Manifest(BaseModel):
     tables: str
     vault: dict[int, str]
     files: dict[str, Held]
+    signed_with: int = 0
+    signature: str = ""
+
+
+def sign(manifest: Manifest, keys: Keys) -> Manifest:
+    """Vouch for a manifest with the vault's newest key: who lacks the key changes nothing in the backup unseen."""
+    version, signature = keys.sign(_signed_text(manifest))
+    return manifest.model_copy(update={"signed_with": version, "signature": signature})
+
+
+def check_signature(manifest: Manifest, keys: Keys) -> None:
+    """Raise ``UsageError`` unless the manifest was signed with a key of the vault."""
+    if not manifest.signature:
+        raise UsageError(
+            "the backup is not signed: it is of a version before backups were, or somebody took the signature out of it. If it has been in your own hands "
+            "since it was made, restore it on the machine: scripts/restore.py FOLDER --unsigned"
+        )
+    if not keys.is_signed(manifest.signed_with, manifest.signature, _signed_text(manifest)):
+        raise UsageError(
+            "the backup is not authentic: its manifest is not what the server signed with its vault's key, so somebody changed it. "
+            "Nothing was restored; take another copy of the backup, from a place that only you write to"
+        )
+
+
+def _signed_text(manifest: Manifest) -> bytes:
+    return manifest.model_dump_json(exclude={"signed_with", "signature"}).encode()
 
 
 def held(file: Path) -> Held:

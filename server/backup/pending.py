@@ -51,6 +51,11 @@ def restored_home(home: Path, name: str) -> Path:
     return home / f"{RESTORED}{name}"
 
 
+def rows_before(home: Path, name: str) -> Path:
+    """Where the rows lie whose place a restore has taken."""
+    return home / f"{BEFORE}{name}" / "rows.db"
+
+
 def read(home: Path) -> Pending | None:
     """What waits for the next start; None: nothing does. Raises ``UnavailableError``."""
     try:

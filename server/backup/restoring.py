@@ -6,10 +6,12 @@ from datetime import datetime
 from pathlib import Path
 
 from domain.errors import UsageError
+from domain.model import JsonObject
 from graph.transfer.exporting import Progress
 from server.backup import interrupted
 from server.backup import manifest as described
 from server.backup.manifest import Manifest
+from server.storage.audit import Deed
 from server.storage.database_copies import check_same_kind, is_empty, put_rows
 from server.storage.encryption import Keys, keys_of_text, write_keys
 from server.storage.opening import database_url, keys_file, open_storage
@@ -30,14 +32,24 @@ class Restored:
     ended: int
 
 
-async def restore(settings: Settings, folder: Path, progress: Progress, keys_from: Path | None = None) -> Restored:
+async def restore(
+    settings: Settings,
+    folder: Path,
+    progress: Progress,
+    keys_from: Path | None = None,
+    *,
+    unsigned: bool = False,
+    by_command: bool = True,
+) -> Restored:
     """Make the server of the backup where the settings say. ``keys_from``: the file of the vault's keys; without it, those of the settings.
+    ``unsigned``: also of a backup that has no signature; one with a wrong signature is refused all the same. ``by_command``: the restored audit log
+    tells of it at once, since no server does at its next start.
 
-    All is checked before anything is written: digests, keys, and that nothing is there yet. An interrupted one goes on where it was
+    All is checked before anything is written: digests, keys, signature, and that nothing is there yet. An interrupted one goes on where it was
     when it is asked for again; the rows come last, and no server starts in the home until they are settled.
 
     Raises:
-        BrokenInputError: the backup is not whole. UsageError: something is there already, or the keys are others.
+        BrokenInputError: the backup is not whole. UsageError: something is there already, the keys are others, or the backup is not authentic.
         UnavailableError: there is no backup, or something cannot be read or written.
     """
     said = await asyncio.to_thread(described.read, folder)
@@ -49,6 +61,8 @@ async def restore(settings: Settings, folder: Path, progress: Progress, keys_fro
         raise UsageError("the database of the rows is not empty: a backup is restored into an empty one, or a new home")
     keys, place = await asyncio.to_thread(_keys, settings, keys_from)
     _check_keys(said, keys, place)
+    if not unsigned or said.signature:
+        described.check_signature(said, keys or Keys(dict))
     if not there:
         tools = (await import_from(folder / described.STORE, None, progress, settings)).embedded or 0
         await asyncio.to_thread(_fields, folder, StoreFolder(settings.store))
@@ -58,8 +72,15 @@ async def restore(settings: Settings, folder: Path, progress: Progress, keys_fro
         await put_rows(url, folder / described.ROWS[said.rows])
     async with open_storage(settings) as storage:
         ended = await settle(storage.database, said.at)
+        if by_command:
+            await storage.audit.begin(_deed(folder, said), status=200)
     await asyncio.to_thread(interrupted.end, home)
     return Restored(said.at, tools, ended)
+
+
+def _deed(folder: Path, said: Manifest) -> Deed:
+    told: JsonObject = {"backup": folder.name, "backup_at": said.at.isoformat()}
+    return Deed(via="command", operation="restore", about="Restore a backup", said=told)
 
 
 def _begin(home: Path, folder: Path) -> None:
@@ -82,8 +103,8 @@ def _check_keys(said: Manifest, keys: Keys | None, place: Path | str) -> None:
     mine = keys.fingerprints() if keys is not None else {}
     if any(mine.get(version) != known for version, known in said.vault.items()):
         raise UsageError(
-            f"the server would work with the keys of {place}, and these are not the keys of the backup's vault, which open its users' "
-            "tool keys: in a home without vault.keys give the file that --keys-to wrote (--keys FILE), or set FOOTPATH_VAULT_KEYS"
+            f"the server would work with the keys of {place}, and these are not the keys of the backup's vault: with them the tool keys of its users "
+            "cannot be read, nor can anybody know that the backup is authentic. In a home without vault.keys give the file that --keys-to wrote (--keys FILE), or set FOOTPATH_VAULT_KEYS"
         )
 
 

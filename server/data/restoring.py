@@ -75,7 +75,8 @@ async def prepare(settings: Settings, backups: Backups, hand: JobInHand) -> Json
         raise UsageError(f"the backup is not whole: {found.checked.trouble}")
     places = {"server_home": pending.restored_home(home, job.id), "store": pending.restored_store(store, job.id)}
     await asyncio.to_thread(_begin_anew_if_done, home, store, job.id)
-    done = await restore(settings.model_copy(update=places), backups.place(name), hand.progress, _keys(settings))
+    folder, keys = backups.place(name), _keys(settings)
+    done = await restore(settings.model_copy(update=places), folder, hand.progress, keys, by_command=False)
     ready = Pending(
         id=job.id, backup=name, backup_at=done.at, by=job.by, at=now(), store=store.absolute(), tools=done.tools, ended=done.ended
     )  # fmt: skip

@@ -9,6 +9,7 @@ from server.backup import pending
 from server.backup.pending import Pending
 from server.runs.worker_locks import is_served
 from server.storage.audit import Deed
+from server.storage.restored import carry_over_audit
 from server.storage.storage import Storage
 from wiring.settings import Settings
 
@@ -28,14 +29,15 @@ async def restored_at_start(settings: Settings) -> Pending | None:
 
 
 async def tell_of_restore(settings: Settings, storage: Storage, done: Pending | None) -> None:
-    """In the log, and in the restored audit log, which knows of nothing after the backup."""
+    """In the log, and in the restored audit log, after the entries that the server had and the backup has not."""
     if done is None:
         return
     _log.warning(
         "restored from %s, as of %s: %d tools, %d runs that were under way ended; what was there before lies in folders called %s%s",
         done.backup, done.backup_at, done.tools, done.ended, pending.BEFORE, done.id,
     )  # fmt: skip
-    said: JsonObject = {"backup": done.backup, "backup_at": done.backup_at.isoformat()}
+    carried = await carry_over_audit(storage.database, pending.rows_before(settings.server_home, done.id))
+    said: JsonObject = {"backup": done.backup, "backup_at": done.backup_at.isoformat(), "entries_kept": carried}
     deed = Deed(name=done.by, via="command", operation="restore", about="Restore a backup, at the next start", said=said)  # fmt: skip
     await storage.audit.begin(deed, status=200)
     await asyncio.to_thread(pending.end, settings.server_home)

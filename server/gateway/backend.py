@@ -8,6 +8,7 @@ from agent.execution.secrets import Secrets
 from domain.event import EventRecord
 from domain.program import ProgramPlan
 from server.gateway.following import Followed
+from server.storage.tokens import Scope
 from wiring.container import Container
 
 
@@ -50,6 +51,10 @@ class Backend(Protocol):
 
     @property
     def followed(self) -> Followed: ...
+
+    def check_scope(self, needed: Scope) -> None:
+        """Raise ``ForbiddenError`` where the caller's token may not do this."""
+        ...
 
     async def secrets(self) -> Secrets:
         """The secrets that this caller's calls send."""

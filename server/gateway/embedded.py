@@ -10,6 +10,7 @@ from domain.event import EventRecord
 from server.gateway.approving import PersonApprover, PersonAsker
 from server.gateway.backend import Person, Task
 from server.gateway.following import Followed
+from server.storage.tokens import Scope
 from wiring.asking import Asked, ask, usual_policy
 from wiring.container import Container
 
@@ -29,6 +30,9 @@ class EmbeddedBackend:
     def owner(self) -> str:
         """That of the settings."""
         return self.container.settings.owner
+
+    def check_scope(self, needed: Scope) -> None:
+        """Whoever started this process may do everything."""
 
     async def secrets(self) -> Secrets:
         """Those of this process."""

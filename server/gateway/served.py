@@ -18,7 +18,7 @@ from server.gateway.backend import Person, Task
 from server.gateway.following import Followed
 from server.gateway.serving import Session
 from server.routes.choices import models_of
-from server.routes.inputs import DecisionBody, answer
+from server.routes.inputs import DecisionBody, answer_run
 from server.routes.runs import begun
 from server.runs.agents import WORDED
 from server.runs.conversation_context import ALONE
@@ -28,6 +28,8 @@ from server.runs.journal import records_of
 from server.services import Services
 from server.storage.audit import Deed
 from server.storage.runs import RunChoices
+from server.storage.tokens import Scope
+from server.token_scopes import check_scope
 from wiring.container import Container
 
 _log = logging.getLogger(__name__)
@@ -53,6 +55,10 @@ class ServedBackend:
     def owner(self) -> str:
         """The user's own."""
         return self.caller.user.id
+
+    def check_scope(self, needed: Scope) -> None:
+        """Raise ``ForbiddenError`` where the caller's token may not do this."""
+        check_scope(self.caller.scopes, needed)
 
     async def secrets(self) -> Secrets:
         """The user's own, and what is lent to everyone."""
@@ -128,7 +134,7 @@ class ServedBackend:
         """Ask, and answer the run as its user does."""
         decision = await self._decision(asked, person)
         try:
-            await answer(run, asked.input, decision, self.caller.user, self.services)
+            await answer_run(run, asked.input, decision, self.caller.user, self.services)
         except ConflictError:
             _log.info("a question of run %s was answered elsewhere", run)
 

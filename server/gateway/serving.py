@@ -113,6 +113,7 @@ def _given(name: str, arguments: dict[str, Any]) -> Given:
 
 
 async def _called(given: Given, backend: Backend, context: Context) -> CallToolResult:
+    backend.check_scope("read" if given.READS else "ask")
     functions = context.lifespan_context.functions
     runner = Runner(backend, functions, ClientPerson(context.session, context.request_id), _progress(context))
     match given:
@@ -146,7 +147,9 @@ def _progress(context: Context) -> Told:
 async def _or_error(doing: Callable[[Backend], Awaitable[T]], backend: Awaitable[Backend]) -> T:
     """What is done, or an error of the protocol in words."""
     try:
-        return await doing(await backend)
+        opened = await backend
+        opened.check_scope("read")
+        return await doing(opened)
     except FootpathError as error:
         raise McpError(ErrorData(code=INVALID_PARAMS, message=str(error))) from None
     except Exception:  # noqa: BLE001  # as above

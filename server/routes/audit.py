@@ -10,6 +10,7 @@ from server.problems import problems
 from server.routes.router import operations
 from server.routes.texts import RowId
 from server.storage.audit import AuditEntry, AuditFilter, Via
+from server.token_scopes import by_token
 
 router = operations("/audit", tag="audit", responses=problems(401, 403))
 Moment = Annotated[AwareDatetime | None, Query()]
@@ -28,6 +29,7 @@ class AuditOperation(BaseModel):
 
 
 @router.get("", summary="What administrators, authors and programs have changed, the newest first")
+@by_token("administer")
 async def audit(
     _: CurrentAdmin,
     services: CurrentServices,
@@ -46,6 +48,7 @@ async def audit(
 
 
 @router.get("/operations", summary="Which kinds of changes there are entries of")
+@by_token("administer")
 async def audit_operations(_: CurrentAdmin, services: CurrentServices) -> list[AuditOperation]:
     found = await services.storage.audit.operations()
     return [AuditOperation(operation=name, about=about) for name, about in found.items()]

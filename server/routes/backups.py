@@ -20,6 +20,7 @@ from server.problems import problems
 from server.routes.router import operations
 from server.routes.texts import RowId, ShortText
 from server.storage.jobs import Job
+from server.token_scopes import by_token
 
 router = operations("/data", tag="data", responses=problems(401, 403))
 BackupName = Annotated[str, Path(max_length=64, pattern=r"^[a-z0-9][a-z0-9-]*$")]
@@ -37,11 +38,13 @@ class RestoreBody(BaseModel):
 
 
 @router.get("/backups", summary="Backups of this server, the newest first")
+@by_token("administer")
 async def backups(_: CurrentAdmin, services: CurrentServices) -> list[Backup]:
     return await asyncio.to_thread(services.data.backups.all)
 
 
 @router.post("/backups", status_code=202, summary="Back up all that the server has, as a job", responses=problems(409))
+@by_token("administer")
 async def back_up(admin: CurrentAdmin, services: CurrentServices) -> Job:
     """Nobody waits, and nothing is stopped. The vault's keys are not in it."""
     return await services.jobs.add(BACKUP, admin, here=True)
@@ -53,6 +56,7 @@ async def back_up(admin: CurrentAdmin, services: CurrentServices) -> Job:
     summary="Make a backup of a file that was downloaded from a server and uploaded here, as a job",
     responses=problems(404, 409),
 )
+@by_token("administer")
 async def take_in_backup(body: UploadedBackup, admin: CurrentAdmin, services: CurrentServices) -> Job:
     await asyncio.to_thread(services.data.uploads.keep, body.upload)
     return await services.jobs.add(TAKE_IN, admin, {"upload": body.upload}, here=True)
@@ -64,6 +68,7 @@ async def take_in_backup(body: UploadedBackup, admin: CurrentAdmin, services: Cu
     summary="Hold a backup's files against its digests, as a job",
     responses=problems(404, 409),
 )
+@by_token("administer")
 async def check_backup(name: BackupName, admin: CurrentAdmin, services: CurrentServices) -> Job:
     await asyncio.to_thread(services.data.backups.get, name)
     return await services.jobs.add(CHECK, admin, {"backup": name}, here=True)
@@ -75,6 +80,7 @@ async def check_backup(name: BackupName, admin: CurrentAdmin, services: CurrentS
     responses={**problems(404), 200: {"content": {"application/x-tar": {}}}},
     response_class=StreamingResponse,
 )
+@by_token("administer")
 async def download_backup(
     request: Request, name: BackupName, caller: CurrentCaller, admin: CurrentAdmin, services: CurrentServices
 ) -> StreamingResponse:
@@ -94,11 +100,13 @@ async def download_backup(
     response_class=Response,
     responses=problems(404, 409),
 )
+@by_token("administer")
 async def remove_backup(name: BackupName, _: CurrentAdmin, services: CurrentServices) -> None:
     await asyncio.to_thread(services.data.backups.remove, name)
 
 
 @router.get("/restore", summary="Whether this server can be restored, and what takes place at the next start")
+@by_token("administer")
 async def restore_state(_: CurrentAdmin, services: CurrentServices) -> RestoreState:
     return await asyncio.to_thread(state, services.settings)
 

@@ -9,6 +9,7 @@ from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.router import operations
 from server.services import Services
+from server.token_scopes import by_token
 from wiring.model_catalogue import asked_for, models_on_line
 from wiring.settings import model_names
 
@@ -36,6 +37,7 @@ class Choices(BaseModel):
 
 
 @router.get("/choices", summary="What a run may choose")
+@by_token("read")
 async def choices(_: CurrentUser, services: CurrentServices) -> Choices:
     models = await models_of(services)
     return Choices(

@@ -12,6 +12,7 @@ from server.routes.router import operations
 from server.routes.texts import Plain, RowId, ShortText
 from server.services import Services
 from server.storage.conversations import Conversation, Message
+from server.token_scopes import by_token
 
 router = operations("/conversations", tag="conversations", responses=problems(401))
 
@@ -25,11 +26,13 @@ class TitleBody(BaseModel):
 
 
 @router.post("", status_code=201, summary="Begin a conversation")
+@by_token("ask")
 async def begin_conversation(body: ConversationBody, user: CurrentUser, services: CurrentServices) -> Conversation:
     return await services.storage.conversations.add(user.id, body.title)
 
 
 @router.get("", summary="My conversations, the latest first", responses=problems(404))
+@by_token("read")
 async def conversations(
     user: CurrentUser,
     services: CurrentServices,
@@ -42,11 +45,13 @@ async def conversations(
 
 
 @router.get("/{conversation_id}", summary="One conversation", responses=problems(404))
+@by_token("read")
 async def conversation(conversation_id: RowId, user: CurrentUser, services: CurrentServices) -> Conversation:
     return await own_conversation(conversation_id, user.id, services)
 
 
 @router.patch("/{conversation_id}", summary="Give it a title", responses=problems(404))
+@by_token("ask")
 async def rename_conversation(
     conversation_id: RowId, body: TitleBody, user: CurrentUser, services: CurrentServices
 ) -> Conversation:
@@ -54,12 +59,14 @@ async def rename_conversation(
 
 
 @router.delete("/{conversation_id}", status_code=204, summary="Remove it with its runs", responses=problems(404))
+@by_token("run_changes")
 async def remove_conversation(conversation_id: RowId, user: CurrentUser, services: CurrentServices) -> None:
     if not await services.storage.conversations.remove(conversation_id, user.id):
         raise NotFoundError("there is no such conversation")
 
 
 @router.get("/{conversation_id}/messages", summary="What was said, in order", responses=problems(404))
+@by_token("read")
 async def messages(
     conversation_id: RowId,
     user: CurrentUser,

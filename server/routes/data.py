@@ -14,6 +14,7 @@ from server.dependencies import CurrentAdmin, CurrentServices
 from server.problems import problems
 from server.routes.router import operations
 from server.storage.jobs import Job
+from server.token_scopes import by_token
 
 router = operations("/data", tag="data", responses=problems(401, 403))
 
@@ -23,6 +24,7 @@ class VerifyBody(BaseModel):
 
 
 @router.get("/statistics", summary="What the server has, in figures")
+@by_token("administer")
 async def statistics(
     _: CurrentAdmin,
     services: CurrentServices,
@@ -37,6 +39,7 @@ async def statistics(
     summary="Compare the store's graph with the indexes of its tools, as a job",
     responses=problems(409),
 )
+@by_token("administer")
 async def verify(request: Request, body: VerifyBody, admin: CurrentAdmin, services: CurrentServices) -> Job:
     note(request, mend=body.mend)
     return await services.jobs.add(VERIFY, admin, {"mend": body.mend})
@@ -54,6 +57,7 @@ async def verify(request: Request, body: VerifyBody, admin: CurrentAdmin, servic
         }
     },
 )
+@by_token("administer")
 async def upload(
     request: Request,
     _: CurrentAdmin,

@@ -32,6 +32,7 @@ from server.runs.given_plans import settings_with
 from server.runs.journal import records_of
 from server.services import Services
 from server.storage.runs import Run, RunChoices
+from server.token_scopes import by_token
 
 Change = tuple[JsonValue, JsonValue]
 """A value as it was, and as it is to be."""
@@ -79,6 +80,7 @@ class RerunBody(BaseModel):
 
 
 @router.get("/document", summary="What a finished run did, as a plan", responses=problems(409))
+@by_token("read")
 async def document(run_id: RowId, user: CurrentUser, services: CurrentServices) -> ShownDocument:
     made = await drawn_from(await own(run_id, user.id, services), services)
     return ShownDocument(
@@ -124,6 +126,7 @@ async def _of_steps(made: Drawn, services: Services) -> list[ShownParameter]:
     summary="Run the same once more, or with a changed program, document or values",
     responses=problems(400, 409, 429),
 )
+@by_token("ask")
 async def rerun(run_id: RowId, body: RerunBody, caller: CurrentCaller, services: CurrentServices) -> ShownRun:
     run = await own(run_id, caller.user.id, services)
     plan, changes = await _changed(run, body, services)

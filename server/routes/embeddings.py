@@ -19,6 +19,7 @@ from server.routes.texts import Plain
 from server.services import Services
 from server.storage.jobs import Job
 from server.storage.users import User
+from server.token_scopes import by_token
 from wiring.container import Container
 from wiring.encoder_change import EncoderChange
 from wiring.encoder_state import EncoderVectors
@@ -61,6 +62,7 @@ class PrepareBody(BaseModel):
 
 
 @router.get("", summary="Which encoder searches go by, what is prepared, and what may be chosen")
+@by_token("administer")
 async def embeddings(_: CurrentAdmin, services: CurrentServices) -> EmbeddingsShown:
     container = await services.agents.whole()
     return await _shown(container, services)
@@ -72,6 +74,7 @@ async def embeddings(_: CurrentAdmin, services: CurrentServices) -> EmbeddingsSh
     summary="Make vectors with another encoder beside those in use",
     responses=problems(404, 409),
 )
+@by_token("administer")
 async def prepare_embeddings(
     request: Request, body: PrepareBody, admin: CurrentAdmin, services: CurrentServices
 ) -> Job:
@@ -84,12 +87,14 @@ async def prepare_embeddings(
 @router.post(
     "/compare", status_code=202, summary="Compare what is prepared with what is in use again", responses=problems(409)
 )
+@by_token("administer")
 async def compare_embeddings(admin: CurrentAdmin, services: CurrentServices) -> Job:
     """Over the requests that the store has served until now."""
     return await services.jobs.add(PREPARE, admin)
 
 
 @router.post("/switch", summary="Search by the prepared vectors from now on", responses=problems(409))
+@by_token("administer")
 async def switch_embeddings(request: Request, admin: CurrentAdmin, services: CurrentServices) -> EmbeddingsShown:
     """At once and for every process; a run ends with what it began with. The former vectors are kept."""
     container = await services.agents.whole()
@@ -101,6 +106,7 @@ async def switch_embeddings(request: Request, admin: CurrentAdmin, services: Cur
 
 
 @router.post("/switch-back", summary="Search by the former vectors again", responses=problems(409))
+@by_token("administer")
 async def switch_embeddings_back(request: Request, admin: CurrentAdmin, services: CurrentServices) -> EmbeddingsShown:
     """They take in first what came and went meanwhile. Those in use are the former ones then."""
     container = await services.agents.whole()
@@ -112,6 +118,7 @@ async def switch_embeddings_back(request: Request, admin: CurrentAdmin, services
 
 
 @router.delete("/prepared", summary="Delete the vectors that were prepared", responses=problems(409))
+@by_token("administer")
 async def discard_embeddings(_: CurrentAdmin, services: CurrentServices) -> EmbeddingsShown:
     container = await services.agents.whole()
     await _no_job(services)
@@ -120,6 +127,7 @@ async def discard_embeddings(_: CurrentAdmin, services: CurrentServices) -> Embe
 
 
 @router.delete("/former", summary="Delete the vectors in use before the switch", responses=problems(409))
+@by_token("administer")
 async def drop_embeddings(_: CurrentAdmin, services: CurrentServices) -> EmbeddingsShown:
     """Nobody can switch back then. It is refused as long as runs go on that began with them."""
     container = await services.agents.whole()

@@ -21,6 +21,7 @@ from server.routes.solutions import SolutionId
 from server.routes.texts import RowId
 from server.routes.tools import tools
 from server.services import Services
+from server.token_scopes import by_token
 
 router = operations("", tag="runs", responses=problems(401, 404))
 As = Annotated[Form, Query(alias="as", description="A Python file, an MCP server, or a node of LangGraph.")]
@@ -34,6 +35,7 @@ class ExportedFileBody(BaseModel):
 
 
 @router.get("/runs/{run_id}/export", summary="What a finished run did, to run elsewhere", responses=problems(400, 409))
+@by_token("read")
 async def export_run(
     run_id: RowId, user: CurrentUser, services: CurrentServices, form: As = "python"
 ) -> ExportedFileBody:
@@ -47,6 +49,7 @@ async def export_run(
 
 
 @router.get("/solutions/{solution_id}/export", summary="A solution, to run elsewhere", responses=problems(400))
+@by_token("read")
 async def export_solution(
     solution_id: SolutionId, user: CurrentUser, services: CurrentServices, form: As = "python"
 ) -> ExportedFileBody:

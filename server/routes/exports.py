@@ -17,6 +17,7 @@ from server.storage.files import KeptFile
 from server.storage.runs import ListedRun
 from server.storage.shielded import shielded
 from server.storage.storage import Storage
+from server.token_scopes import by_token
 
 router = operations("/conversations", tag="conversations", responses=problems(401))
 _PAGE = 200
@@ -43,6 +44,7 @@ class Export(BaseModel):
     response_model=Export,
     responses=problems(404),
 )
+@by_token("read")
 async def export_conversation(
     conversation_id: RowId, user: CurrentUser, services: CurrentServices
 ) -> StreamingResponse:

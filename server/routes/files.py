@@ -21,6 +21,7 @@ from server.routes.texts import Plain, RowId
 from server.services import Services
 from server.storage.files import KeptFile
 from server.storage.runs import RunChoices
+from server.token_scopes import by_token
 
 router = operations("/conversations/{conversation_id}/files", tag="conversations", responses=problems(401, 404))
 _SAMPLE = 5
@@ -44,6 +45,7 @@ class ShownFile(FileNote):
 
 
 @router.post("", status_code=201, summary="Give a file, to be asked about", responses=problems(400, 409))
+@by_token("ask")
 async def give_file(conversation_id: RowId, body: FileBody, user: CurrentUser, services: CurrentServices) -> ShownFile:
     limits = limits_of(services)
     try:
@@ -60,6 +62,7 @@ async def give_file(conversation_id: RowId, body: FileBody, user: CurrentUser, s
 
 
 @router.get("", summary="The files that were given in a conversation")
+@by_token("read")
 async def files(conversation_id: RowId, user: CurrentUser, services: CurrentServices) -> list[ShownFile]:
     await own_conversation(conversation_id, user.id, services)
     return [shown(one) for one in await services.storage.files.of(conversation_id, user.id)]
@@ -71,6 +74,7 @@ async def files(conversation_id: RowId, user: CurrentUser, services: CurrentServ
     summary="Remove a file; runs that were asked with it cannot be run again",
     responses=problems(409),
 )
+@by_token("ask")
 async def remove_file(conversation_id: RowId, file_id: RowId, user: CurrentUser, services: CurrentServices) -> None:
     await services.storage.files.remove(file_id, conversation_id, user.id)
 

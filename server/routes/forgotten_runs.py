@@ -7,11 +7,13 @@ from server.problems import problems
 from server.routes.router import operations
 from server.routes.texts import RowId
 from server.runs.journal import records_of
+from server.token_scopes import by_token
 
 router = operations("/runs/{run_id}", tag="runs", responses=problems(401, 404))
 
 
 @router.delete("", status_code=204, summary="Forget a run and what was kept of it", responses=problems(409))
+@by_token("run_changes")
 async def forget_run(run_id: RowId, user: CurrentUser, services: CurrentServices) -> None:
     """Question, answer and events go, the memory of the request, and a solution of one's own that no other run has borne out. What tools' weights have learnt of it
     stays: it names no request.

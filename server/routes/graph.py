@@ -20,11 +20,13 @@ from server.routes.library_access import open_tool
 from server.routes.me import ToolPath
 from server.routes.router import operations
 from server.routes.texts import Plain, ShortText, ToolName
+from server.token_scopes import by_token
 
 router = operations("", tag="tools", responses=problems(401, 404))
 
 
 @router.get("/graph", summary="The tool graph from afar: tool sets, and what joins them")
+@by_token("read")
 async def graph_overview(
     _user: CurrentUser,
     services: CurrentServices,
@@ -35,6 +37,7 @@ async def graph_overview(
 
 
 @router.get("/tools/{tool:path}/around", summary="What is around a tool, by weight and by coupling")
+@by_token("read")
 async def graph_around(  # one for each filter
     tool: ToolPath,
     _user: CurrentUser,
@@ -55,6 +58,7 @@ async def graph_around(  # one for each filter
 
 
 @router.get("/tools/{tool:path}/edge", summary="What joins one tool to another, in full", responses=problems(400))
+@by_token("read")
 async def graph_edge(
     tool: ToolPath,
     _user: CurrentUser,
@@ -72,6 +76,7 @@ async def graph_edge(
 
 
 @router.get("/tools/{tool:path}/paths", summary="The ways from one tool to another", responses=problems(400))
+@by_token("read")
 async def graph_paths(
     tool: ToolPath,
     _user: CurrentUser,
@@ -87,6 +92,7 @@ async def graph_paths(
 
 
 @router.get("/tools/{tool:path}/entities", summary="What the inputs and fields of a tool are of")
+@by_token("read")
 async def graph_entities(tool: ToolPath, _user: CurrentUser, services: CurrentServices) -> ToolEntities:
     doc, container = await open_tool(tool, services), await services.agents.container()
     places, left = await places_of(container, doc)

@@ -2,10 +2,11 @@
 
 from typing import Literal
 
+from fastapi import Depends
 from pydantic import BaseModel
 
 from domain.errors import UnavailableError
-from server.dependencies import CurrentServices
+from server.dependencies import CurrentServices, note_role
 from server.problems import problems
 from server.routes.router import operations
 
@@ -32,8 +33,12 @@ async def live() -> Live:
     "/health/ready",
     summary="Whether it can serve: database, store, graph and vectors are there, and there is room on the disk",
     responses=problems(503),
+    dependencies=[Depends(note_role)],
 )
 async def ready(services: CurrentServices) -> Ready:
-    if missing := await services.readiness.missing():
-        raise UnavailableError(f"not ready: {missing}")
+    """Anyone is told which part is not there; administrators and the log are told why."""
+    if faults := await services.readiness.faults():
+        error = UnavailableError("not ready: " + "; ".join(f"{name}: {faults[name]}" for name in sorted(faults)))
+        error.part = ", ".join(sorted(faults))
+        raise error
     return Ready(checks=dict.fromkeys(services.readiness.names, "ok"))

@@ -15,6 +15,7 @@ from server.problems import problems
 from server.routes.router import operations
 from server.routes.texts import RowId
 from server.storage.jobs import Job
+from server.token_scopes import by_token
 
 router = operations("/data/imports", tag="data", responses=problems(401, 403))
 
@@ -53,6 +54,7 @@ class MergeBody(BaseModel):
     summary="Read files that were sent, as a job: it tells what would come",
     responses=problems(404, 409),
 )
+@by_token("administer")
 async def begin_import(request: Request, body: NewImport, admin: CurrentAdmin, services: CurrentServices) -> Job:
     """Nothing is changed by it. The job's result names the import."""
     await services.jobs.check_free(READING)
@@ -70,6 +72,7 @@ async def begin_import(request: Request, body: NewImport, admin: CurrentAdmin, s
     summary="Merge what was read into the open store, as a job; twice equals once",
     responses=problems(400, 404, 409),
 )
+@by_token("administer")
 async def merge_import(
     request: Request, import_id: RowId, body: MergeBody, admin: CurrentAdmin, services: CurrentServices
 ) -> Job:
@@ -90,6 +93,7 @@ async def merge_import(
     response_class=FileResponse,
     responses={**problems(404), 200: {"content": {"application/octet-stream": {}}}},
 )
+@by_token("administer")
 async def import_report(import_id: RowId, _: CurrentAdmin, services: CurrentServices) -> FileResponse:
     report = await asyncio.to_thread(services.data.imports.report, import_id)
     if not await asyncio.to_thread(report.is_file):
@@ -104,6 +108,7 @@ async def import_report(import_id: RowId, _: CurrentAdmin, services: CurrentServ
     response_class=Response,
     responses=problems(404),
 )
+@by_token("administer")
 async def remove_import(import_id: RowId, _: CurrentAdmin, services: CurrentServices) -> None:
     """What was merged stays."""
     await asyncio.to_thread(services.data.imports.remove, import_id)

@@ -10,12 +10,12 @@ from pydantic import BaseModel, Field, StrictInt, StringConstraints
 
 from agent.asking import LONGEST_ANSWER, UserQuestion
 from agent.execution.validation import schema_of
-from domain.errors import ConflictError, NotFoundError, UsageError
+from domain.errors import ConflictError, ForbiddenError, NotFoundError, UsageError
 from domain.model import JsonObject
 from domain.origin import AskedCall, ValueKind, ValueOrigin
 from domain.plan_document import PlanDocument
 from domain.program import ProgramPlan
-from server.dependencies import CurrentServices, CurrentUser
+from server.dependencies import CurrentCaller, CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.plans import approved
 from server.routes.router import operations
@@ -24,6 +24,8 @@ from server.runs.corrections import Correction, asked_tool, checked_corrections,
 from server.services import Services
 from server.storage.allowed_tools import Reach
 from server.storage.inputs import Input, InputKind
+from server.storage.users import User
+from server.token_scopes import by_token
 
 router = operations("/runs/{run_id}/inputs", tag="runs", responses=problems(401, 404))
 InputId = Annotated[
@@ -40,6 +42,8 @@ DECISIONS: Mapping[InputKind, tuple[Decision, ...]] = {
     "unknown_outcome": ("happened", "did_not_happen", "leave"),
     "question": ("answer", "deny"),
 }
+_OF_TOKENS: tuple[Decision, ...] = ("answer", "deny", "leave")
+"""Decisions that approve nothing."""
 
 
 class DecisionBody(BaseModel):
@@ -106,6 +110,7 @@ class ShownInput(BaseModel):
 
 
 @router.get("", summary="What a run asks, and what was answered")
+@by_token("read")
 async def inputs(run_id: RowId, user: CurrentUser, services: CurrentServices) -> list[ShownInput]:
     if await services.storage.runs.get(run_id, user.id) is None:
         raise NotFoundError("there is no such run")
@@ -113,9 +118,18 @@ async def inputs(run_id: RowId, user: CurrentUser, services: CurrentServices) ->
 
 
 @router.post("/{input_id}", summary="Answer a run, which then goes on", responses=problems(400, 409))
+@by_token("ask")
 async def answer(
-    run_id: RowId, input_id: InputId, body: DecisionBody, user: CurrentUser, services: CurrentServices
+    run_id: RowId, input_id: InputId, body: DecisionBody, caller: CurrentCaller, services: CurrentServices
 ) -> ShownInput:
+    """A program's token answers a question or denies a call; what is to be done is allowed by a person."""
+    if caller.scopes is not None and body.decision not in _OF_TOKENS:
+        raise ForbiddenError("no program's token may approve: allow it on the page, logged in with name and password")
+    return await answer_run(run_id, input_id, body, caller.user, services)
+
+
+async def answer_run(run_id: str, input_id: str, body: DecisionBody, user: User, services: Services) -> ShownInput:
+    """Keep the decision of a run's user, and have the run go on. Raises ``NotFoundError``, ``UsageError``, ``ConflictError``."""
     asked = await _asked(services, run_id, input_id, user.id)
     kind = asked.kind
     if body.decision not in DECISIONS[kind]:

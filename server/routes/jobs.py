@@ -11,6 +11,7 @@ from server.problems import problems
 from server.routes.router import operations
 from server.routes.texts import RowId, ShortText
 from server.storage.jobs import Job
+from server.token_scopes import by_token
 
 router = operations("/jobs", tag="jobs", responses=problems(401, 403))
 
@@ -23,6 +24,7 @@ class JobPage(BaseModel):
 
 
 @router.get("", summary="Long work that administrators asked for, the newest first")
+@by_token("administer")
 async def jobs(
     _: CurrentAdmin,
     services: CurrentServices,
@@ -36,11 +38,13 @@ async def jobs(
 
 
 @router.get("/{job_id}", summary="A job: how far it is, its log, and what came of it", responses=problems(404))
+@by_token("administer")
 async def job(job_id: RowId, _: CurrentAdmin, services: CurrentServices) -> Job:
     return await services.storage.jobs.get(job_id)
 
 
 @router.post("/{job_id}/cancel", summary="Cancel a job; what it has done until then stays", responses=problems(404))
+@by_token("administer")
 async def cancel_job(request: Request, job_id: RowId, _: CurrentAdmin, services: CurrentServices) -> Job:
     """One that goes on ends within moments. One that has ended stays as it is."""
     found = await services.jobs.cancel(job_id)

@@ -16,6 +16,7 @@ from server.routes.grant_bodies import BegunGrant, DiscoveryBody, GrantBody
 from server.routes.router import operations
 from server.routes.texts import Plain, ToolKeyName
 from server.services import Services
+from server.token_scopes import by_token
 from server.watching.secrecy import conceal
 
 router = operations("", tag="keys")
@@ -26,6 +27,7 @@ router = operations("", tag="keys")
     summary="Obtain a key by OAuth: at once, or with the address where I consent",
     responses=problems(401, 502),
 )
+@by_token("run_changes")
 async def grant_tool_key(
     name: ToolKeyName, body: GrantBody, user: CurrentUser, services: CurrentServices, request: Request
 ) -> BegunGrant:
@@ -53,6 +55,7 @@ async def begin_grant(services: Services, user_id: str, key: KeyPlace, body: Gra
     summary="Ask an API or its authorization server where tokens are given",
     responses=problems(401, 502),
 )
+@by_token("run_changes")
 async def oauth_discovery(body: DiscoveryBody, _: CurrentUser, services: CurrentServices) -> Discovered:
     return await discover(services.oauth.exchange, body.address)
 

@@ -16,6 +16,7 @@ from server.problems import problems
 from server.routes.router import operations
 from server.routes.texts import Plain, RowId, ShortText
 from server.services import Services
+from server.token_scopes import by_token
 
 router = operations("/tools", tag="tools", responses=problems(401))
 _DESCRIPTION = 400
@@ -77,6 +78,7 @@ class ShownCategory(BaseModel):
 
 
 @router.get("", summary="The tools of this server, browsed or searched", responses=problems(400))
+@by_token("read")
 async def library(
     _user: CurrentUser,
     services: CurrentServices,
@@ -97,6 +99,7 @@ async def library(
 
 
 @router.get("/categories", summary="The categories of tools, and how many tools each has")
+@by_token("read")
 async def categories(
     _user: CurrentUser,
     services: CurrentServices,

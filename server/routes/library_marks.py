@@ -18,6 +18,7 @@ from server.routes.texts import Plain, ToolName
 from server.routes.tools import known_tool
 from server.services import Services
 from server.storage.tool_marks import MarkKind, MarkWord, NewToolMark, ToolMark
+from server.token_scopes import by_token
 
 router = operations("/tools", tag="tools", responses=problems(401, 403, 404))
 
@@ -71,6 +72,7 @@ class ToolMarksShown(BaseModel):
 
 
 @router.get("/{tool:path}/marks", summary="What administrators have said of a tool, and why")
+@by_token("administer")
 async def tool_marks(tool: ToolPath, _user: CurrentAdmin, services: CurrentServices) -> ToolMarksShown:
     return await _shown((await open_tool(tool, services)).id, services)
 
@@ -89,6 +91,7 @@ async def mark_tool(tool: ToolPath, body: MarkBody, user: CurrentAdmin, services
 
 
 @router.get("/{tool:path}/marks-to", summary="What administrators have said of what joins a tool to another, and why")
+@by_token("administer")
 async def marks_between(
     tool: ToolPath,
     _user: CurrentAdmin,

@@ -14,6 +14,7 @@ from server.problems import problems
 from server.routes.library_access import open_tool
 from server.routes.me import ToolPath
 from server.routes.router import operations
+from server.token_scopes import by_token
 
 router = operations("/tools", tag="tools", responses=problems(401, 404))
 _RECORDED = 4_000
@@ -84,6 +85,7 @@ class RecordedAnswers(BaseModel):
 @router.get(
     "/{tool:path}/neighbours", summary="What comes before and after a tool, what feeds it, and what can stand in"
 )
+@by_token("read")
 async def tool_neighbours(
     tool: ToolPath, _user: CurrentUser, services: CurrentServices, limit: Annotated[int, Query(ge=1, le=100)] = 30
 ) -> ToolNeighbours:
@@ -106,6 +108,7 @@ async def tool_neighbours(
 
 
 @router.get("/{tool:path}/recorded", summary="Imported calls of a tool with what it answered")
+@by_token("read")
 async def recorded_calls(
     tool: ToolPath, _user: CurrentUser, services: CurrentServices, limit: Annotated[int, Query(ge=1, le=50)] = 10
 ) -> RecordedAnswers:

@@ -22,6 +22,7 @@ from server.routes.library_access import open_tool
 from server.routes.me import ToolPath
 from server.routes.router import operations
 from server.storage.users import User
+from server.token_scopes import by_token
 
 router = operations("/tools", tag="tools", responses=problems(401, 404))
 _LONG = 8_000
@@ -102,6 +103,7 @@ class AboutTool(LibraryTool):
 
 
 @router.get("/{tool:path}/about", summary="All that is known of a tool")
+@by_token("read")
 async def about_tool(tool: ToolPath, user: CurrentUser, services: CurrentServices) -> AboutTool:
     doc, container = await open_tool(tool, services), await services.agents.container()
     record = await record_of(container, doc.id)

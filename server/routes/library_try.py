@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, StringConstraints
 from domain.errors import ForbiddenError
 from domain.model import JsonObject
 from domain.tool import ToolId
-from server.dependencies import CurrentServices, CurrentUser
+from server.dependencies import CurrentCaller, CurrentServices, CurrentUser
 from server.library.trying import short_form, sound, tried
 from server.problems import problems
 from server.routes.library_access import open_tool
@@ -16,6 +16,7 @@ from server.routes.me import ToolPath
 from server.routes.router import operations
 from server.services import Services
 from server.storage.tool_tries import ToolTry
+from server.token_scopes import by_token
 
 router = operations("/tools", tag="tools", responses=problems(401, 404))
 
@@ -37,10 +38,16 @@ class ToolTryAnswer(ToolTry):
 
 
 @router.post("/{tool:path}/try", summary="Call a tool once, with your own keys", responses=problems(400, 403, 409))
-async def try_tool(tool: ToolPath, body: TryBody, user: CurrentUser, services: CurrentServices) -> ToolTryAnswer:
+@by_token("ask")
+async def try_tool(tool: ToolPath, body: TryBody, caller: CurrentCaller, services: CurrentServices) -> ToolTryAnswer:
     """Arguments are checked, the address is guarded, and the call is written down before it is made, as those of runs are. One that may change something is made
-    with ``leave`` alone, and once. How it ended is told in ``outcome`` and ``note``. Where ``finished_at`` is null it is under way, or nobody knows how it ended.
+    with ``leave`` alone, which no program's token may give, and once. How it ended is told in ``outcome`` and ``note``. Where ``finished_at`` is null it is under way, or nobody knows how it ended.
     """
+    if body.leave and caller.scopes is not None:
+        raise ForbiddenError(
+            "no program's token may give leave for a change: try it on the page, logged in with name and password"
+        )
+    user = caller.user
     doc = await open_tool(tool, services)
     await _not_banned(doc.id, services)
     values = await sound(doc, body.arguments, leave=body.leave)
@@ -52,6 +59,7 @@ async def try_tool(tool: ToolPath, body: TryBody, user: CurrentUser, services: C
 
 
 @router.get("/{tool:path}/tried", summary="The calls of a tool that you have tried, the last first")
+@by_token("read")
 async def tried_calls(
     tool: ToolPath, user: CurrentUser, services: CurrentServices, limit: Annotated[int, Query(ge=1, le=50)] = 10
 ) -> list[ToolTry]:

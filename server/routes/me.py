@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Path
 from pydantic import BaseModel, Field
 
-from domain.errors import ForbiddenError, NotFoundError
+from domain.errors import NotFoundError
 from domain.model import JsonObject
 from domain.tool import ToolDoc, ToolId
 from server.dependencies import CurrentCaller, CurrentServices, CurrentUser, write_done
@@ -18,9 +18,10 @@ from server.routes.texts import GivenPassword, LanguageTag, Password, RowId, Sho
 from server.routes.tools import known_tool, meant, tools
 from server.storage.allowed_tools import AllowedTool, Reach, reach_of
 from server.storage.host_transfers import HostTransfer
-from server.storage.tokens import Session
+from server.storage.tokens import DEFAULT_SCOPES, Scope, Session
 from server.storage.tool_keys import ToolKey
 from server.storage.users import User
+from server.token_scopes import by_token
 
 router = operations("/me", tag="me", responses=problems(401))
 
@@ -41,6 +42,10 @@ class PreferencesBody(BaseModel):
 class ProgramTokenBody(BaseModel):
     label: Annotated[ShortText, Field(min_length=1, description="What it is for, as it stands among my sessions.")]
     days: int = Field(default=30, ge=1, le=365, description="How long it counts.")
+    scopes: Annotated[set[Scope], Field(min_length=1)] = Field(
+        default=set(DEFAULT_SCOPES),
+        description="What it may do: ask (begin runs), read, run_changes (its runs may change something, and it may change what is kept), administer (what needs the role author or admin).",
+    )
 
 
 class ProgramToken(BaseModel):
@@ -53,6 +58,7 @@ class OwnSession(Session):
 
 
 @router.get("", summary="Who I am")
+@by_token("read")
 async def me(user: CurrentUser) -> User:
     return user
 
@@ -77,6 +83,7 @@ async def change_password(body: PasswordBody, caller: CurrentCaller, services: C
 
 
 @router.get("/sessions", summary="Where I am logged in")
+@by_token("read")
 async def sessions(caller: CurrentCaller, services: CurrentServices) -> list[OwnSession]:
     found = await services.storage.tokens.sessions(caller.user.id)
     return [OwnSession(**one.model_dump(), current=one.id == caller.session_id) for one in found]
@@ -96,27 +103,28 @@ async def end_session(session_id: RowId, user: CurrentUser, services: CurrentSer
 
 @router.post("/tokens", status_code=201, summary="Make a token for a program of mine", responses=problems(403))
 async def make_token(body: ProgramTokenBody, caller: CurrentCaller, services: CurrentServices) -> ProgramToken:
-    """It may do what I may, and cannot be renewed. It is among my sessions, where it is ended. With a program's token none is made."""
-    if caller.program is not None:
-        raise ForbiddenError("a program's token makes no others: log in with name and password, and send that token")
-    counts = timedelta(days=body.days)
-    token, until = await services.storage.tokens.open_for_program(caller.user.id, body.label, counts)
-    said: JsonObject = {"label": body.label, "days": body.days}
+    """It may do of what I may what its scopes say, and cannot be renewed. It is among my sessions, where it is ended. With a program's token none is made."""
+    counts, scopes = timedelta(days=body.days), sorted(body.scopes)
+    token, until = await services.storage.tokens.open_for_program(caller.user.id, body.label, counts, scopes)
+    said: JsonObject = {"label": body.label, "days": body.days, "scopes": [*scopes]}
     await write_done(caller, services, "make_token", "Make a token for a program of mine", said)
     return ProgramToken(token=token, expires_at=until)
 
 
 @router.get("/tool-keys", summary="My keys for tools, without their values")
+@by_token("read")
 async def tool_keys(user: CurrentUser, services: CurrentServices) -> list[ToolKey]:
     return await services.storage.tool_keys.all(user.id)
 
 
 @router.put("/tool-keys/{name}", summary="Keep a key for a tool, encrypted")
+@by_token("run_changes")
 async def put_tool_key(name: ToolKeyName, body: ToolKeyBody, user: CurrentUser, services: CurrentServices) -> ToolKey:
     return await services.storage.tool_keys.put(user.id, name, body.value.get_secret_value(), body.hosts)
 
 
 @router.delete("/tool-keys/{name}", status_code=204, summary="Forget a key", responses=problems(404))
+@by_token("run_changes")
 async def remove_tool_key(name: ToolKeyName, user: CurrentUser, services: CurrentServices) -> None:
     if not await services.storage.tool_keys.remove(user.id, name):
         raise NotFoundError(f"you have no key called {name}")
@@ -132,6 +140,7 @@ class ListedTool(AllowedTool):
 
 
 @router.get("/allowed-tools", summary="Tools that may change things without asking me, and for what that holds")
+@by_token("read")
 async def allowed_tools(user: CurrentUser, services: CurrentServices) -> list[ListedTool]:
     listed = await services.storage.allowed_tools.all(user.id)
     docs = await tools([ToolId(one.tool) for one in listed], services)
@@ -168,6 +177,7 @@ FlowHost = Annotated[ShortText, Path(min_length=1, description="A host, or host:
 
 
 @router.get("/host-transfers", summary="What I have said of values that go from one host to another")
+@by_token("read")
 async def host_transfers(user: CurrentUser, services: CurrentServices) -> list[HostTransfer]:
     return await services.storage.host_transfers.all(user.id)
 

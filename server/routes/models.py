@@ -26,6 +26,7 @@ from server.routes.router import operations
 from server.routes.texts import RowId
 from server.services import Services
 from server.storage.model_services import host_of
+from server.token_scopes import by_token
 from wiring.model_catalogue import asked_for
 from wiring.settings import Settings, model_names
 
@@ -41,6 +42,7 @@ ABOUT: Mapping[Purpose, str] = {
 
 
 @router.get("", summary="All model services, and what each is asked for")
+@by_token("administer")
 async def models(_: CurrentAdmin, services: CurrentServices) -> ModelsShown:
     kept, chosen = await _kept(services)
     return ModelsShown(
@@ -55,6 +57,7 @@ async def models(_: CurrentAdmin, services: CurrentServices) -> ModelsShown:
 
 
 @router.post("/test", summary="Try a model service before it is kept", responses=problems(400, 404))
+@by_token("administer")
 async def try_new_model(request: Request, body: TrialBody, _: CurrentAdmin, services: CurrentServices) -> ServiceTest:
     """It is asked some twenty small questions, which costs what they cost. Whatever is wrong stands in the answer."""
     kept = None if body.service_id is None else await services.storage.model_services.get(body.service_id)
@@ -64,6 +67,7 @@ async def try_new_model(request: Request, body: TrialBody, _: CurrentAdmin, serv
 
 
 @router.post("", status_code=201, summary="Set up a model service", responses=problems(400, 409))
+@by_token("administer")
 async def add_model(
     request: Request, body: ServiceBody, admin: CurrentAdmin, services: CurrentServices
 ) -> ShownService:
@@ -78,12 +82,14 @@ async def add_model(
 
 
 @router.get("/{service_id}", summary="One model service", responses=problems(404))
+@by_token("administer")
 async def model(service_id: RowId, _: CurrentAdmin, services: CurrentServices) -> ShownService:
     found = await services.storage.model_services.get(service_id)
     return _shown(found, await services.storage.model_services.purposes())
 
 
 @router.put("/{service_id}", summary="Change a model service", responses=problems(400, 404, 409))
+@by_token("administer")
 async def change_model(
     request: Request, service_id: RowId, body: ChangeBody, admin: CurrentAdmin, services: CurrentServices
 ) -> ShownService:
@@ -101,6 +107,7 @@ async def change_model(
 
 
 @router.post("/{service_id}/test", summary="Try a model service again", responses=problems(404))
+@by_token("administer")
 async def try_model(request: Request, service_id: RowId, _: CurrentAdmin, services: CurrentServices) -> ShownService:
     """What is found is kept with it. A service that fails stays on line: rules decide while it does."""
     of = services.storage.model_services
@@ -111,6 +118,7 @@ async def try_model(request: Request, service_id: RowId, _: CurrentAdmin, servic
 
 
 @router.put("/{service_id}/online", summary="Put a model service on line or off line", responses=problems(404, 409))
+@by_token("administer")
 async def put_on_line(
     request: Request, service_id: RowId, body: OnlineBody, admin: CurrentAdmin, services: CurrentServices
 ) -> ShownService:
@@ -126,6 +134,7 @@ async def put_on_line(
 
 
 @router.delete("/{service_id}", status_code=204, summary="Remove a model service", responses=problems(404, 409))
+@by_token("administer")
 async def remove_model(request: Request, service_id: RowId, _: CurrentAdmin, services: CurrentServices) -> None:
     """With its key. What it was chosen for falls to the default from the next run on."""
     found = await services.storage.model_services.get(service_id)
@@ -135,6 +144,7 @@ async def remove_model(request: Request, service_id: RowId, _: CurrentAdmin, ser
 
 
 @router.put("/purposes/{purpose}", summary="Choose what is asked for a purpose", responses=problems(404, 409))
+@by_token("administer")
 async def choose_model(
     request: Request, purpose: Purpose, body: PurposeBody, admin: CurrentAdmin, services: CurrentServices
 ) -> ModelsShown:

@@ -26,6 +26,7 @@ from server.runs.plans import OpenPlan, approve, edited, given_results, open_pla
 from server.services import Services
 from server.storage.clock import now
 from server.storage.inputs import Input
+from server.token_scopes import by_token
 from wiring.settings import Settings
 
 _NOTE = "Nothing was called: the responses are recorded ones, or examples of the tools' documents, and may differ from live ones."
@@ -75,6 +76,7 @@ class DryRun(BaseModel):
 
 
 @router.get("", summary="The plan that a run waits with")
+@by_token("read")
 async def plan(run_id: RowId, user: CurrentUser, services: CurrentServices) -> ShownPlan:
     return await _shown(services, await open_plan(services.storage, run_id, user.id))
 
@@ -91,6 +93,7 @@ async def edit_plan(run_id: RowId, body: PlanBody, user: CurrentUser, services: 
 
 
 @router.post("/check", summary="What is wrong with a text; nothing is kept")
+@by_token("ask")
 async def check_text(run_id: RowId, body: GivenProgram, user: CurrentUser, services: CurrentServices) -> CheckedText:
     found = await open_plan(services.storage, run_id, user.id)
     functions = await plan_functions(services.agents, found)
@@ -102,6 +105,7 @@ async def check_text(run_id: RowId, body: GivenProgram, user: CurrentUser, servi
 
 
 @router.post("/dry-run", summary="Go through it line by line without calling anything", responses=responses(400))
+@by_token("ask")
 async def dry_run(run_id: RowId, user: CurrentUser, services: CurrentServices) -> DryRun:
     found = await open_plan(services.storage, run_id, user.id)
     agents, chosen = services.agents, services.settings

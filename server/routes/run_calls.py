@@ -16,6 +16,7 @@ from server.routes.router import operations
 from server.routes.texts import RowId
 from server.routes.tools import tools
 from server.runs.journal import records_of
+from server.token_scopes import by_token
 
 _KINDS = ("program.started", "program.failed", "program.ended", "call.started")
 _MOST = 500
@@ -63,6 +64,7 @@ class RunCalls(BaseModel):
 
 
 @router.get("/runs/{run_id}/calls", summary="What it calls, and which call of its programs feeds which")
+@by_token("read")
 async def run_calls(run_id: RowId, user: CurrentUser, services: CurrentServices) -> RunCalls:
     if await services.storage.runs.get(run_id, user.id) is None:
         raise NotFoundError("there is no such run")

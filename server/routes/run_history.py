@@ -13,6 +13,7 @@ from server.routes.router import operations
 from server.routes.texts import Plain, RowId
 from server.storage.run_history import PastRun, RunFilter, ToolUse
 from server.storage.runs import RunStatus
+from server.token_scopes import by_token
 
 router = operations("/runs", tag="runs", responses=problems(401))
 Moment = Annotated[AwareDatetime | None, Query()]
@@ -27,6 +28,7 @@ class RunPage(BaseModel):
 
 
 @router.get("", summary="My runs over all conversations, the newest first")
+@by_token("read")
 async def run_history(
     user: CurrentUser,
     services: CurrentServices,
@@ -58,6 +60,7 @@ async def run_history(
 
 
 @router.get("/tools", summary="The tools that my runs have called")
+@by_token("read")
 async def called_tools(user: CurrentUser, services: CurrentServices) -> list[ToolUse]:
     """The 200 that most runs called, those first."""
     return await services.storage.run_history.tools(user.id)

@@ -17,6 +17,7 @@ from server.problems import problems
 from server.routes.router import operations
 from server.routes.texts import RowId, ToolName
 from server.runs.journal import records_of
+from server.token_scopes import by_token
 
 router = operations("/runs/{run_id}", tag="runs", responses=problems(401, 404))
 Name = Annotated[
@@ -56,6 +57,7 @@ class WhyNot(BaseModel):
 
 
 @router.get("/offer/{tool:path}", summary="Why a tool was, or was not, offered to a run", responses=problems(400, 503))
+@by_token("read")
 async def why_not(run_id: RowId, tool: Name, user: CurrentUser, services: CurrentServices) -> WhyNot:
     run = await services.storage.runs.get(run_id, user.id)
     if run is None:

@@ -26,6 +26,7 @@ from server.routes.streams import MEDIA_TYPE, sent
 from server.routes.texts import Plain, RowId
 from server.routes.tools import tools_of
 from server.routes.written_programs import written_plan
+from server.runs.approvals import READS_ONLY
 from server.runs.event_stream import stream_events
 from server.runs.given_files import FILES
 from server.runs.given_plans import settings_with
@@ -33,6 +34,7 @@ from server.runs.journal import records_of
 from server.services import Services
 from server.storage.daily_usage import Used
 from server.storage.runs import ListedRun, Run, RunChoices
+from server.token_scopes import by_token
 
 router = operations("", tag="runs", responses=problems(401))
 Request = Annotated[str, StringConstraints(min_length=1, max_length=4000, strip_whitespace=True), Plain]
@@ -83,6 +85,7 @@ class AnsweredRun(ShownRun):
     summary="Ask something; follow the run's events for the answer",
     responses=problems(400, 404, 429),
 )
+@by_token("ask")
 async def start_run(
     conversation_id: RowId, body: RunBody, caller: CurrentCaller, services: CurrentServices
 ) -> ShownRun:
@@ -129,6 +132,10 @@ async def begun(
     runs, most = services.storage.runs, services.settings.user_runs
     quotas = services.limits.quotas.of(await services.storage.user_limits.of(caller.user.id))
 
+    settings = {name: value for name, value in choices.settings.items() if name != READS_ONLY}
+    if not caller.may("run_changes"):
+        settings[READS_ONLY] = True
+
     def within(used: Used) -> None:
         quotas.check_run(used, choices.policy)
 
@@ -136,7 +143,7 @@ async def begun(
         caller.user.id,
         conversation_id,
         request,
-        choices,
+        choices.model_copy(update={"settings": settings}),
         say=True,
         most=most,
         session_id=caller.session_id,
@@ -148,6 +155,7 @@ async def begun(
 
 
 @router.get("/conversations/{conversation_id}/runs", summary="The runs of a conversation", responses=problems(404))
+@by_token("read")
 async def runs(
     conversation_id: RowId,
     user: CurrentUser,
@@ -163,6 +171,7 @@ async def runs(
 
 
 @router.get("/runs/{run_id}", summary="How a run stands, and what it answered", responses=problems(404))
+@by_token("read")
 async def run(run_id: RowId, user: CurrentUser, services: CurrentServices) -> AnsweredRun:
     found = await _own(run_id, user.id, services)
     last = (await services.storage.events.last([run_id])).get(run_id, 0)
@@ -177,6 +186,7 @@ async def run(run_id: RowId, user: CurrentUser, services: CurrentServices) -> An
     response_class=StreamingResponse,
     responses={200: {"content": {MEDIA_TYPE: {}}, "description": "Server-sent events."}, **problems(404)},
 )
+@by_token("read")
 async def run_events(
     run_id: RowId,
     caller: CurrentCaller,
@@ -200,6 +210,7 @@ async def run_events(
     summary="End a run; what it found until then stays",
     responses=problems(404),
 )
+@by_token("ask")
 async def cancel_run(run_id: RowId, user: CurrentUser, services: CurrentServices) -> ShownRun:
     cancelled = await services.storage.runs.cancel(run_id, user.id)
     services.worker.look()

@@ -22,6 +22,7 @@ from server.routes.router import operations
 from server.routes.texts import RowId
 from server.runs.journal import records_of
 from server.storage.shared_answers import SharedAnswer
+from server.token_scopes import by_token
 
 router = operations("", tag="runs", responses=problems(401, 404))
 Days = Literal[1, 7, 30]
@@ -65,6 +66,7 @@ class ReadAnswer(BaseModel):
 @router.post(
     "/runs/{run_id}/shared", status_code=201, summary="Make a link to what a run answered", responses=problems(409)
 )
+@by_token("run_changes")
 async def share(run_id: RowId, body: ShareBody, caller: CurrentCaller, services: CurrentServices) -> NewSharedAnswer:
     """Every user of this server who has it reads question, answer, program and the names of its tools, until it expires or is taken back."""
     storage = services.storage
@@ -75,11 +77,13 @@ async def share(run_id: RowId, body: ShareBody, caller: CurrentCaller, services:
 
 
 @router.get("/me/shared", summary="The answers that I share")
+@by_token("read")
 async def shared_answers(user: CurrentUser, services: CurrentServices) -> list[SharedAnswer]:
     return await services.storage.shared_answers.all(user.id)
 
 
 @router.delete("/me/shared/{shared_id}", status_code=204, summary="Take a link back")
+@by_token("run_changes")
 async def take_back(shared_id: RowId, caller: CurrentCaller, services: CurrentServices) -> None:
     if not await services.storage.shared_answers.remove(caller.user.id, shared_id):
         raise NotFoundError("you share no such answer")
@@ -90,6 +94,7 @@ Secret = Annotated[str, Path(max_length=200, description="Of the link.")]
 
 
 @router.get("/shared/{secret}", summary="What somebody shares by a link")
+@by_token("read")
 async def shared(secret: Secret, user: CurrentUser, services: CurrentServices) -> ReadAnswer:
     found = await services.storage.shared_answers.opened(secret)
     run = await services.storage.runs.get(found.shared.run_id, found.user_id)

@@ -30,6 +30,7 @@ from server.runs.given_plans import settings_with
 from server.services import Services
 from server.storage.runs import RunChoices
 from server.storage.users import User
+from server.token_scopes import by_token
 
 router = operations("/solutions", tag="solutions", responses=problems(401))
 SolutionId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8,64}(\.[0-9a-f]{4,32})?$")]
@@ -75,6 +76,7 @@ class SolutionRunBody(BaseModel):
 
 
 @router.get("", summary="Your solutions, and those that all share")
+@by_token("read")
 async def solutions(
     user: CurrentUser,
     services: CurrentServices,
@@ -107,6 +109,7 @@ async def solutions(
 
 
 @router.post("", status_code=201, summary="Keep a program as a solution", responses=problems(400, 404, 409))
+@by_token("run_changes")
 async def add_solution(body: SolutionBody, user: CurrentUser, services: CurrentServices) -> WholeSolution:
     """Made from a run, a template, or a program with the requests that it serves. One that is the same program as a kept one adds its patterns to it."""
     library = await _library(services, user)
@@ -115,11 +118,13 @@ async def add_solution(body: SolutionBody, user: CurrentUser, services: CurrentS
 
 
 @router.get("/{solution_id}", summary="A solution with its program, and how it has done", responses=problems(404))
+@by_token("read")
 async def solution(solution_id: SolutionId, user: CurrentUser, services: CurrentServices) -> WholeSolution:
     return await _whole(solution_id, user, services)
 
 
 @router.delete("/{solution_id}", status_code=204, summary="Forget a solution", responses=problems(403, 404))
+@by_token("run_changes")
 async def forget_solution(solution_id: SolutionId, user: CurrentUser, services: CurrentServices) -> None:
     """One's own; administrators also one that all share."""
     library, _ = await _to_change(solution_id, user, services)
@@ -129,6 +134,7 @@ async def forget_solution(solution_id: SolutionId, user: CurrentUser, services: 
 @router.post(
     "/{solution_id}/check", summary="Check it again, and take it from now on", responses=problems(400, 403, 404)
 )
+@by_token("run_changes")
 async def check_solution(solution_id: SolutionId, user: CurrentUser, services: CurrentServices) -> WholeSolution:
     """Its program is checked against its tools as they are; where something is wrong with it, that is said, and it stays as it was."""
     library, found = await _to_change(solution_id, user, services)
@@ -138,6 +144,7 @@ async def check_solution(solution_id: SolutionId, user: CurrentUser, services: C
 
 
 @router.post("/{solution_id}/promote", summary="Let all users share it", responses=problems(403, 404))
+@by_token("administer")
 async def promote_solution(solution_id: SolutionId, user: CurrentAdmin, services: CurrentServices) -> WholeSolution:
     """One's own: its program and patterns are there for all, its runs and requests are not."""
     library = await _library(services, user)
@@ -151,6 +158,7 @@ async def promote_solution(solution_id: SolutionId, user: CurrentAdmin, services
     summary="Run a solution with these values; calls that change something ask as ever",
     responses=problems(400, 404, 429),
 )
+@by_token("ask")
 async def run_solution(
     solution_id: SolutionId, body: SolutionRunBody, caller: CurrentCaller, services: CurrentServices
 ) -> ShownRun:

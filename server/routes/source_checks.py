@@ -21,11 +21,13 @@ from server.sources.reading import ReadSource, read_form
 from server.sources.registry import actor_of
 from server.sources.touched import touched_by
 from server.storage.sources.models import KeptTool, Source
+from server.token_scopes import by_token
 
 router = operations("/sources/{source_id}", tag="sources", responses=problems(401, 403, 404))
 
 
 @router.post("/check", status_code=202, summary="Have the gate look at tools of a source", responses=problems(409, 429))
+@by_token("administer")
 async def check_source(
     source_id: RowId, body: CheckBody, user: CurrentAuthor, services: CurrentServices
 ) -> ShownSource:
@@ -44,6 +46,7 @@ async def check_source(
 
 
 @router.get("/quality", summary="What the gate says of the documents of a source's tools, by category")
+@by_token("read")
 async def quality(source_id: RowId, user: CurrentAuthor, services: CurrentServices) -> list[QualityRow]:
     found = await services.sources.get(source_id, user)
     rows: dict[str, QualityRow] = {}
@@ -69,6 +72,7 @@ def _count(rows: dict[str, QualityRow], kept: KeptTool) -> None:
     summary="Read a source again: what has changed so that calls may break is not offered any more",
     responses=problems(400, 409),
 )
+@by_token("administer")
 async def refresh_source(
     source_id: RowId, body: ReadAgainBody, user: CurrentAuthor, services: CurrentServices
 ) -> ShownSource:
@@ -90,6 +94,7 @@ async def refresh_source(
 
 
 @router.get("/touched", summary="Solutions and templates that rest on tools that have changed")
+@by_token("read")
 async def touched(source_id: RowId, user: CurrentAuthor, services: CurrentServices) -> list[ShownTouched]:
     """Of the changes that nobody has marked as looked at."""
     found = await services.sources.get(source_id, user)

@@ -13,6 +13,7 @@ from server.routes.router import operations
 from server.routes.texts import RowId, ToolKeyName
 from server.sources.needed_keys import NeededKey, keys_needed
 from server.storage.tool_keys import ToolKey
+from server.token_scopes import by_token
 
 router = operations("/sources/{source_id}/keys", tag="sources", responses=problems(401, 403, 404))
 of_users = operations("", tag="keys")
@@ -23,18 +24,21 @@ of_users = operations("", tag="keys")
     summary="Keys that tools of sources want and that I lack, or have to consent to again",
     responses=problems(401),
 )
+@by_token("read")
 async def needed_keys(user: CurrentUser, services: CurrentServices) -> list[NeededKey]:
     """Of tools that I may use with my own keys; and of sources of mine whose calls send the source's."""
     return await keys_needed(user, services.storage, services.agents.secrets_of)
 
 
 @router.get("", summary="The keys of a source, without their values")
+@by_token("read")
 async def source_keys(source_id: RowId, user: CurrentAuthor, services: CurrentServices) -> list[ToolKey]:
     source = await services.sources.get(source_id, user)
     return await services.storage.source_keys.all(source.id)
 
 
 @router.put("/{name}", summary="Keep a key with a source, encrypted")
+@by_token("administer")
 async def put_source_key(
     source_id: RowId, name: ToolKeyName, body: ToolKeyBody, user: CurrentAuthor, services: CurrentServices
 ) -> ToolKey:
@@ -43,6 +47,7 @@ async def put_source_key(
 
 
 @router.delete("/{name}", status_code=204, summary="Forget a key of a source")
+@by_token("administer")
 async def remove_source_key(
     source_id: RowId, name: ToolKeyName, user: CurrentAuthor, services: CurrentServices
 ) -> None:
@@ -56,6 +61,7 @@ async def remove_source_key(
     summary="Obtain a key of a source by OAuth: at once, or with the address where its author consents",
     responses=problems(502),
 )
+@by_token("administer")
 async def grant_source_key(
     source_id: RowId,
     name: ToolKeyName,

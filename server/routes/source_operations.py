@@ -13,6 +13,7 @@ from server.routes.sources_bodies import OperationsBody, OutlineBody, SentDocume
 from server.routes.texts import RowId
 from server.services import Services
 from server.sources.addresses import refused_for
+from server.token_scopes import by_token
 
 router = operations("/sources", tag="sources", responses=problems(400, 401, 403))
 
@@ -29,6 +30,7 @@ router = operations("/sources", tag="sources", responses=problems(400, 401, 403)
         }
     },
 )
+@by_token("administer")
 async def send_document(request: Request, user: CurrentAuthor, services: CurrentServices) -> SentDocument:
     """For documents that are too large for the body of another request. It is kept for a day, or until a source is made of it."""
     taken = await services.sources.documents.take(user, pieces(request), length(request))
@@ -38,6 +40,7 @@ async def send_document(request: Request, user: CurrentAuthor, services: Current
 @router.post(
     "/outline", summary="List the operations of a document, to choose some before it is added", responses=problems(404)
 )
+@by_token("read")
 async def outline(body: OutlineBody, user: CurrentAuthor, services: CurrentServices) -> ShownOutline:
     """Nothing is kept."""
     document = await services.sources.documents.of(user, body.document, body.document_id)
@@ -49,6 +52,7 @@ async def outline(body: OutlineBody, user: CurrentAuthor, services: CurrentServi
 
 
 @router.get("/{source_id}/outline", summary="List the operations of a source's document", responses=problems(404))
+@by_token("read")
 async def outline_of_source(source_id: RowId, user: CurrentAuthor, services: CurrentServices) -> ShownOutline:
     """As it is at the source's address now; of a source without an address, as it was last given."""
     found = await services.sources.get(source_id, user)
@@ -61,6 +65,7 @@ async def outline_of_source(source_id: RowId, user: CurrentAuthor, services: Cur
     summary="Choose which operations of its document a source takes; it is read again",
     responses=problems(404, 409),
 )
+@by_token("administer")
 async def choose_operations(
     source_id: RowId, body: OperationsBody, user: CurrentAuthor, services: CurrentServices
 ) -> ShownSource:

@@ -25,18 +25,21 @@ from server.routes.texts import RowId, ToolName
 from server.routes.tools import meant
 from server.services import Services
 from server.storage.sources.models import KeptTool
+from server.token_scopes import by_token
 
 router = operations("/sources/{source_id}", tag="sources", responses=problems(401, 403, 404))
 ToolPath = Annotated[ToolName, Path(description="The tool's id, category/toolset/api.")]
 
 
 @router.get("/tools", summary="A source's tools, with what the gate found out")
+@by_token("read")
 async def source_tools(source_id: RowId, user: CurrentAuthor, services: CurrentServices) -> list[SourceTool]:
     found = await services.sources.get(source_id, user)
     return _shown(await services.storage.sources.tools(found.id), source_id, services)
 
 
 @router.get("/tools/{tool:path}", summary="One of a source's tools")
+@by_token("read")
 async def source_tool(source_id: RowId, tool: ToolPath, user: CurrentAuthor, services: CurrentServices) -> SourceTool:
     found = await services.sources.get(source_id, user)
     kept = await services.sources.tool(found.id, await _known(source_id, tool, services))
@@ -56,6 +59,7 @@ async def correct_tool(
 
 
 @router.post("/admit", summary="Offer tools that passed the gate", responses=problems(409))
+@by_token("administer")
 async def admit(source_id: RowId, body: AdmitBody, user: CurrentAuthor, services: CurrentServices) -> list[SourceTool]:
     await services.sources.get(source_id, user)
     done = await services.sources.admit(source_id, await known_of(source_id, body.tools, services), user, body.despite)
@@ -63,6 +67,7 @@ async def admit(source_id: RowId, body: AdmitBody, user: CurrentAuthor, services
 
 
 @router.post("/quarantine", summary="Keep tools out, with a reason", responses=problems(409))
+@by_token("administer")
 async def quarantine(
     source_id: RowId, body: QuarantineBody, user: CurrentAuthor, services: CurrentServices
 ) -> list[SourceTool]:
@@ -73,12 +78,14 @@ async def quarantine(
 
 
 @router.post("/undo", summary="Undo the latest admission, quarantine, correction or reading", responses=problems(409))
+@by_token("administer")
 async def undo(source_id: RowId, user: CurrentAuthor, services: CurrentServices) -> list[SourceTool]:
     """A tool comes back into the offer only as a document that was admitted before."""
     return _shown(await services.sources.undo(source_id, user), source_id, services)
 
 
 @router.post("/changes/seen", summary="The changes of a source's tools have been looked at")
+@by_token("administer")
 async def changes_seen(source_id: RowId, user: CurrentAuthor, services: CurrentServices) -> ShownSource:
     done = await services.sources.looked(source_id, user)
     return shown_source(done, (await services.storage.sources.counts([source_id]))[source_id])

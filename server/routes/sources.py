@@ -25,11 +25,13 @@ from server.sources.reading import ReadSource, read_form
 from server.storage.row_ids import new_id
 from server.storage.sources.models import Source
 from server.storage.users import User
+from server.token_scopes import by_token
 
 router = operations("", tag="sources", responses=problems(401, 403))
 
 
 @router.get("/sources", summary="My sources of tools, or all of them for administrators")
+@by_token("read")
 async def sources(user: CurrentAuthor, services: CurrentServices) -> list[ShownSource]:
     found = await services.sources.all(user)
     counts = await services.storage.sources.counts([one.id for one in found])
@@ -42,6 +44,7 @@ async def sources(user: CurrentAuthor, services: CurrentServices) -> list[ShownS
     summary="Add a source; its tools are drafts until they are checked and admitted",
     responses=problems(400, 409),
 )
+@by_token("administer")
 async def add_source(body: NewSource, user: CurrentAuthor, services: CurrentServices) -> ShownSource:
     """It is read at once; where that fails, the answer says why, and nothing is kept. Only an MCP server that does not let us in, or does not
     answer, is kept without tools, so that it can be given its keys and be read again. A document that lists more operations than a source may
@@ -67,6 +70,7 @@ async def add_source(body: NewSource, user: CurrentAuthor, services: CurrentServ
 
 
 @router.get("/sources/{source_id}", summary="A source", responses=problems(404))
+@by_token("read")
 async def source(source_id: RowId, user: CurrentAuthor, services: CurrentServices) -> ShownSource:
     return await show_source(await services.sources.get(source_id, user), services)
 
@@ -74,6 +78,7 @@ async def source(source_id: RowId, user: CurrentAuthor, services: CurrentService
 @router.patch(
     "/sources/{source_id}", summary="Say who may use a source, and how it is watched", responses=problems(404)
 )
+@by_token("administer")
 async def change_source(
     source_id: RowId, body: SourceBody, user: CurrentAuthor, services: CurrentServices
 ) -> ShownSource:
@@ -88,6 +93,7 @@ async def change_source(
     response_class=Response,
     responses=problems(404),
 )
+@by_token("administer")
 async def remove_source(source_id: RowId, user: CurrentAuthor, services: CurrentServices) -> None:
     """What was done with it stays known to administrators."""
     await services.sources.remove(source_id, user)
@@ -97,6 +103,7 @@ async def remove_source(source_id: RowId, user: CurrentAuthor, services: Current
 @router.get(
     "/sources/{source_id}/history", summary="What was done with a source, the latest first", responses=problems(404)
 )
+@by_token("read")
 async def history(
     source_id: RowId,
     user: CurrentAuthor,
@@ -111,6 +118,7 @@ async def history(
 
 
 @router.get("/user-names", summary="Users whose names begin so, to say who may use a source")
+@by_token("read")
 async def user_names(
     _: CurrentAuthor, services: CurrentServices, prefix: ShortText = "", limit: Annotated[int, Query(ge=1, le=50)] = 20
 ) -> list[UserName]:

@@ -24,6 +24,7 @@ from server.services import Services
 from server.storage.storage import Storage
 from server.storage.templates import Template, TemplateVersion
 from server.storage.users import User
+from server.token_scopes import by_token
 
 router = operations("/templates/{template_id}", tag="templates", responses=problems(401, 404))
 Number = Annotated[int, Field(ge=1, le=2**31 - 1)]
@@ -42,6 +43,7 @@ class Differences(BaseModel):
 
 
 @router.get("/differences", summary="What a version of a template does otherwise than another")
+@by_token("read")
 async def template_differences(
     template_id: RowId,
     user: CurrentUser,
@@ -61,6 +63,7 @@ async def template_differences(
 
 
 @router.get("/versions/{version}/differences", summary="What version `to` does otherwise than this one")
+@by_token("read")
 async def version_differences(
     template_id: RowId,
     version: Number,

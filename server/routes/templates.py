@@ -33,6 +33,7 @@ from server.services import Services
 from server.storage.runs import RunChoices
 from server.storage.templates import Template, TemplateContent, TemplateUse, TemplateVersion
 from server.storage.users import MAY_SHARE, User
+from server.token_scopes import by_token
 
 router = operations("/templates", tag="templates", responses=problems(401))
 Name = Annotated[str, StringConstraints(min_length=1, max_length=120, strip_whitespace=True), Plain]
@@ -118,6 +119,7 @@ class WholeTemplate(ShownTemplate):
 
 
 @router.post("", status_code=201, summary="Keep a run as a template", responses=problems(400, 404, 409))
+@by_token("run_changes")
 async def add_template(body: TemplateBody, user: CurrentUser, services: CurrentServices) -> WholeTemplate:
     made = await _content(body, user.id, services)
     added = await services.storage.templates.add(user.id, body.name, made, description=body.description)
@@ -126,6 +128,7 @@ async def add_template(body: TemplateBody, user: CurrentUser, services: CurrentS
 
 
 @router.get("", summary="Your templates, and those that are shared")
+@by_token("read")
 async def templates(user: CurrentUser, services: CurrentServices) -> list[ShownTemplate]:
     found = await services.storage.templates.all(user.id, admin=_admin(user))
     taken = await services.storage.takes.all(user.id)
@@ -135,6 +138,7 @@ async def templates(user: CurrentUser, services: CurrentServices) -> list[ShownT
 
 
 @router.get("/{template_id}", summary="A template at the version taken, its latest or another", responses=problems(404))
+@by_token("read")
 async def template(
     template_id: RowId,
     user: CurrentUser,
@@ -145,6 +149,7 @@ async def template(
 
 
 @router.get("/{template_id}/versions", summary="A template's versions, the first first", responses=problems(404))
+@by_token("read")
 async def versions(
     template_id: RowId,
     user: CurrentUser,
@@ -160,6 +165,7 @@ async def versions(
 
 
 @router.post("/{template_id}/versions", status_code=201, summary="Add a version", responses=problems(400, 404, 409))
+@by_token("run_changes")
 async def add_version(
     template_id: RowId, body: VersionBody, user: CurrentUser, services: CurrentServices
 ) -> ShownVersion:
@@ -173,6 +179,7 @@ async def add_version(
 
 
 @router.patch("/{template_id}", summary="Name or describe a template, or share it", responses=problems(403, 404, 409))
+@by_token("run_changes")
 async def change_template(
     template_id: RowId, body: TemplateChange, user: CurrentUser, services: CurrentServices
 ) -> ShownTemplate:
@@ -193,6 +200,7 @@ async def change_template(
     response_class=Response,
     responses=problems(404),
 )
+@by_token("run_changes")
 async def remove_template(template_id: RowId, user: CurrentUser, services: CurrentServices) -> None:
     """Administrators may also remove another's that is shared."""
     if not await services.storage.templates.remove(template_id, user.id, admin=_admin(user)):
@@ -205,6 +213,7 @@ async def remove_template(template_id: RowId, user: CurrentUser, services: Curre
     summary="Run a template with these values; calls that change something ask as ever",
     responses=problems(400, 404, 409, 429),
 )
+@by_token("ask")
 async def run_template(
     template_id: RowId, body: TemplateRunBody, caller: CurrentCaller, services: CurrentServices
 ) -> ShownRun:

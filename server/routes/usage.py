@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.router import operations
+from server.token_scopes import by_token
 
 router = operations("/me", tag="me", responses=problems(401))
 
@@ -31,6 +32,7 @@ class UsedToday(BaseModel):
 
 
 @router.get("/usage", summary="What I have used today, and what is left")
+@by_token("read")
 async def usage(user: CurrentUser, services: CurrentServices) -> UsedToday:
     rates = services.limits.rates
     quotas = services.limits.quotas.of(await services.storage.user_limits.of(user.id))

@@ -16,6 +16,7 @@ from server.services import Services
 from server.storage.performance import MOST, Figure
 from server.storage.usage_report import UsedBy
 from server.storage.user_limits import OwnLimits
+from server.token_scopes import by_token
 
 router = operations("", tag="usage", responses=problems(401, 403))
 Days = Annotated[int, Query(ge=1, le=31)]
@@ -54,6 +55,7 @@ class PerformanceShown(BaseModel):
 
 
 @router.get("/usage", summary="What all have used, by day and by user")
+@by_token("administer")
 async def usage_report(
     _: CurrentAdmin,
     services: CurrentServices,
@@ -68,12 +70,14 @@ async def usage_report(
 
 
 @router.get("/usage/performance", summary="How many runs and calls failed, and how long they took")
+@by_token("administer")
 async def performance(_: CurrentAdmin, services: CurrentServices, days: Days = 7) -> PerformanceShown:
     of = services.storage.performance
     return PerformanceShown(planners=await of.by_planner(days), tools=await of.by_tool(days), most=MOST)
 
 
 @router.get("/users/{user_id}/limits", summary="What a user may use in a day", responses=problems(404))
+@by_token("administer")
 async def user_limits(user_id: RowId, admin: CurrentAdmin, services: CurrentServices) -> LimitsShown:
     await user(user_id, admin, services)
     own = await services.storage.user_limits.of(user_id)
@@ -82,6 +86,7 @@ async def user_limits(user_id: RowId, admin: CurrentAdmin, services: CurrentServ
 
 
 @router.put("/users/{user_id}/limits", summary="Say what a user may use in a day", responses=problems(400, 404))
+@by_token("administer")
 async def set_user_limits(
     request: Request, user_id: RowId, body: LimitsBody, admin: CurrentAdmin, services: CurrentServices
 ) -> LimitsShown:

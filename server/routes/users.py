@@ -15,6 +15,7 @@ from server.routes.texts import RowId, ShortText
 from server.storage.invitations import Invitation
 from server.storage.tokens import Session
 from server.storage.users import Role, User
+from server.token_scopes import by_token
 
 router = operations("", tag="users", responses=problems(401, 403))
 _ENDED = "an administrator ended the session"
@@ -43,6 +44,7 @@ class NewInvitation(Invitation):
 
 
 @router.get("/users", summary="All accounts, in the order they came")
+@by_token("administer")
 async def users(
     _: CurrentAdmin,
     services: CurrentServices,
@@ -53,6 +55,7 @@ async def users(
 
 
 @router.get("/users/{user_id}", summary="One account", responses=problems(404))
+@by_token("administer")
 async def user(user_id: RowId, _: CurrentAdmin, services: CurrentServices) -> User:
     if (found := await services.storage.users.get(user_id)) is None:
         raise NotFoundError("there is no such user")
@@ -94,6 +97,7 @@ async def password_link(
 
 
 @router.get("/users/{user_id}/sessions", summary="Where a user is logged in", responses=problems(404))
+@by_token("administer")
 async def user_sessions(user_id: RowId, admin: CurrentAdmin, services: CurrentServices) -> list[Session]:
     await user(user_id, admin, services)
     return await services.storage.tokens.sessions(user_id)
@@ -123,6 +127,7 @@ async def end_user_session(user_id: RowId, session_id: RowId, _: CurrentAdmin, s
 
 
 @router.get("/invitations", summary="All invitations, the newest first")
+@by_token("administer")
 async def invitations(_: CurrentAdmin, services: CurrentServices) -> list[Invitation]:
     return await services.storage.invitations.all()
 

@@ -17,6 +17,7 @@ from server.routes.texts import RowId, ShortText
 from server.runs.journal import records_of
 from server.services import Services
 from server.storage.runs import Run
+from server.token_scopes import by_token
 
 router = operations("/runs/{run_id}", tag="runs", responses=problems(401, 404))
 _SAYS_SOMETHING = ("answered", "partly")
@@ -47,6 +48,7 @@ class VerdictBody(BaseModel):
 
 
 @router.put("/verdict", summary="Say that a run's answer is right or wrong, or neither", responses=problems(409))
+@by_token("ask")
 async def judge_run(run_id: RowId, body: VerdictBody, user: CurrentUser, services: CurrentServices) -> ShownRun:
     """A wrong answer is not given again to this request, nor to one that is worded like it. The latest word counts; ``null`` takes it back."""
     run = await own(run_id, user.id, services)

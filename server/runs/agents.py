@@ -23,7 +23,7 @@ from server.encoders.services import StoredServices
 from server.models.following import ModelFollower
 from server.oauth.client import OAuth
 from server.quotas import Quotas
-from server.runs.approvals import UserApprover
+from server.runs.approvals import READS_ONLY, UserApprover
 from server.runs.asking import UserAsker
 from server.runs.conversation_context import runs_before, voices_of
 from server.runs.given_files import files_of
@@ -200,6 +200,7 @@ class Agents:
                 ask_transfers=self._settings.flows == "ask",
                 by_another=by_another,
                 unchosen=run.planner == "retrieve",
+                reads_only=bool(run.settings.get(READS_ONLY)),
             )
             deps = replace(
                 deps,

@@ -33,21 +33,31 @@ from server.storage.inputs import Input
 from server.storage.shielded import shielded
 
 _log = logging.getLogger(__name__)
+READS_ONLY = "reads_only"
+"""Of a run's settings: it was asked for with a program's token that may change nothing."""
 _CHOSEN_BY_NOBODY = " The planner of this run takes the tools that are nearest to the request, whatever it asks for."
 _CHOSEN_BY_ANOTHER = " The call was chosen by the author of the template, who is not you."
 
 
 class UserApprover:
-    """One run's. ``ask_transfers``: whether values that go from host to host are asked about; ``by_another``: whether its calls are another user's choice;
-    ``unchosen``: whether they are nobody's, since its planner takes the nearest tools: a question would delete.
+    """Asks the user of one run. ``ask_transfers``: whether values that go from host to host are asked about; ``by_another``: whether its calls are
+    another user's choice; ``unchosen``: whether they are nobody's, since its planner takes the nearest tools: a question would delete.
+    ``reads_only``: no change is made or asked about, whatever is on the user's list.
 
     Changes are made one after the other, so that none is under way when the run is put down to wait for its user.
     """
 
     def __init__(
-        self, questions: Questions, *, ask_transfers: bool = True, by_another: bool = False, unchosen: bool = False
+        self,
+        questions: Questions,
+        *,
+        ask_transfers: bool = True,
+        by_another: bool = False,
+        unchosen: bool = False,
+        reads_only: bool = False,
     ) -> None:
         self._questions = questions
+        self._reads_only = reads_only
         self._ask_transfers = ask_transfers
         self._by_another = by_another
         self._unchosen = unchosen
@@ -63,6 +73,11 @@ class UserApprover:
                     await self._may_go(call, crossings)
             yield
             return
+        if self._reads_only:
+            raise NotAllowedError(
+                f"{clean(call.tool.api, 80)} was not called: it changes something, and the token that asked for this run lacks the scope run_changes. "
+                "Ask with a token that has it, or on the page."
+            )
         async with self._questions.in_turn:
             await self._questions.told()
             key = call_key(call.tool.id, call.arguments, call.identity)

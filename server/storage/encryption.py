@@ -1,6 +1,7 @@
 """Secrets at rest: AES-256-GCM with versioned keys. A sealed value opens only in the row that it was sealed for."""
 
 import base64
+import hmac
 import os
 import secrets
 from collections.abc import Callable, Mapping
@@ -39,6 +40,21 @@ class Keys:
     def fingerprints(self) -> dict[int, str]:
         """By version: what a key is known by. It says nothing of the key."""
         return {version: fingerprint(key) for version, key in self._keys.items()}
+
+    def sign(self, text: bytes) -> tuple[int, str]:
+        """Return the version of the newest key, and by what a text is known to come from whoever has it."""
+        return self.newest, self._mac(self._keys[self.newest], text)
+
+    def is_signed(self, version: int, mac: str, text: bytes) -> bool:
+        """Whether a text is what was signed with a key of these."""
+        key = self._keys.get(version)
+        return key is not None and hmac.compare_digest(self._mac(key, text), mac)
+
+    @staticmethod
+    def _mac(key: bytes, text: bytes) -> str:
+        # A key of its own, so that what signs never seals.
+        derived = hmac.digest(key, b"footpath backup manifest", "sha256")
+        return hmac.digest(derived, text, "sha256").hex()
 
     def seal(self, value: str, place: str) -> tuple[int, bytes]:
         """The version and the sealed bytes. ``place``: what names the row; it must be the same to open it."""

@@ -34,6 +34,7 @@ def translated(failed: Callable[[FootpathError], None] = lambda _: None) -> Gene
         with _translated():
             yield
     except (StoreBusyError, UnavailableError) as error:
+        error.part = error.part or "database"
         if error.__cause__ is not None and not isinstance(error.__cause__, FootpathError):
             failed(error)
         raise

@@ -47,7 +47,10 @@ class KeyConsents:
     async def add(self, consent: Consent) -> str:
         """The state to go with; it is not kept. One that was asked for the same key before counts no more."""
         state, at = new_secret("fpo"), self._clock()
-        version, sealed = self._keys.seal(consent.asked.model_dump_json(), _place(hash_of(state)))
+        version, sealed = self._keys.seal(
+            consent.asked.model_dump_json(),
+            _place(hash_of(state), consent.user_id, consent.shelf, consent.owner_id, consent.name),
+        )
         row = KeyConsentRow(state_hash=hash_of(state), key_version=version, sealed=sealed, expires_at=at + LASTS)
         row.user_id, row.shelf, row.owner_id, row.name = (
             consent.user_id, consent.shelf, consent.owner_id, consent.name,
@@ -70,11 +73,16 @@ class KeyConsents:
             row = await session.scalar(gone)
         if row is None or row.expires_at <= self._clock():
             return None
-        asked = Asked.model_validate_json(self._keys.open(row.key_version, row.sealed, _place(row.state_hash)))
+        asked = Asked.model_validate_json(self._keys.open(row.key_version, row.sealed, _place_of(row)))
         return Consent.model_validate(
             {"user_id": row.user_id, "shelf": row.shelf, "owner_id": row.owner_id, "name": row.name, "asked": asked}
         )
 
 
-def _place(state_hash: str) -> str:
-    return f"key consent\n{state_hash}"
+def _place(state_hash: str, user_id: str, shelf: str, owner_id: str, name: str) -> str:
+    """What a consent is sealed for: whose it is and for which key, so that nobody makes it another's in the rows."""
+    return "\n".join(("key consent", state_hash, user_id, shelf, owner_id, name))
+
+
+def _place_of(row: KeyConsentRow) -> str:
+    return _place(row.state_hash, row.user_id, row.shelf, row.owner_id, row.name)

@@ -74,7 +74,7 @@ class KeyGrants:
     async def put(self, owner: str, name: str, grant: Grant, hosts: Sequence[str]) -> ToolKey:
         """Keep one, in place of a key of the same name; a renewal of that one that is under way keeps nothing."""
         row = self._shelf.new(owner, name)
-        row.key_version, row.sealed = self._sealed(owner, name, grant)
+        row.key_version, row.sealed = self._sealed(owner, name, hosts, grant)
         row.hosts, row.updated_at, row.grant = list(hosts), self.clock(), grant.terms.kind
         row.fresh_until, row.lapsed, row.turn, row.turn_until = grant.tokens.fresh_until, "", _new_turn(), None
         async with self._database.writing(durable=True) as session:
@@ -97,7 +97,13 @@ class KeyGrants:
 
     async def renewed(self, owner: str, name: str, turn: str, grant: Grant) -> bool:
         """Keep what was obtained in a turn, on the disk before anyone uses it; False where the key was put anew meanwhile."""
-        version, sealed = self._sealed(owner, name, grant)
+        rows = self._shelf.rows
+        async with self._database.reading() as session:
+            mine = select(rows.hosts).where(self._shelf.chosen(owner, name), rows.turn == turn)
+            hosts = await session.scalar(mine)  # whoever puts other hosts ends the turn
+        if hosts is None:
+            return False
+        version, sealed = self._sealed(owner, name, hosts, grant)
         values = {"key_version": version, "sealed": sealed, "fresh_until": grant.tokens.fresh_until, "lapsed": ""}
         return await self._end(owner, name, turn, values)
 
@@ -115,11 +121,11 @@ class KeyGrants:
         async with self._database.writing(durable=True) as session:
             return cast("CursorResult[Any]", await session.execute(change)).rowcount == 1
 
-    def _sealed(self, owner: str, name: str, grant: Grant) -> tuple[int, bytes]:
-        return self._keys.seal(grant.model_dump_json(), self._shelf.place(owner, name, granted=True))
+    def _sealed(self, owner: str, name: str, hosts: Sequence[str], grant: Grant) -> tuple[int, bytes]:
+        return self._shelf.seal(self._keys, owner, name, hosts, grant.model_dump_json(), granted=True)
 
     def _opened(self, row: KeyRow) -> KeptGrant:
-        opened = self._keys.open(row.key_version, row.sealed, self._shelf.place_of(row))
+        opened = self._shelf.open(self._keys, row)
         return KeptGrant(Grant.model_validate_json(opened), row.lapsed, row.turn, row.turn_until)
 
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from domain.errors import ConflictError, NotFoundError
+from domain.errors import ConflictError, NotFoundError, SecretError
 from domain.model_service import ModelService, NewModelService, Purpose, ServiceTest
 from server.storage.clock import Clock
 from server.storage.database import Database
@@ -41,7 +41,16 @@ class ModelServices:
             return await _read(session, service_id)
 
     async def key(self, service_id: str) -> str:
-        """Its key; empty where none is kept. ``SecretError`` where it cannot be opened."""
+        """Its key; empty where none is kept. ``SecretError`` where it cannot be opened, or was given for another host than the service's."""
+        async with self._database.reading() as session:
+            row = await session.get(ModelServiceRow, service_id)
+        kept = (await self._keys.names(service_id)).get(_KEY)
+        if row is None or kept is None:
+            return ""
+        if host_of(row.address) not in kept:
+            raise SecretError(
+                f"the key of {row.name} was given for {', '.join(kept)}, and the service is at {host_of(row.address)}: give it anew"
+            )
         return await self._keys.value(service_id, _KEY) or ""
 
     async def add(self, new: NewModelService, key: str, test: ServiceTest, by: str) -> ModelService:

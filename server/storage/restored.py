@@ -1,17 +1,23 @@
 """Rows that come out of a backup: what was under way then is not gone on with, and nobody is still logged in."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import NullPool, create_engine, delete, func, insert, inspect, select, update
 from sqlalchemy.orm import Session
 
 from domain.event import EventRecord, RunFinished
 from domain.usage import Usage
 from server.storage.database import Database
 from server.storage.rows.accounts import SessionRow
+from server.storage.rows.audit import AuditRow
 from server.storage.rows.jobs import JobRow
 from server.storage.rows.runs import EventRow, RunRow
 
+_AT_ONCE = 500
+"""Entries that are carried over by one statement."""
 _OPEN_JOBS = (
     update(JobRow)
     .where(JobRow.finished_at.is_(None))
@@ -43,6 +49,42 @@ async def settle(database: Database, backed_up: datetime) -> int:
         return len(rows)
 
     return await database.write(settled, durable=True)
+
+
+async def carry_over_audit(database: Database, before: Path) -> int:
+    """Put the entries of the audit log that a server had into its restored rows; how many of them the backup did not have.
+
+    No restore takes an entry away or changes one: where both have it, the server's own counts. ``before``: the SQLite file that was set aside.
+    """
+
+    def carried(session: Session) -> int:
+        added = 0
+        for rows in _audit_rows(before):
+            same = AuditRow.id.in_([row["id"] for row in rows])
+            added += len(rows) - (session.scalar(select(func.count()).select_from(AuditRow).where(same)) or 0)
+            session.execute(delete(AuditRow).where(same))
+            session.execute(insert(AuditRow), rows)
+        return added
+
+    return await database.write(carried, durable=True)
+
+
+def _audit_rows(file: Path) -> Iterator[list[dict[str, Any]]]:
+    """The entries of a file, some at a time. One of an earlier version has fewer columns, and none of before there was an audit log."""
+    if not file.is_file():
+        return
+    engine = create_engine(f"sqlite:///{file}", poolclass=NullPool)
+    try:
+        with engine.connect() as connection:
+            found = inspect(connection)
+            if AuditRow.__tablename__ not in found.get_table_names():
+                return
+            there = {one["name"] for one in found.get_columns(AuditRow.__tablename__)}
+            columns = [column for column in AuditRow.__table__.columns if column.name in there]
+            for rows in connection.execute(select(*columns)).mappings().partitions(_AT_ONCE):
+                yield [dict(row) for row in rows]
+    finally:
+        engine.dispose()
 
 
 def _end(session: Session, row: RunRow, at: datetime, backed_up: datetime) -> None:

@@ -1,11 +1,14 @@
 """All that is kept in rows, by what it is about."""
 
 import asyncio
+import os
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 
 from sqlalchemy import text
 from sqlalchemy.exc import ProgrammingError
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from domain.errors import UnavailableError
 from server.storage.allowed_tools import AllowedTools
@@ -14,7 +17,7 @@ from server.storage.audit import Audit
 from server.storage.clock import Clock, now
 from server.storage.conversations import Conversations
 from server.storage.daily_usage import DailyUsage
-from server.storage.database import Database
+from server.storage.database import Database, file_of
 from server.storage.effects import Effects
 from server.storage.encryption import Keys
 from server.storage.events import RunEvents
@@ -68,6 +71,7 @@ class Storage:
     def __init__(self, url: str, keys: Keys, lifetimes: Lifetimes | None = None, clock: Clock = now) -> None:
         lifetimes = lifetimes or Lifetimes()
         self.database = database = Database(url)
+        self._file = file_of(url)
         self.users = Users(database, clock)
         self.invitations = Invitations(database, clock)
         self.password_resets = PasswordResets(database, clock)
@@ -112,16 +116,34 @@ class Storage:
         self.held_jobs = HeldJobs(database, clock)
 
     async def check(self) -> None:
-        """Whether it can be used now. ``UnavailableError`` where it is not reached or its tables are of another version."""
+        """Whether it can be used now. ``UnavailableError`` where it is not reached, its tables are of another version, or nothing can be written."""
         known = await asyncio.to_thread(newest)
         try:
             async with self.database.reading() as session:
                 found = await session.scalar(text("SELECT version_num FROM alembic_version"))
+                takes_writes = await self._takes_writes(session)
         except ProgrammingError as error:
             raise UnavailableError("the database has no tables of ours: run scripts/migrate.py") from error
         if found != known:
             raise UnavailableError(f"the database has version {found} of the tables, this program {known}")
+        if not takes_writes:
+            raise UnavailableError(
+                "the database can be read and not written: name a server in FOOTPATH_DATABASE_URL that takes writes (no standby, not read-only), or "
+                "give this account the right to write the file and its folder"
+            )
+
+    async def _takes_writes(self, session: AsyncSession) -> bool:
+        """Whether a write would be let in, without one: what is busy with another's write takes writes, too."""
+        if self._file is not None:
+            return await asyncio.to_thread(_may_be_written, self._file)
+        refused = "pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'"
+        return not await session.scalar(text(f"SELECT {refused}"))
 
     async def close(self) -> None:
         """Close its connections; idempotent."""
         await self.database.close()
+
+
+def _may_be_written(file: Path) -> bool:
+    """SQLite makes further files beside its own."""
+    return os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)

@@ -3,9 +3,9 @@
 Whatever is not plainly good is refused: unknown, expired, revoked, of the wrong kind, of a disabled account.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Literal, NamedTuple, cast
 
 from pydantic import Field
 from sqlalchemy import delete, func, select, update
@@ -22,6 +22,9 @@ from server.storage.run_endings import end_runs
 from server.storage.secret_tokens import hash_of, new_secret
 from server.storage.users import User, user_of
 
+Scope = Literal["ask", "read", "run_changes", "administer"]
+"""What a program's token may do; an operation needs one of them (``server/token_scopes.py``)."""
+DEFAULT_SCOPES: tuple[Scope, ...] = ("ask", "read")
 _REFUSED = "this token does not count any more; log in again"
 
 
@@ -35,11 +38,15 @@ class TokenPair(Model):
 
 
 class Holder(NamedTuple):
-    """Whose an access token is. ``program``: the label of a token that a program has; None: somebody has logged in."""
+    """Whose an access token is. ``program``: the label of a token that a program has; None: somebody has logged in.
+
+    ``scopes``: of a program's token; None: somebody has logged in and may do all that their account may.
+    """
 
     user: User
     session_id: str
     program: str | None
+    scopes: frozenset[Scope] | None
 
 
 class Session(Model):
@@ -53,6 +60,7 @@ class Session(Model):
     renewed_at: datetime
     program: bool = False
     expires_at: datetime
+    scopes: tuple[Scope, ...] = Field(default=(), description="Of a program's token: what it may do.")
 
 
 class Tokens:
@@ -74,12 +82,15 @@ class Tokens:
             await session.flush()
             return self._issue(session, row.id, row.expires_at)
 
-    async def open_for_program(self, user_id: str, label: str, counts: timedelta) -> tuple[str, datetime]:
+    async def open_for_program(
+        self, user_id: str, label: str, counts: timedelta, scopes: Sequence[Scope] = DEFAULT_SCOPES
+    ) -> tuple[str, datetime]:
         """A session of what cannot renew its token: one access token and until when it counts, which is as long as the session."""
         at, access = self._clock(), new_secret("fpa")
         row = SessionRow(
-            id=new_id(), user_id=user_id, label=label[:200], created_at=at, expires_at=at + counts, program=True
-        )
+            id=new_id(), user_id=user_id, label=label[:200], created_at=at, expires_at=at + counts, program=True,
+            scopes=sorted(set(scopes)),
+        )  # fmt: skip
         token = TokenRow(
             hash=hash_of(access), session_id=row.id, kind="access", created_at=at, expires_at=row.expires_at
         )
@@ -103,7 +114,9 @@ class Tokens:
         if found is None:
             raise UnauthenticatedError(_REFUSED)
         held = found[1]
-        return Holder(user_of(found[0]), held.id, held.label if held.program else None)
+        if not held.program:
+            return Holder(user_of(found[0]), held.id, None, None)
+        return Holder(user_of(found[0]), held.id, held.label, frozenset(_scopes(held)))
 
     async def refresh(self, refresh_token: str) -> TokenPair:
         """Trade a refresh token in for new tokens. ``UnauthenticatedError`` where it does not count.
@@ -204,4 +217,10 @@ def _session(row: SessionRow, renewed: datetime | None) -> Session:
         renewed_at=renewed or row.created_at,
         program=row.program,
         expires_at=row.expires_at,
+        scopes=_scopes(row),
     )
+
+
+def _scopes(row: SessionRow) -> tuple[Scope, ...]:
+    """As rows hold them; nothing else writes them."""
+    return tuple(cast("list[Scope]", row.scopes))

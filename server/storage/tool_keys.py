@@ -45,7 +45,7 @@ class ToolKeys:
 
     def sealed(self, owner: str, name: str, value: str, hosts: Sequence[str]) -> KeyRow:
         """A row for a key as it is given, for a transaction that writes more."""
-        version, sealed = self._keys.seal(value, self._shelf.place(owner, name, granted=False))
+        version, sealed = self._shelf.seal(self._keys, owner, name, hosts, value)
         row = self._shelf.new(owner, name)
         row.hosts, row.key_version, row.sealed, row.updated_at = list(hosts), version, sealed, self._clock()
         row.grant, row.fresh_until, row.lapsed, row.turn, row.turn_until = None, None, "", secrets.token_hex(8), None
@@ -68,7 +68,7 @@ class ToolKeys:
             row = await session.get(self._shelf.rows, (owner, name))
         if row is None or row.grant is not None:
             return None
-        return self._keys.open(row.key_version, row.sealed, self._shelf.place_of(row))
+        return self._shelf.open(self._keys, row)
 
     async def remove(self, owner: str, name: str) -> bool:
         """Whether there was one."""
@@ -84,14 +84,25 @@ class ToolKeys:
 
     async def reseal(self) -> int:
         """Seal with the newest key whatever was sealed with an older one; how many. Servers may go on meanwhile."""
-        newest, done, rows = self._keys.newest, 0, self._shelf.rows
+        rows = self._shelf.rows
         async with self._database.reading() as session:
-            old = list(await session.scalars(select(rows).where(rows.key_version != newest)))
-        for row in old:
-            value = self._keys.open(row.key_version, row.sealed, self._shelf.place_of(row))
-            version, sealed = self._keys.seal(value, self._shelf.place_of(row))
+            old = list(await session.scalars(select(rows).where(rows.key_version != self._keys.newest)))
+        return await self._seal_anew(old)
+
+    async def bind_hosts(self) -> int:
+        """Seal for its hosts whatever was sealed before hosts were a part of it; how many."""
+        async with self._database.reading() as session:
+            every = list(await session.scalars(select(self._shelf.rows)))
+        return await self._seal_anew([row for row in every if not self._shelf.is_bound(self._keys, row)])
+
+    async def _seal_anew(self, found: Sequence[KeyRow]) -> int:
+        done, rows = 0, self._shelf.rows
+        for row in found:
+            value, granted = self._shelf.open(self._keys, row), row.grant is not None
+            owner = self._shelf.owner_of(row)
+            version, sealed = self._shelf.seal(self._keys, owner, row.name, row.hosts, value, granted=granted)
             # Only where it is still what was read: its owner, or a renewal, may have changed it meanwhile.
-            same = self._shelf.chosen(self._shelf.owner_of(row), row.name) & (rows.sealed == row.sealed)
+            same = self._shelf.chosen(owner, row.name) & (rows.sealed == row.sealed)
             change = update(rows).where(same).values(key_version=version, sealed=sealed)
             async with self._database.writing() as session:
                 done += await session.scalar(change.returning(rows.key_version)) is not None

@@ -49,7 +49,7 @@ class VaultKeys:
             for version in session.scalars(select(rows.key_version).distinct()).all():
                 row = session.scalars(select(rows).where(rows.key_version == version).limit(1)).one()
                 try:
-                    self._keys.open(row.key_version, row.sealed, shelf.place_of(row))
+                    shelf.open(self._keys, row)
                 except SecretError as error:
                     raise UnavailableError(
                         f"this server's keys do not open the vault of its database. {_ADVICE}"
@@ -72,7 +72,7 @@ class VaultKeys:
         for shelf in SHELVES:
             for row in session.scalars(select(shelf.rows)).all():
                 try:
-                    self._keys.open(row.key_version, row.sealed, shelf.place_of(row))
+                    shelf.open(self._keys, row)
                 except SecretError:
                     session.delete(row)
                     gone += 1

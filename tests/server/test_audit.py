@@ -37,7 +37,9 @@ async def test_who_reads_asks_or_minds_their_own_is_not_told_of(world: World) ->
 
 async def test_what_a_program_changes_with_a_token_is_told_with_its_label(world: World) -> None:
     storage, user = world.services.storage, world.people["user"]
-    token, _ = await storage.tokens.open_for_program(user.id, "the nightly job", timedelta(days=1))
+    token, _ = await storage.tokens.open_for_program(
+        user.id, "the nightly job", timedelta(days=1), ["read", "run_changes"]
+    )
     headers = {"Authorization": f"Bearer {token}"}
     await world.client.get("/api/v1/conversations", headers=headers)
     body = {"value": "a very secret key", "hosts": ["api.example.com"]}

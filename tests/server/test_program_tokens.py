@@ -33,7 +33,7 @@ async def test_there_is_none_for_nobody(world: World) -> None:
 
 async def test_its_owner_makes_one_that_makes_no_others(world: World) -> None:
     here = await world.headers_of("user")
-    body = {"label": "the nightly job", "days": 90}
+    body = {"label": "the nightly job", "days": 90, "scopes": ["ask", "read"]}
     made = await world.client.post("/api/v1/me/tokens", json=body, headers=here)
     assert made.status_code == 201
     headers = {"Authorization": f"Bearer {made.json()['token']}"}

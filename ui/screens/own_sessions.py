@@ -41,6 +41,8 @@ def session_line(client: Client, one: Session) -> None:
             if one.program
             else say("since {when}", when=since) + say(" · last used {when}", when=when(one.renewed_at))
         )
+        if one.scopes:
+            dates += " · " + ", ".join(one.scopes)
         st.markdown(f"**{name}**" + (f" · {marks}" if marks else "") + f"  \n{unmarked(dates)}", width="stretch")
         if (
             not one.current

@@ -52,7 +52,9 @@ class PasswordResetRow(Row):
 
 
 class SessionRow(Row):
-    """One log-in. All its tokens end with it. ``expires_at`` is absolute: refreshing does not move it. ``program``: its token cannot be renewed."""
+    """One log-in. All its tokens end with it. ``expires_at`` is absolute: refreshing does not move it. ``program``: its token cannot be renewed, and does
+    what its ``scopes`` say.
+    """
 
     __tablename__ = "sessions"
 
@@ -64,6 +66,7 @@ class SessionRow(Row):
     revoked_at: Mapped[datetime | None]
     revoked_why: Mapped[str | None]
     program: Mapped[bool] = mapped_column(default=False, server_default=false())
+    scopes: Mapped[list[str]] = mapped_column(Json, default=list, server_default="[]")
 
 
 class TokenRow(Row):

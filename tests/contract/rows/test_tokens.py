@@ -86,12 +86,12 @@ async def test_chains_side_by_side_do_not_disturb_each_other(storage: Storage) -
 async def test_sessions_are_listed_and_ended_one_by_one(storage: Storage) -> None:
     ada, eve = await user(storage), await user(storage, "eve")
     kept, ended = await storage.tokens.open(ada.id, "kept"), await storage.tokens.open(ada.id, "ended")
-    _, session, _ = await storage.tokens.whose(ended.access_token)
+    session = (await storage.tokens.whose(ended.access_token)).session_id
     assert not await storage.tokens.revoke(eve.id, session, "not hers")
     assert await storage.tokens.revoke(ada.id, session, "logged out")
     assert await refused(storage, ended.access_token)
     assert [one.label for one in await storage.tokens.sessions(ada.id)] == ["kept"]
-    _, mine, _ = await storage.tokens.whose(kept.access_token)
+    mine = (await storage.tokens.whose(kept.access_token)).session_id
     await storage.tokens.open(ada.id)
     assert await storage.tokens.revoke_all(ada.id, "password changed", but=mine) == 1
     assert not await refused(storage, kept.access_token)

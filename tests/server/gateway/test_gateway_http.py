@@ -1,9 +1,10 @@
 """The official client at a server's ``/mcp``: a user's token, their runs, questions put to them, and nobody else's session."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from mcp.client.streamable_http import streamable_http_client
 from starlette.types import Receive, Scope, Send
 
 from server.storage.runs import ListedRun
+from server.storage.tokens import Scope as TokenScope
 from server.storage.tool_marks import NewToolMark
 from tests.server.gateway.clients import BERTHS, SHIPS, Says, built, call_taken_back, result, silent_api, text
 from tests.server.small_api import SmallApi, small_api
@@ -44,8 +46,15 @@ class Harbour:
     api: SmallApi
 
     @asynccontextmanager
-    async def client(self, who: str = "user", person: Says | None = None) -> AsyncGenerator[ClientSession]:
+    async def client(
+        self, who: str = "user", person: Says | None = None, scopes: Sequence[TokenScope] = ()
+    ) -> AsyncGenerator[ClientSession]:
+        """``scopes``: with a program's token that has them, instead of a session's."""
         headers = await self.world.headers_of(who)
+        if scopes:
+            tokens, user = self.world.services.storage.tokens, self.world.people[who]
+            token, _ = await tokens.open_for_program(user.id, "a client", timedelta(days=1), scopes)
+            headers = {"Authorization": f"Bearer {token}"}
         async with (
             httpx.AsyncClient(headers=headers, trust_env=False, timeout=60) as http,
             streamable_http_client(f"{self.address}/mcp", http_client=http) as streams,
@@ -117,6 +126,22 @@ async def test_a_change_is_put_to_the_user_and_made_once_allowed(harbour: Harbou
     assert harbour.api.asked == [("POST", "/book_berth")]
     assert "Argo" in person.asked[0]
     assert "It goes to 127.0.0.1" in person.asked[0]
+
+
+async def test_a_programs_token_does_what_its_scopes_say(harbour: Harbour) -> None:
+    async with harbour.client(person=Says({"allow": True}), scopes=["ask", "read"]) as session:
+        ran = await session.call_tool("run_program", {"request": REQUEST, "program": LONGEST})
+        left = await session.call_tool("call_tool", BOOK)
+    assert "Zeemeeuw lies at 8" in text(ran)
+    assert "run_changes" in text(left)
+    assert ("POST", "/book_berth") not in harbour.api.asked
+    async with harbour.client(person=Says({"allow": True}), scopes=["ask", "run_changes"]) as session:
+        found = await session.call_tool("find_tools", {"request": REQUEST})
+        made = await session.call_tool("call_tool", BOOK)
+    assert found.isError
+    assert "lacks the scope read" in text(found)
+    assert not made.isError, text(made)
+    assert ("POST", "/book_berth") in harbour.api.asked
 
 
 async def test_a_client_that_cannot_ask_is_told_what_to_do(harbour: Harbour) -> None:

@@ -84,7 +84,7 @@ def test_a_token_is_made_shown_listed_and_ended() -> None:
     assert "my editor" in test.success[0].value
     press(test, "End it")
     assert served.asked == [
-        ("POST /me/tokens", {"label": "my editor", "days": 30}),
+        ("POST /me/tokens", {"label": "my editor", "days": 30, "scopes": ["ask", "read"]}),
         ("DELETE /me/sessions/job", None),
     ]
 

@@ -1,0 +1,154 @@
+"""A program's token in a stranger's hands: it does what its scopes say, approves nothing, and lets nobody in."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from fastapi.routing import APIRoute
+
+from domain.event import InputNeeded, RunFinished
+from server.routes.me import ProgramTokenBody
+from server.storage.tokens import Scope
+from server.token_scopes import by_token, find_scope
+from tests.attacks.services import Operation, Service, running, serving, told_of
+from tests.flows.served import Client, registered
+from tests.server import world as worlds
+from tests.server.matrix import EXPECTED, a_question
+from tests.server.test_authorisation import operations
+from tests.server.world import World, copied
+
+PAY = Operation("pay_invoice", "Pay an invoice to an account.", {"account": "string"}, {"paid": True}, method="POST")
+ME, USERS, DATA = "/api/v1/me", "/api/v1/users", "/api/v1/data"
+FOR_PEOPLE = {
+    ("POST", "/api/v1/auth/logout"),
+    ("PATCH", ME),
+    ("DELETE", ME),
+    ("POST", f"{ME}/password"),
+    ("POST", f"{ME}/tokens"),
+    ("DELETE", f"{ME}/sessions"),
+    ("DELETE", f"{ME}/sessions/{{session_id}}"),
+    ("PUT", f"{ME}/allowed-tools/{{tool}}"),
+    ("DELETE", f"{ME}/allowed-tools/{{tool}}"),
+    ("DELETE", f"{ME}/host-transfers/{{source}}/{{target}}"),
+    ("PATCH", f"{USERS}/{{user_id}}"),
+    ("DELETE", f"{USERS}/{{user_id}}"),
+    ("POST", f"{USERS}/{{user_id}}/password-link"),
+    ("DELETE", f"{USERS}/{{user_id}}/sessions"),
+    ("DELETE", f"{USERS}/{{user_id}}/sessions/{{session_id}}"),
+    ("POST", "/api/v1/invitations"),
+    ("DELETE", "/api/v1/invitations/{invitation_id}"),
+    ("POST", f"{DATA}/restore"),
+    ("DELETE", f"{DATA}/restore"),
+    ("PUT", "/api/v1/runs/{run_id}/plan"),
+    ("PUT", "/api/v1/templates/{template_id}/taken"),
+    # By these somebody may say that a call only reads, so that nobody is asked about it any more.
+    ("PUT", "/api/v1/tools/{tool}/marks"),
+    ("PATCH", "/api/v1/sources/{source_id}/tools/{tool}"),
+}
+"""What no token may do, whatever its scopes. An operation that declares no scope has to stand here."""
+
+REFRESH = ("POST", "/api/v1/auth/refresh")
+"""It needs a refresh token, which no program has."""
+
+
+async def headers_of_token(world: World, who: str, *scopes: Scope) -> dict[str, str]:
+    token, _ = await world.services.storage.tokens.open_for_program(
+        world.people[who].id, "a job", timedelta(days=1), scopes
+    )
+    return {"Authorization": f"Bearer {token}"}
+
+
+async def test_a_token_is_refused_whatever_its_scopes_do_not_name(home: Path, tmp_path: Path) -> None:
+    """Every operation that needs a caller, by an administrator's tokens: one of each scope alone, and one of all scopes together."""
+    every: tuple[Scope, ...] = get_args(Scope)
+    refused: dict[tuple[str, str], set[str]] = {}
+    async with worlds.serving(copied(home, tmp_path / "home"), user_requests_per_minute=0) as world:
+        tokens = {scope: await headers_of_token(world, "admin", scope) for scope in every}
+        whole = await headers_of_token(world, "admin", *every)
+        declared = {(m, path): find_scope(endpoint) for m, path, endpoint in _endpoints(world)}
+        closed = [key for key in operations() if EXPECTED[key].nobody == 401 and key != REFRESH]
+        for method, path in closed:
+            place = path.replace("{tool}", "a/b/c").replace("{version}", "1").replace("{", "").replace("}", "")
+            for scope, headers in tokens.items():
+                if declared[method, path] == scope:
+                    continue  # it may, and would do it
+                answer = await world.client.request(method, place, headers=headers)
+                assert (answer.status_code, answer.json()["code"]) == (403, "forbidden"), (method, path, scope)
+                assert "token" in answer.json()["detail"]
+                refused.setdefault((method, path), set()).add(scope)
+            if declared[method, path] is None:
+                assert (await world.client.request(method, place, headers=whole)).status_code == 403
+            elif method == "GET":
+                answer = await world.client.get(place, headers=tokens[declared[method, path] or "read"])
+                assert "token" not in answer.text or answer.status_code != 403, (method, path)
+    assert {key for key in closed if refused.get(key) == set(every)} == FOR_PEOPLE
+
+
+def _endpoints(world: World) -> list[tuple[str, str, Any]]:
+    routes = [one for one in world.app.routes if isinstance(one, APIRoute)]
+    return [(method, one.path_format, one.endpoint) for one in routes for method in one.methods or ()]
+
+
+def test_an_operation_that_declares_nothing_takes_no_token() -> None:
+    async def new_operation() -> None: ...
+
+    assert find_scope(new_operation) is None
+    assert find_scope(by_token("read")(new_operation)) == "read"
+    assert ProgramTokenBody(label="a job").scopes == {"ask", "read"}
+
+
+@pytest.mark.parametrize("decision", ["allow", "did_not_happen", "happened"])
+async def test_no_token_approves(world: World, decision: str) -> None:
+    things = await a_question(world)
+    path = "/api/v1/runs/{run_id}/inputs/{input_id}".format(**things)
+    headers = await headers_of_token(world, "user", "ask", "read", "run_changes", "administer")
+    answer = await world.client.post(path, json={"decision": decision}, headers=headers)
+    assert (answer.status_code, "approve" in answer.json()["detail"]) == (403, True)
+    tried = await world.client.post("/api/v1/tools/a/b/c/try", json={"leave": True}, headers=headers)
+    assert (tried.status_code, "leave" in tried.json()["detail"]) == (403, True)
+    denied = await world.client.post(path, json={"decision": "deny"}, headers=headers)
+    assert denied.status_code == 200, "to deny approves nothing"
+
+
+@pytest.fixture(scope="module")
+def bank(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, str]]:
+    """A service that is paid by, and the address of a server that knows it."""
+    folder, service = tmp_path_factory.mktemp("bank"), Service("invoices", [PAY])
+    with running(service):
+        store = told_of(folder / "store", service)
+        with serving(store, folder / "home", service) as address:
+            yield service, address
+
+
+def test_a_token_that_only_asks_changes_nothing_that_is_always_allowed(bank: tuple[Service, str]) -> None:
+    service, address = bank
+    ada, tool = registered(address), service.tool("pay_invoice")
+    assert ada.call("PUT", f"/me/allowed-tools/{tool}").status_code == 204
+    outcome, words = _paid(ada, _token(ada), tool)
+    assert (outcome, service.asked_of("pay_invoice")) == ("gave_up", [])
+    assert "run_changes" in words
+    assert _paid(ada, _token(ada, "ask", "read", "run_changes"), tool)[0] == "answered"
+    assert len(service.asked_of("pay_invoice")) == 1
+    ada.call("DELETE", f"/me/allowed-tools/{tool}")
+    assert _paid(ada, _token(ada, "ask", "read", "run_changes"), tool)[0] == "input.needed"
+    assert len(service.asked_of("pay_invoice")) == 1, "the approvals that there are count still"
+
+
+def _token(owner: Client, *scopes: str) -> Client:
+    body = {"label": "a job", **({"scopes": scopes} if scopes else {})}
+    made = owner.call("POST", "/me/tokens", body)
+    assert made.status_code == 201, made.text
+    return Client(owner.address, made.json()["token"])
+
+
+def _paid(owner: Client, program: Client, tool: str) -> tuple[str, str]:
+    """How a run of the program ended that pays, or what it waits for; and what it said."""
+    text = 'await pay_invoice(account="DE89-77")\n"paid"'
+    _, run = program.ask("Pay the invoice to DE89-77.", program={"text": text, "tools": {"pay_invoice": tool}})
+    last = owner.follow(run, until="input.needed")[-1].event
+    if isinstance(last, InputNeeded):
+        return last.kind, last.reason
+    assert isinstance(last, RunFinished)
+    return last.outcome, f"{last.answer} {last.error}"

@@ -1,0 +1,95 @@
+"""What a stranger, or who reads the log, is told: no secret of a path, no host, no account; and a database that takes no writes is not ready."""
+
+import io
+import logging
+import os
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from server import readiness
+from server.watching.logs import set_up
+from tests.server.matrix import a_shared_answer
+from tests.server.world import World, copied, serving, with_store
+from tests.servers.postgres.databases import administer, new_database
+from tests.servers.postgres.server import PostgresServer
+from wiring.settings import Settings
+
+LOGIN = {"name": "user", "password": "correct horse battery"}
+
+
+@pytest.fixture
+def written() -> Iterator[io.StringIO]:
+    logger, stream = logging.getLogger(), io.StringIO()
+    before, level = logger.handlers[:], logger.level
+    set_up(Settings(), {}, stream)
+    yield stream
+    logger.handlers[:] = before
+    logger.setLevel(level)
+
+
+@pytest.fixture
+async def database(postgres_server: PostgresServer) -> AsyncIterator[str]:
+    async with new_database(postgres_server) as name:
+        yield name
+
+
+@pytest.fixture
+async def on_postgres(postgres_server: PostgresServer, database: str, tmp_path: Path) -> AsyncIterator[World]:
+    async with serving(tmp_path / "home", database_url=postgres_server.url(database)) as world:
+        await with_store(world)
+        yield world
+
+
+async def test_the_secret_of_a_link_stands_in_no_log(world: World, written: io.StringIO) -> None:
+    secret = (await a_shared_answer(world))["secret"]
+    headers = await world.headers_of("user")
+    assert (await world.client.get(f"/api/v1/shared/{secret}", headers=headers)).status_code == 200
+    assert (await world.client.get(f"/api/v1/share/{secret}", headers=headers)).status_code == 404
+    told = written.getvalue()
+    assert "GET /api/v1/shared/{secret} 200" in told
+    assert "GET unmatched 404" in told
+    assert secret not in told
+    assert secret.rpartition("_")[2] not in told
+
+
+async def test_a_postgres_that_takes_no_writes_is_not_ready(
+    on_postgres: World, postgres_server: PostgresServer, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readiness, "MOMENT", 0.0)
+    boss = await on_postgres.headers_of("admin")
+    assert (await on_postgres.client.get("/health/ready")).status_code == 200
+    await administer(postgres_server, f'ALTER DATABASE "{database}" SET default_transaction_read_only = on')
+    await on_postgres.services.storage.close()  # it applies to new connections
+    answer = await on_postgres.client.get("/health/ready")
+    assert (answer.status_code, answer.json()["detail"][:20]) == (503, "not ready: database;")
+    told = await on_postgres.client.get("/health/ready", headers=boss)
+    assert "read and not written" in told.json()["detail"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write what nobody may")
+async def test_a_file_that_takes_no_writes_is_not_ready(home: Path, tmp_path: Path) -> None:
+    async with serving(copied(home, tmp_path / "home")) as world:
+        await with_store(world)
+        (tmp_path / "home" / "rows.db").chmod(0o400)
+        answer = await world.client.get("/health/ready")
+        assert (answer.status_code, answer.json()["detail"][:20]) == (503, "not ready: database;")
+
+
+async def test_a_stranger_is_told_that_postgres_is_away_and_not_which_it_is(
+    on_postgres: World, postgres_server: PostgresServer, database: str, written: io.StringIO
+) -> None:
+    on_postgres.services.worker.stop()
+    await administer(postgres_server, f'ALTER DATABASE "{database}" ALLOW_CONNECTIONS false')
+    await on_postgres.services.storage.close()
+    for answer in (
+        await on_postgres.client.post("/api/v1/auth/login", json=LOGIN),
+        await on_postgres.client.get("/api/v1/me", headers={"Authorization": "Bearer fpa_whatever"}),
+        await on_postgres.client.post("/mcp", headers={"Authorization": "Bearer fpa_whatever"}),
+    ):
+        assert (answer.status_code, answer.json()["detail"][:20]) == (503, "not ready: database;")
+        assert database not in answer.text
+        assert "FOOTPATH" not in answer.text
+    assert database in written.getvalue(), "the log says why"
+    await administer(postgres_server, f'ALTER DATABASE "{database}" ALLOW_CONNECTIONS true')
