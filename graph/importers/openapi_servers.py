@@ -13,7 +13,7 @@ _VARIABLE = re.compile(r"\{([^{}]*)\}")
 def url_of(server: str, route: str, *holders: Schema) -> str:
     """The first usable server of the first holder that names one, with the route; empty where no address is known.
 
-    ``server`` is the address that relative servers are relative to, and stands in for servers that are none; variables take their defaults, or the first of their enum.
+    ``server`` is the address that relative servers are relative to; variables take their defaults, or the first of their enum.
 
     Raises:
         UnsupportedError: servers are named and none can be called; the reason is that of the first.
@@ -28,9 +28,9 @@ def url_of(server: str, route: str, *holders: Schema) -> str:
             continue
         if base:
             return _joined(base, route)
-    if problems and not server:
-        raise UnsupportedError(f"{problems[0]}; correct it, or say where it is called by --server")
-    return _joined(server, route) if server and (problems or not named) else ""
+    if problems:
+        raise UnsupportedError(problems[0])
+    return _joined(server, route) if server and not named else ""
 
 
 def elsewhere(server: str, url: str) -> str:
