@@ -16,7 +16,8 @@ from agent.plans.compiling import PARAMETER
 from agent.programs.equality import ANSWER, form_of
 from agent.programs.names import FOUND
 from agent.programs.reading import bound_names, called
-from agent.solutions.identity import as_in, solution_id
+from agent.programs.slices import answer_rests_on_calls
+from agent.solutions.identity import as_in, owner_key, solution_id
 from domain.errors import ConflictError
 from domain.model import JsonObject
 from domain.program import ProgramPlan
@@ -37,8 +38,10 @@ def shareable(solution: Solution) -> Solution:
     """An owner's solution as one that all share, by an administrator's word: without runs, verdicts, comments, and patterns that hold a value.
 
     Raises:
-        ConflictError: its text was written after foreign data was shown, or each of its patterns holds a value; the message says what to do.
+        ConflictError: its text was written after foreign data was shown, its answer is the same whatever its calls answer, or each of its
+            patterns holds a value; the message says what to do.
     """
+    refuse_without_calls(solution)
     if solution.plan.program.tainted:
         raise ConflictError(
             "its program was written after what tools had answered was shown to its author: write it anew, and share that"
@@ -49,13 +52,23 @@ def shareable(solution: Solution) -> Solution:
             "each request that it serves holds a value of its owner's: name an input in its place, and share it then"
         )
     text = ast.unparse(ast.parse(solution.plan.program.text))
-    return _bare(solution, _with_text(solution.plan, text), patterns)
+    return _bare(solution, _with_text(solution.plan, text), patterns).model_copy(update={"promoted": True})
+
+
+def refuse_without_calls(solution: Solution) -> None:
+    """Raise ``ConflictError`` where the answer of a solution rests on no call: shared, it would only be its author's words to everybody."""
+    if not answer_rests_on_calls(solution.plan.program):
+        raise ConflictError(
+            "its answer does not depend on what its calls answer, so that it would tell everybody its author's words: "
+            "have the program answer with what a call gave, and share that"
+        )
 
 
 def common_to(fellows: Sequence[Solution], docs: Mapping[ToolId, ToolDoc]) -> Solution | None:
     """What owners who came to the same program, each alone, may share with all; None where they are too few, or too little of it is common.
 
-    A program that may change something is shared by an administrator alone.
+    A program that may change something is shared by an administrator alone; one whose answer rests on no call by nobody. Patterns are those
+    of runs that planned the program: whoever sends one may put any request above it.
     """
     trusted = [one for one in fellows if _trusted(one)]
     owners = {one.owner for one in trusted}
@@ -63,8 +76,10 @@ def common_to(fellows: Sequence[Solution], docs: Mapping[ToolId, ToolDoc]) -> So
         return None
     if not all(tool in docs and docs[tool].safe for one in trusted for tool in tools_of(one)):
         return None
+    if not all(answer_rests_on_calls(one.plan.program) for one in trusted):
+        return None
     public = _said_by_several(_told(trusted)) | _documented(docs.values())
-    asked = _said_by_several((one.owner, text) for one in trusted for text in one.patterns)
+    asked = _said_by_several((one.owner, text) for one in trusted for text in one.planned)
     schemas = _agreed_on([one.plan for one in trusted])
     bare = {one.id: _without_own_words(one.plan, public) for one in trusted}
 
@@ -73,7 +88,7 @@ def common_to(fellows: Sequence[Solution], docs: Mapping[ToolId, ToolDoc]) -> So
         return len(names.keys() & one.plan.inputs.keys()), len(names)
 
     first = min(trusted, key=lambda one: (own_words(one), -one.good, one.id))
-    texts = [text for one in trusted for text in as_in(first, one)]
+    texts = [text for one in trusted for text in as_in(first, one, one.planned)]
     patterns = tuple(text for text in dict.fromkeys(texts) if telling(_NAMED.sub(" ", text)) <= asked)
     plan, names = bare[first.id]
     agreed = {names.get(name, name): one for name, one in zip(form_of(first.plan).inputs, schemas, strict=True)}
@@ -82,7 +97,11 @@ def common_to(fellows: Sequence[Solution], docs: Mapping[ToolId, ToolDoc]) -> So
         return None
     renamed = tuple(_NAMED.sub(lambda hit: "{" + names.get(hit[1], hit[1]) + "}", text) for text in patterns)
     return _bare(first, plan, renamed).model_copy(
-        update={"good": sum(one.good for one in trusted), "bad": sum(one.bad for one in trusted)}
+        update={
+            "good": sum(one.good for one in trusted),
+            "bad": sum(one.bad for one in trusted),
+            "sharers": tuple(sorted(map(owner_key, owners))),
+        }
     )
 
 
@@ -105,8 +124,9 @@ def _agreed_on(plans: Sequence[ProgramPlan]) -> list[JsonObject]:
 
 
 def _trusted(solution: Solution) -> bool:
-    """Whether it speaks for its program: made of a run of an owner's or by a person, and it has not failed since more often than served."""
-    own = bool(solution.owner) and solution.origin != "mined" and not solution.plan.program.tainted
+    """Whether it speaks for its program: runs of its owner's planned it, no user sent it, and it has not failed since more often than served."""
+    made_by_runs = solution.origin == "run" and bool(solution.planned)
+    own = bool(solution.owner) and made_by_runs and not solution.plan.program.tainted
     return own and not solution.suspended and not solution.wrong and solution.good >= solution.bad
 
 

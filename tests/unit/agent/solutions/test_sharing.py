@@ -27,7 +27,7 @@ class Shelf:
 
     def of(self, owner: str = "") -> SolutionLibrary:
         """One owner's library."""
-        return SolutionLibrary(self.store, self.index, self.embedder, owner, self.catalogue)
+        return SolutionLibrary(self.store, self.index, self.embedder, owner, self.catalogue, shares_alone=True)
 
     async def shared(self) -> list[Solution]:
         """What all see."""
@@ -35,7 +35,8 @@ class Shelf:
 
     async def served(self, owner: str, given: Solution) -> None:
         """An owner's solution, which has served once since."""
-        (name,) = await self.of(owner).add([given.model_copy(update={"owner": owner})])
+        planned = given.planned or (given.patterns if given.origin == "run" else ())
+        (name,) = await self.of(owner).add([given.model_copy(update={"owner": owner, "planned": planned})])
         await self.of(owner).judge(name, good=True, run=f"{owner}'s run")
 
 
