@@ -178,6 +178,12 @@ def answer_rests_on_calls(program: Program) -> bool:
     return False
 
 
+def taking_answers(program: Program) -> set[tuple[str, str]]:
+    """Return the functions of a program, each with a parameter of its tool into whose value goes what a user answers to it."""
+    sliced = SlicedProgram([program.text], Setting(program.tools, program.arguments))
+    return {(name, parameter) for name, parameter, source in sliced.sources() if source.kind == "answer"}
+
+
 def _answers(body: Sequence[ast.stmt]) -> Iterator[ast.expr]:
     """What a program may answer: the value of its last statement, whichever way that goes; of a dict that is written out, its answer alone."""
     for statement in body:

@@ -10,7 +10,7 @@ from agent.solutions.evidence import PATTERNS, counted, marked, merged, own_copy
 from agent.solutions.identity import owned_by, owner_key, solution_id
 from agent.solutions.patterns import as_asked, worded
 from agent.solutions.protocol import NEAR, NearSolution
-from agent.solutions.sharing import common_to, refuse_without_calls, shareable, tools_of
+from agent.solutions.sharing import common_to, refuse_unfit, shareable, tools_of
 from domain.solution import NearPattern, PatternIndex, Solution, SolutionStore, program_of
 from domain.tool import ToolDoc, ToolId
 from retriever.calibration import LinearMap
@@ -160,11 +160,12 @@ class SolutionLibrary:
         kept = (await self.get([solution])).get(solution)
         if kept is None:
             return solution
+        docs = await self._documents.get_tools(tools_of(kept))
         if not kept.owner:
-            refuse_without_calls(kept)
+            refuse_unfit(kept, docs)
             await self._store.change([solution], lambda _, there: there and there.model_copy(update={"promoted": True}))
             return solution
-        shared = await self._put_shared(shareable(kept))
+        shared = await self._put_shared(shareable(kept, docs))
         if not kept.wrong:
             await self.forget([solution])
         return shared
