@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from agent.execution.provenance import Provenance
+from agent.execution.redaction import looks_secret
 from agent.execution.user_values import plain
 from agent.stopwatch import Stopwatch
 from agent.text import clean
@@ -20,6 +21,11 @@ _CHOICE = 120
 _NOBODY = "nobody could be asked"
 _NOT_SAID = "its user did not answer"
 _TOO_MANY = f"a run asks at most {MOST} questions"
+_STRANGERS = (
+    " The program that asks is a solution that users share: somebody else may have written it, and decides where your answer goes. "
+    "Tell it no password, no key and no card number."
+)
+_SECRET = "its user gave what looks like a key or a card number, and a solution that users share is told none"  # noqa: S105  # none itself
 _TAINTED = " What it asks may be the wording of what tools answered. Tell it no password and no key."
 
 
@@ -27,7 +33,7 @@ _TAINTED = " What it asks may be the wording of what tools answered. Tell it no 
 class UserQuestion:
     """``identity``: the same however often its run is taken up. ``choices``: answers that it proposes, cleaned. ``tainted``: whoever wrote it
     had seen words of a response. ``foreign``: it holds such words itself, or may;
-    ``theirs``: those of its choices that do.
+    ``theirs``: those of its choices that do. ``strangers``: the program that asks may be another user's.
     """
 
     identity: str
@@ -36,11 +42,13 @@ class UserQuestion:
     tainted: bool = False
     foreign: bool = False
     theirs: frozenset[str] = frozenset()
+    strangers: bool = False
 
     @property
     def framed(self) -> str:
         """As a person is shown it: always as the plan's question, never as ours."""
-        return f"The plan asks: “{self.text}”{_TAINTED if self.tainted or self.foreign else ''}"
+        warned = _STRANGERS if self.strangers else _TAINTED if self.tainted or self.foreign else ""
+        return f"The plan asks: “{self.text}”{warned}"
 
     def chosen(self, given: str | int) -> str:
         """An answer that was given as a text, or as the place of a choice, from 0; empty where it says nothing or there is no such choice."""
@@ -58,13 +66,14 @@ def question(
     tainted: bool = False,
     foreign: bool = False,
     own: str | None = None,
+    strangers: bool = False,
 ) -> UserQuestion:
     """A question, cleaned and cut to what a person reads. ``own``: the text of the program that asks it; None: the choices are ours."""
     shown = _shown(choices)
     theirs = frozenset(said for said, one in shown.items() if own is not None and one not in own)
     more = f" (and {len(shown) - MOST_CHOICES} more: say which in your own words)" if len(shown) > MOST_CHOICES else ""
     told = f"{clean(text, _QUESTION - len(more))}{more}"
-    return UserQuestion(identity, told, tuple(shown)[:MOST_CHOICES], tainted, foreign, theirs)
+    return UserQuestion(identity, told, tuple(shown)[:MOST_CHOICES], tainted, foreign, theirs, strangers)
 
 
 def choice_of(choices: Sequence[str], answer: str) -> str:
@@ -156,6 +165,8 @@ class Asking:
         with self.stopwatch.standing_still():
             given = await self.asker.answer(question)
         answer = question.chosen(given) if given is not None else ""
+        if question.strangers and answer not in question.choices and looks_secret(answer):
+            return event.model_copy(update={"unanswered": _SECRET})
         return event.model_copy(update={"answer": answer} if answer else {"unanswered": _NOT_SAID})
 
 

@@ -24,6 +24,8 @@ class Solution(Model):
     request since it was made; users' verdicts are among them. ``wrong``: requests to which users marked its answer as wrong; it is never
     taken for these, or for what is worded like them. ``suspended``: why it is not taken at all until it is checked again; empty: it may be.
     ``runs``: the latest runs that it came from or served. ``verdicts``: by run, whether the latest of those that are counted were good.
+    ``planned``: of its patterns, requests whose runs planned the program themselves; what a user sent adds none. ``sharers``: keys of the owners
+    from whose solutions it was shared without a person's word, also on copies of that; ``promoted``: an administrator shares it.
     ``id``: which program it is, and behind a point whose, where it is an owner's (:func:`program_of`).
     """
 
@@ -41,6 +43,9 @@ class Solution(Model):
     suspended: str = ""
     runs: tuple[str, ...] = ()
     verdicts: dict[str, bool] = Field(default_factory=dict[str, bool])
+    planned: tuple[str, ...] = ()
+    sharers: tuple[str, ...] = ()
+    promoted: bool = False
     at: datetime
 
 

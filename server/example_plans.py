@@ -74,6 +74,7 @@ SOLUTION: Example = {
     "good": 3,
     "bad": 0,
     "suspended": "",
+    "approved": False,
     "likeness": None,
     "at": AT,
 }

@@ -348,6 +348,10 @@ EXAMPLES: dict[str, Example] = {
     "TemplateUse": {"runs": 4, "answered": 3, "last_used_at": LATER},
     "TemplateRunBody": {"conversation_id": _TALK, "parameters": {"country": "Rioverde"}},
     "VerdictBody": {"verdict": "wrong", "note": "It counted the regional ones, too."},
+    "AccountRemoval": {
+        "removed": ["templates", "memories and solutions, with their vectors"],
+        "stays": ["entries of the audit log, with the account's name"],
+    },
     "ShownSolution": SOLUTION,
     "WholeSolution": SOLUTION | WHOLE_SOLUTION,
     "SolutionBody": {"run_id": RUN, "parameters": {"country": {"input": "country"}}},

@@ -33,7 +33,8 @@ def examples(client: Client) -> list[str]:
 def _served(client: Client) -> list[str]:
     found: list[str] = []
     for one in solutions(client)[:_LOOKED_AT]:
-        request = "" if one.suspended else _request(client, one)
+        spoken_for = one.own or one.approved  # else one stranger's words would stand on everybody's first page
+        request = _request(client, one) if spoken_for and not one.suspended else ""
         if request and request not in found:
             found.append(request)
         if len(found) == MOST:

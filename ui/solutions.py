@@ -13,13 +13,16 @@ MOST = 200
 
 
 class Solution(BaseModel):
-    """One of a list. ``patterns``: requests that it serves, its inputs in braces. ``likeness``: to the request that was searched for."""
+    """One of a list. ``patterns``: requests that it serves, its inputs in braces. ``likeness``: to the request that was searched for.
+    ``approved``: somebody speaks for a shared one.
+    """
 
     id: str
     patterns: list[str]
     path: list[ToolId]
     origin: str = ""
     own: bool = True
+    approved: bool = False
     good: int = 0
     bad: int = 0
     suspended: str = ""

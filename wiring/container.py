@@ -232,7 +232,10 @@ class Container:
         index = await within_reach(self._patterns.get, "patterns of solutions", on_server=self.vectors_on_server)
         await self._adopted.get()
         whose = self.settings.owner if owner is None else owner
-        return SolutionLibrary(store, index, embedder or await self.embedder(), whose, self.graph, self.hidden)
+        # Whoever may register may have any number of accounts: what several of them came to is no word of several people.
+        shares_alone = self.settings.registration != "open"
+        found_by = embedder or await self.embedder()
+        return SolutionLibrary(store, index, found_by, whose, self.graph, self.hidden, shares_alone=shares_alone)
 
     async def solution_store(self) -> SolutionStore:
         """The solutions of all owners, opened once."""

@@ -114,7 +114,17 @@ def run_and_learn(
     library = deps.solutions if deps.plan is None else None
     alone = not earlier and not deps.files.all
     user = deps.solutions.owner if deps.solutions is not None else ""
-    learner = Learner(deps.store, deps.memory, deps.policy, ended, deps.weights, library, alone=alone, user=user)
+    learner = Learner(
+        deps.store,
+        deps.memory,
+        deps.policy,
+        ended,
+        deps.weights,
+        library,
+        alone=alone,
+        user=user,
+        planned=deps.approves is None,
+    )
     return taught(records, learner, past)
 
 

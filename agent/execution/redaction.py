@@ -3,10 +3,28 @@
 import base64
 import html
 import json
+import re
 from collections.abc import Iterable
 from urllib.parse import quote, quote_plus
 
 HIDDEN = "[secret]"
+_TOKEN = re.compile(r"(?=[a-z_+=~]*\d)(?=[\d_+=~]*[a-z])[a-z0-9_+=~]{20,}", re.IGNORECASE)
+"""Letters with digits, too long for a word: keys, tokens, hashes. Words of an address or a title are shorter between their marks."""
+_CARD = re.compile(r"(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)")
+_CHECKED_BY = 10
+
+
+def looks_secret(text: str) -> bool:
+    """Whether a text holds what looks like a token or a card number, by its form alone: no form tells a password."""
+    return bool(_TOKEN.search(text)) or any(_is_card(re.sub(r"\D", "", hit[0])) for hit in _CARD.finditer(text))
+
+
+def _is_card(digits: str) -> bool:
+    """Whether the last digit is the check digit of ISO/IEC 7812."""
+    doubled = (int(one) * (1 + at % 2) for at, one in enumerate(reversed(digits)))
+    return sum(one // _CHECKED_BY + one % _CHECKED_BY for one in doubled) % _CHECKED_BY == 0
+
+
 _SHORTEST_TAIL = 4
 
 

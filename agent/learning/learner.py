@@ -39,6 +39,7 @@ class Learner:
 
     ``solutions``: the library that judges and keeps what programs were run. ``ended``: asked at a run's end, whether it is over; one that goes on elsewhere is learnt from there, once and whole.
     ``alone``: its request goes on from no earlier one, whose words it may need. ``user``: whose run it is; empty where users are not known.
+    ``planned``: its programs are as Footpath planned them; False where its user may have changed them before they ran.
     """
 
     store: Learns
@@ -49,6 +50,7 @@ class Learner:
     solutions: Solutions | None = None
     alone: bool = True
     user: str = ""
+    planned: bool = True
 
 
 async def taught(
@@ -87,8 +89,9 @@ async def learn_from(
     *,
     alone: bool = True,
     user: str = "",
+    planned: bool = True,
 ) -> WeightsLearned | None:
-    """Learn from a whole run; what it taught, or None where there was nothing to learn. ``alone``, ``user``: as of :class:`Learner`.
+    """Learn from a whole run; what it taught, or None where there was nothing to learn. ``alone``, ``user``, ``planned``: as of :class:`Learner`.
 
     The batch is applied once, however often it is learnt from; so are the judgements, which go with it. Nothing is raised: a run that
     was answered stays answered, and the event says why nothing was learnt.
@@ -109,7 +112,9 @@ async def learn_from(
     if learned is not None and memory is not None:
         learned = await _or_said(learned, _remembered(learned, records, transcript, memory, judge=new))
     if learned is not None and solutions is not None:
-        learned = await _or_said(learned, _kept(learned, records, transcript, solutions, store, alone=alone))
+        learned = await _or_said(
+            learned, _kept(learned, records, transcript, solutions, store, alone=alone, planned=planned)
+        )
     return learned
 
 
@@ -123,7 +128,7 @@ async def _or_said(learned: WeightsLearned, more: Awaitable[WeightsLearned]) -> 
 
 async def _learnt(records: Sequence[EventRecord], learner: Learner) -> WeightsLearned | None:
     parts = learner.store, learner.memory, learner.policy, learner.weights, learner.solutions
-    return await learn_from(records, *parts, alone=learner.alone, user=learner.user)
+    return await learn_from(records, *parts, alone=learner.alone, user=learner.user, planned=learner.planned)
 
 
 async def _scores(transcript: Transcript, store: Learns, policy: Policy | None) -> tuple[float, ...] | None:
@@ -182,6 +187,7 @@ async def _kept(
     store: Learns,
     *,
     alone: bool,
+    planned: bool,
 ) -> WeightsLearned:
     """Judge the solutions that were taken, each once a run, and keep the programs that served as solutions, and new ways to ask for known ones."""
     run, told = records[0].run, [JudgedSolution(solution=one, good=good) for one, good in judged(records, transcript)]
@@ -201,7 +207,7 @@ async def _kept(
         for one, request in zip(asked, requests, strict=True)
         if (kept := there.get(one.told.solution)) is not None
     ]
-    own = learnt(records, transcript, docs, library.owner) if alone else ()
+    own = learnt(records, transcript, docs, library.owner, planned=planned) if alone else ()
     new = [*(one for one in reworded if one is not None), *own]
     ids = await library.add(new) if new else []
     return learned.model_copy(update={"solutions": tuple(dict.fromkeys(ids)), "solved": tuple(told)})

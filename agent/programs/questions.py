@@ -12,15 +12,17 @@ PARAMETERS = ("question", "choices")
 DECLARED = f"async def {ASK}(question: str, choices: list[str] = ...) -> str: ..."
 
 
-def asked(call: PendingCall, program: Program, identity: str) -> UserQuestion | None:
-    """The question of a call; None where it asks nothing."""
+def asked(call: PendingCall, program: Program, identity: str, *, strangers: bool = False) -> UserQuestion | None:
+    """The question of a call; None where it asks nothing. ``strangers``: the program may be another user's."""
     told = call.arguments.get("question")
     text = told if isinstance(told, str) else ""
     if not text.strip():
         return None
     choices = proposed(call)
     foreign = any(one not in program.text for one in (text, *choices))
-    return question(identity, text, choices, tainted=program.tainted, foreign=foreign, own=program.text)
+    return question(
+        identity, text, choices, tainted=program.tainted, foreign=foreign, own=program.text, strangers=strangers
+    )
 
 
 def proposed(call: PendingCall) -> list[str]:

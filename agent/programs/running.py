@@ -69,6 +69,7 @@ class Calling:
     ``asking``: what the run asks its user.
     ``opened``: finds what a plan's text leaves open; ``plan``: the text is a person's plan, whose values are theirs. ``author``: there is one who
     reads what a user answers in words of their own. ``files``: that the user gave, for where values come from.
+    ``of_strangers``: the program may be another user's.
     """
 
     subtask: int
@@ -83,6 +84,7 @@ class Calling:
     plan: bool = False
     author: bool = False
     files: FileOrigins = field(default_factory=FileOrigins)
+    of_strangers: bool = False
 
 
 @dataclass(slots=True)
@@ -243,7 +245,8 @@ class ProgramRunner:
     async def _asked(self, pending: PendingCall) -> QuestionAnswered | Failure:
         """What became of a question; one that nobody answers ends the program for good."""
         site = self._sites.site(pending, pending.arguments)
-        question = asked(pending, self._program, identity_of(self._calling.subtask, site))
+        identity, strangers = identity_of(self._calling.subtask, site), self._calling.of_strangers
+        question = asked(pending, self._program, identity, strangers=strangers)
         if question is None:
             return Failure(f"{ASK}: it takes a question, in words")
         recorded = self._recorded.answered.get(site)

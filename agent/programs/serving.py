@@ -80,7 +80,7 @@ class Serving:
         self._deps = deps
         self._sandbox = deps.sandbox
         self._evidence = evidence
-        self._calling = calling
+        self._calling = replace(calling, of_strangers=asked.of_strangers)
         self._progress = progress
         self._past = past
         approves = deps.approves

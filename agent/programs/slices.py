@@ -13,11 +13,13 @@ from agent.execution.wording import quoted, titled
 from agent.programs.definition_reader import read_definitions
 from agent.programs.definitions import Scope
 from agent.programs.dependencies import line_starts
+from agent.programs.equality import ANSWER
 from agent.programs.gathering import Gathering, PartKind
 from agent.programs.prelude import NAMES
 from agent.programs.protocol import ASK
 from agent.programs.stops import FILL, LOOK, NAMED
 from agent.text import clean
+from domain.program import Program
 from domain.slice import Slice, Source
 from domain.tool import ToolId
 
@@ -156,6 +158,52 @@ class SlicedProgram:
         text = plain_value(ast.literal_eval(source.name))
         said = bool(text) and any(stands(text, message) for message in self._said)
         return source.model_copy(update={"kind": "said"}) if said else source
+
+
+def answer_rests_on_calls(program: Program) -> bool:
+    """Whether a tool's answer goes into what a program answers, or decides it. False where the text cannot be read."""
+    try:
+        module = ast.parse(program.text)
+        found = read_definitions([module])
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    for answer in _answers(module.body[-1:]):
+        site = next((found.places[part] for part in ast.walk(answer) if part in found.places), None)
+        if site is not None:
+            gathered = Gathering(found, program.tools, site)
+            for expression in (answer, *site.tests, *site.rounds):
+                gathered.take(expression)
+            if "call" in gathered.parts.values():
+                return True
+    return False
+
+
+def taking_answers(program: Program) -> set[tuple[str, str]]:
+    """Return the functions of a program, each with a parameter of its tool into whose value goes what a user answers to it."""
+    sliced = SlicedProgram([program.text], Setting(program.tools, program.arguments))
+    return {(name, parameter) for name, parameter, source in sliced.sources() if source.kind == "answer"}
+
+
+def _answers(body: Sequence[ast.stmt]) -> Iterator[ast.expr]:
+    """What a program may answer: the value of its last statement, whichever way that goes; of a dict that is written out, its answer alone."""
+    for statement in body:
+        match statement:
+            case ast.Expr(value=ast.Dict() as told) if answer := _said_of(told):
+                yield answer
+            case ast.Expr(value=value) | ast.Return(value=ast.expr() as value):
+                yield value
+            case ast.If() | ast.For() | ast.While() | ast.With() | ast.AsyncWith() | ast.AsyncFor() | ast.Try():
+                for name in ("body", "orelse", "finalbody"):
+                    yield from _answers(getattr(statement, name, ())[-1:])
+                for handler in getattr(statement, "handlers", ()):
+                    yield from _answers(handler.body[-1:])
+            case _:
+                return
+
+
+def _said_of(told: ast.Dict) -> ast.expr | None:
+    pairs = zip(told.keys, told.values, strict=True)
+    return next((value for key, value in pairs if isinstance(key, ast.Constant) and key.value == ANSWER), None)
 
 
 def in_words(told: Slice) -> str:

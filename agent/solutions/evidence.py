@@ -43,6 +43,9 @@ def merged(kept: Solution, new: Solution) -> Solution:
             "wrong": tuple(dict.fromkeys((*kept.wrong, *new.wrong))),
             "suspended": "" if anew else kept.suspended,
             "runs": tuple(dict.fromkeys((*kept.runs, *new.runs)))[-_RUNS:],
+            "planned": tuple(dict.fromkeys((*kept.planned, *as_in(kept, new, new.planned))))[:PATTERNS],
+            "sharers": tuple(dict.fromkeys((*kept.sharers, *new.sharers))),
+            "promoted": kept.promoted or new.promoted,
         }
     )
 
@@ -87,6 +90,7 @@ def own_copy(shared: Solution, name: str, owner: str) -> Solution:
         path=shared.path,
         origin=shared.origin,
         at=shared.at,
+        sharers=() if shared.promoted else shared.sharers,
     )
     return blank.model_copy(update={"outputs": shared.outputs, "fingerprints": shared.fingerprints})
 

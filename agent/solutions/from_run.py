@@ -117,7 +117,17 @@ def worded_anew(one: TakenSolution, kept: Solution, request: str, owner: str, *,
     needed = [name for name, schema in kept.plan.inputs.items() if "default" not in schema]
     patterns = [text for text in (own, *one.told.wordings) if is_pattern(text, needed)]
     new = tuple(text for text in dict.fromkeys(patterns) if text not in kept.patterns)
-    blank: dict[str, object] = {"good": 0, "bad": 0, "wrong": (), "runs": (), "verdicts": {}}
+    blank: dict[str, object] = {
+        "good": 0,
+        "bad": 0,
+        "wrong": (),
+        "runs": (),
+        "verdicts": {},
+        "planned": (),
+        "promoted": False,
+    }
+    if kept.promoted:
+        blank["sharers"] = ()
     program = kept.plan.program
     if changes and kept.owner != owner:
         program = program.model_copy(update={"tainted": True})
@@ -135,11 +145,18 @@ def is_pattern(text: str, needed: Sequence[str]) -> bool:
 
 
 def learnt(
-    records: Sequence[EventRecord], transcript: Transcript, docs: Mapping[ToolId, ToolDoc], owner: str
+    records: Sequence[EventRecord],
+    transcript: Transcript,
+    docs: Mapping[ToolId, ToolDoc],
+    owner: str,
+    *,
+    planned: bool = True,
 ) -> Iterator[Solution]:
     """The solutions that a run's programs are, with inputs in place of what their requests say; not those that took one that was there already.
 
     Only what answered all of its request, stands alone and asks its user by itself whatever there is to ask; nothing that holds a value of this one run (:mod:`agent.solutions.own_values`).
+
+    ``planned``: nobody but Footpath wrote its programs; False where its user may have changed them before they ran.
     """
     there = {one.subtask for one in taken(records) if one.ended is not None and one.ended.verdict == "yes"}
     seen = list(_seen(records))
@@ -163,6 +180,7 @@ def learnt(
                 origin="run",
                 runs=(records[0].run,),
                 at=datetime.now(UTC),
+                planned=(pattern,) if planned else (),
             )
 
 

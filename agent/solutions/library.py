@@ -4,12 +4,13 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mappi
 from typing import Protocol
 
 from agent.memory.similarity import LEAST, likeness, pattern, telling
+from agent.programs.slices import answer_rests_on_calls
 from agent.solutions.drift import drifted, fingerprints
 from agent.solutions.evidence import PATTERNS, counted, marked, merged, own_copy, run_key, standing, without
-from agent.solutions.identity import owned_by, solution_id
+from agent.solutions.identity import owned_by, owner_key, solution_id
 from agent.solutions.patterns import as_asked, worded
 from agent.solutions.protocol import NEAR, NearSolution
-from agent.solutions.sharing import common_to, shareable, tools_of
+from agent.solutions.sharing import common_to, refuse_unfit, shareable, tools_of
 from domain.solution import NearPattern, PatternIndex, Solution, SolutionStore, program_of
 from domain.tool import ToolDoc, ToolId
 from retriever.calibration import LinearMap
@@ -43,13 +44,17 @@ class SolutionLibrary:
         owner: str,
         documents: Documents,
         hidden: Collection[ToolId] = (),
+        *,
+        shares_alone: bool = False,
     ) -> None:
+        """``shares_alone``: whether what several owners came to is shared without a person's word; not where one person may be several owners."""
         self._store = store
         self._index = index
         self._embedder = embedder
         self._owner = owner
         self._documents = documents
         self._hidden = frozenset(hidden)
+        self._shares_alone = shares_alone
 
     @property
     def owner(self) -> str:
@@ -140,21 +145,27 @@ class SolutionLibrary:
             await self._embed([written[mine]])
             if wrong:
                 await self._doubt(solution)
-        if good and mine == solution:
+        if good and mine == solution and self._shares_alone:
             await self._share_if_due(solution)
 
     async def share(self, solution: str) -> str:
         """An own one becomes one that all share, without what is its owner's alone (:mod:`agent.solutions.sharing`); the id that it is kept under.
 
-        The own one stays where its owner has said of requests that its answer to them was wrong.
+        The own one stays where its owner has said of requests that its answer to them was wrong. One that is shared already is approved: it stays
+        when those from whom it came are removed.
 
         Raises:
             ConflictError: it cannot be shared; the message says why.
         """
         kept = (await self.get([solution])).get(solution)
-        if kept is None or not kept.owner:
+        if kept is None:
             return solution
-        shared = await self._put_shared(shareable(kept))
+        docs = await self._documents.get_tools(tools_of(kept))
+        if not kept.owner:
+            refuse_unfit(kept, docs)
+            await self._store.change([solution], lambda _, there: there and there.model_copy(update={"promoted": True}))
+            return solution
+        shared = await self._put_shared(shareable(kept, docs))
         if not kept.wrong:
             await self.forget([solution])
         return shared
@@ -185,6 +196,13 @@ class SolutionLibrary:
         prints = fingerprints(kept.plan.program, await self._documents.get_tools(kept.path))
         anew = {"suspended": "", "fingerprints": prints, "good": 0, "bad": 0, "verdicts": {}}
         await self._store.change([solution], lambda _, there: there and there.model_copy(update=anew))
+
+    async def withdraw(self, owner: str) -> None:
+        """Remove what was shared from this owner's solutions without an administrator's word, with the copies that others have of it."""
+        key = owner_key(owner)
+        gone = [one.id async for one in self._store.all() if key in one.sharers and not (one.promoted or one.planned)]
+        await self._store.remove(gone)
+        await self._index.remove(gone)
 
     async def _doubt(self, shared: str) -> None:
         """Suspend what so many owners have said a wrong answer of."""
@@ -277,6 +295,8 @@ class SolutionLibrary:
                 break
             if not all(tool in docs for tool in one.solution.path):
                 continue
+            if self._owner and not one.solution.owner and not answer_rests_on_calls(one.solution.plan.program):
+                continue  # shared by an earlier version
             changed = drifted(one.solution, docs)
             if changed:
                 await self.suspend(one.solution.id, f"changed since it was checked: {', '.join(changed)}")
@@ -290,7 +310,9 @@ class SolutionLibrary:
         plan = given.plan.model_copy(update={"program": program, "values": {}})
         prints = given.fingerprints or fingerprints(program, await self._documents.get_tools(given.path))
         patterns = tuple(dict.fromkeys(given.patterns))[:PATTERNS]
-        own = {"plan": plan, "fingerprints": prints, "patterns": patterns}
+        own: dict[str, object] = {"plan": plan, "fingerprints": prints, "patterns": patterns}
+        if not owner and not given.sharers:  # whoever keeps the shared ones adds it
+            own["promoted"] = True
         return given.model_copy(update={**own, "id": solution_id(owner, plan), "owner": owner})
 
     async def _embed(self, solutions: Sequence[Solution]) -> int:

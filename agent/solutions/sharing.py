@@ -12,33 +12,43 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from agent.memory.similarity import pattern, telling
+from agent.parameters.needs import need_of
 from agent.plans.compiling import PARAMETER
 from agent.programs.equality import ANSWER, form_of
 from agent.programs.names import FOUND
+from agent.programs.protocol import ASK
 from agent.programs.reading import bound_names, called
-from agent.solutions.identity import as_in, solution_id
+from agent.programs.slices import answer_rests_on_calls, taking_answers
+from agent.programs.text_names import used
+from agent.solutions.identity import as_in, owner_key, solution_id
+from agent.text import clean
 from domain.errors import ConflictError
 from domain.model import JsonObject
-from domain.program import ProgramPlan
+from domain.program import Program, ProgramPlan
 from domain.solution import Solution, program_of
-from domain.tool import ToolDoc, ToolId
+from domain.tool import Parameter, ToolDoc, ToolId
+from graph.identifiers import words
 
 OWNERS = 3
 """So many owners must have come to a program, each alone, before it is shared without a person's word."""
 USES = 3
 """So often it must have served them since."""
+_PART = 80
+"""Characters of a question that are read at a time, and once more with those behind them."""
 _NAMED = re.compile(r"\{(\w+)\}")
 _WORDS = re.compile(r"[^\W_]+")
 _PARTS = re.compile(r"[^\W_]+|[\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-def shareable(solution: Solution) -> Solution:
+def shareable(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> Solution:
     """An owner's solution as one that all share, by an administrator's word: without runs, verdicts, comments, and patterns that hold a value.
 
     Raises:
-        ConflictError: its text was written after foreign data was shown, or each of its patterns holds a value; the message says what to do.
+        ConflictError: its text was written after foreign data was shown, its answer is the same whatever its calls answer, it asks users for
+            secrets, or each of its patterns holds a value; the message says what to do.
     """
+    refuse_unfit(solution, docs)
     if solution.plan.program.tainted:
         raise ConflictError(
             "its program was written after what tools had answered was shown to its author: write it anew, and share that"
@@ -49,13 +59,44 @@ def shareable(solution: Solution) -> Solution:
             "each request that it serves holds a value of its owner's: name an input in its place, and share it then"
         )
     text = ast.unparse(ast.parse(solution.plan.program.text))
-    return _bare(solution, _with_text(solution.plan, text), patterns)
+    return _bare(solution, _with_text(solution.plan, text), patterns).model_copy(update={"promoted": True})
+
+
+def refuse_unfit(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> None:
+    """Raise ``ConflictError`` where a program must not speak to all: its answer rests on no call, or it asks users for what is theirs alone."""
+    program = solution.plan.program
+    if not answer_rests_on_calls(program):
+        raise ConflictError(
+            "its answer does not depend on what its calls answer, so that it would tell everybody its author's words: "
+            "have the program answer with what a call gave, and share that"
+        )
+    if why := next(_wrongly_asked(solution, docs), ""):
+        raise ConflictError(f"{why}; have it ask nothing of the kind, and share that")
+
+
+def _wrongly_asked(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> Iterator[str]:
+    """Why what a program asks its user may not be asked of all."""
+    program = solution.plan.program
+    for text in _asked_texts(program):
+        parts = (text[at : at + 2 * _PART] for at in range(0, len(text), _PART))  # a name is read so far and no further
+        if any(need_of(Parameter(name="_".join(words(part)))).kind == "secret" for part in parts):
+            yield f"it asks users for a secret: “{clean(text, 120)}”"
+    first = next((docs[tool].host for tool in solution.path if tool in docs), "")
+    for function, name in sorted(taking_answers(program)):
+        doc = docs.get(program.tools[function])
+        parameters = [one for one in doc.parameters if one.name == name] if doc is not None else []
+        if any(need_of(one).kind == "secret" for one in parameters):
+            yield f"what users answer goes into the secret {clean(name, 60)} of {clean(function, 60)}"
+        elif doc is None or doc.host != first:
+            place = doc.host if doc is not None else "a tool that is gone"
+            yield f"what users answer goes to {clean(place, 80)}, which is not where the program makes its first call"
 
 
 def common_to(fellows: Sequence[Solution], docs: Mapping[ToolId, ToolDoc]) -> Solution | None:
     """What owners who came to the same program, each alone, may share with all; None where they are too few, or too little of it is common.
 
-    A program that may change something is shared by an administrator alone.
+    A program that may change something is shared by an administrator alone, as is one that asks its user something; one whose answer rests on no call by nobody. Patterns are those
+    of runs that planned the program: whoever sends one may put any request above it.
     """
     trusted = [one for one in fellows if _trusted(one)]
     owners = {one.owner for one in trusted}
@@ -63,8 +104,10 @@ def common_to(fellows: Sequence[Solution], docs: Mapping[ToolId, ToolDoc]) -> So
         return None
     if not all(tool in docs and docs[tool].safe for one in trusted for tool in tools_of(one)):
         return None
+    if not all(answer_rests_on_calls(one.plan.program) and not _asks(one.plan.program) for one in trusted):
+        return None
     public = _said_by_several(_told(trusted)) | _documented(docs.values())
-    asked = _said_by_several((one.owner, text) for one in trusted for text in one.patterns)
+    asked = _said_by_several((one.owner, text) for one in trusted for text in one.planned)
     schemas = _agreed_on([one.plan for one in trusted])
     bare = {one.id: _without_own_words(one.plan, public) for one in trusted}
 
@@ -73,7 +116,7 @@ def common_to(fellows: Sequence[Solution], docs: Mapping[ToolId, ToolDoc]) -> So
         return len(names.keys() & one.plan.inputs.keys()), len(names)
 
     first = min(trusted, key=lambda one: (own_words(one), -one.good, one.id))
-    texts = [text for one in trusted for text in as_in(first, one)]
+    texts = [text for one in trusted for text in as_in(first, one, one.planned)]
     patterns = tuple(text for text in dict.fromkeys(texts) if telling(_NAMED.sub(" ", text)) <= asked)
     plan, names = bare[first.id]
     agreed = {names.get(name, name): one for name, one in zip(form_of(first.plan).inputs, schemas, strict=True)}
@@ -82,13 +125,27 @@ def common_to(fellows: Sequence[Solution], docs: Mapping[ToolId, ToolDoc]) -> So
         return None
     renamed = tuple(_NAMED.sub(lambda hit: "{" + names.get(hit[1], hit[1]) + "}", text) for text in patterns)
     return _bare(first, plan, renamed).model_copy(
-        update={"good": sum(one.good for one in trusted), "bad": sum(one.bad for one in trusted)}
+        update={
+            "good": sum(one.good for one in trusted),
+            "bad": sum(one.bad for one in trusted),
+            "sharers": tuple(sorted(map(owner_key, owners))),
+        }
     )
 
 
 def tools_of(solution: Solution) -> set[ToolId]:
     """All that it may call: a text may call what it has under another name, too."""
     return {*solution.path, *solution.plan.program.tools.values()}
+
+
+def _asked_texts(program: Program) -> list[str]:
+    """Return the texts that a program's questions may be made of: all its constants, where it asks anything."""
+    parts = (part for part in ast.walk(ast.parse(program.text)) if isinstance(part, ast.Constant))
+    return [part.value for part in parts if isinstance(part.value, str)] if _asks(program) else []
+
+
+def _asks(program: Program) -> bool:
+    return ASK in used(program.text)
 
 
 def _agreed_on(plans: Sequence[ProgramPlan]) -> list[JsonObject]:
@@ -105,8 +162,9 @@ def _agreed_on(plans: Sequence[ProgramPlan]) -> list[JsonObject]:
 
 
 def _trusted(solution: Solution) -> bool:
-    """Whether it speaks for its program: made of a run of an owner's or by a person, and it has not failed since more often than served."""
-    own = bool(solution.owner) and solution.origin != "mined" and not solution.plan.program.tainted
+    """Whether it speaks for its program: runs of its owner's planned it, no user sent it, and it has not failed since more often than served."""
+    made_by_runs = solution.origin == "run" and bool(solution.planned)
+    own = bool(solution.owner) and made_by_runs and not solution.plan.program.tainted
     return own and not solution.suspended and not solution.wrong and solution.good >= solution.bad
 
 

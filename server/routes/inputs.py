@@ -9,6 +9,7 @@ from fastapi import Path
 from pydantic import BaseModel, Field, StrictInt, StringConstraints
 
 from agent.asking import LONGEST_ANSWER, UserQuestion
+from agent.execution.redaction import looks_secret
 from agent.execution.validation import schema_of
 from domain.errors import ConflictError, ForbiddenError, NotFoundError, UsageError
 from domain.model import JsonObject
@@ -20,6 +21,7 @@ from server.problems import problems
 from server.routes.plans import approved
 from server.routes.router import operations
 from server.routes.texts import RowId
+from server.runs.asking import BY_ANOTHER
 from server.runs.corrections import Correction, asked_tool, checked_corrections, kept_in
 from server.services import Services
 from server.storage.allowed_tools import Reach
@@ -165,6 +167,12 @@ async def _said(asked: Input, body: DecisionBody) -> JsonObject:
         said = UserQuestion("", "", tuple(_question(asked).get("choices", ()))).chosen(body.answer)
         if not said:
             raise UsageError("the answer says nothing, or there is no choice at that place; the first is 0")
+        told = _question(asked)
+        if told.get(BY_ANOTHER) and said not in told.get("choices", ()) and looks_secret(said):
+            raise UsageError(
+                "the answer holds what looks like a key or a card number, and another user's program asks: "
+                "answer without it, or with deny"
+            )
         return {"decision": body.decision, "answer": said}
     if not body.corrections:
         return {"decision": body.decision}

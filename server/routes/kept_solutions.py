@@ -20,6 +20,7 @@ from server.routes.texts import Plain, RowId
 from server.routes.tools import tools
 from server.routes.written_programs import written_plan
 from server.runs.checked_plans import PlanAsProgram
+from server.runs.given_plans import without_documents
 from server.services import Services
 from server.storage.runs import Run
 from server.storage.templates import TemplateContent
@@ -66,7 +67,8 @@ async def made(source: SolutionBody, user: User, services: Services) -> Solution
         return await of_content(version, user.id, services, source.patterns)
     run = await own_run(source.run_id or "", user.id, services)
     found = await content(run, source.parameters or await _all_that_may_differ(run, services), "", services)
-    return await of_content(found, user.id, services, source.patterns, "run")
+    sent = without_documents(run) is not None
+    return await of_content(found, user.id, services, source.patterns, "person" if sent else "run")
 
 
 async def _all_that_may_differ(run: Run, services: Services) -> dict[str, Place]:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 from domain.errors import NotFoundError
 from domain.model import JsonObject
 from domain.tool import ToolDoc, ToolId
+from server.account_removal import AccountRemoval, remove_account
 from server.dependencies import CurrentCaller, CurrentServices, CurrentUser, write_done
 from server.problems import problems
 from server.routes.key_bodies import ToolKeyBody
@@ -68,12 +69,11 @@ async def prefer(body: PreferencesBody, user: CurrentUser, services: CurrentServ
     return await services.storage.users.prefer(user.id, body.language)
 
 
-@router.delete("", status_code=204, summary="Remove my account and all that is mine", responses=problems(409, 429))
-async def remove_me(body: ConfirmBody, user: CurrentUser, services: CurrentServices) -> None:
-    """With my own memories and solutions, as far as their stores are within reach."""
+@router.delete("", summary="Remove my account and all that is mine", responses=problems(409, 429, 503))
+async def remove_me(body: ConfirmBody, user: CurrentUser, services: CurrentServices) -> AccountRemoval:
+    """With my own memories and solutions; where their stores are out of reach, nothing is removed. The answer says what stays."""
     await services.accounts.confirm(user, body.password.get_secret_value())
-    await services.storage.users.delete(user.id)
-    await services.agents.forget(user.id)
+    return await remove_account(user.id, services)
 
 
 @router.post("/password", status_code=204, summary="Set a new password; other sessions end", responses=problems(429))

@@ -40,7 +40,7 @@ _SHOWN = 5
 
 class ShownSolution(BaseModel):
     """``patterns``: requests that it serves, its inputs in braces. ``own``: the caller's; else all share it. ``good``, ``bad``: how often it has served, or
-    failed. ``suspended``: why it is not taken until it is checked again. ``likeness``: to the request that was searched for.
+    failed. ``approved``: an administrator, mining, or several invited users' own runs speak for a shared one. ``suspended``: why it is not taken until it is checked again. ``likeness``: to the request that was searched for.
     """
 
     id: str
@@ -51,6 +51,7 @@ class ShownSolution(BaseModel):
     good: int
     bad: int
     suspended: str
+    approved: bool
     likeness: float | None = None
     at: datetime
 
@@ -143,10 +144,10 @@ async def check_solution(solution_id: SolutionId, user: CurrentUser, services: C
     return await _whole(solution_id, user, services)
 
 
-@router.post("/{solution_id}/promote", summary="Let all users share it", responses=problems(403, 404))
+@router.post("/{solution_id}/promote", summary="Let all users share it", responses=problems(403, 404, 409))
 @by_token("administer")
 async def promote_solution(solution_id: SolutionId, user: CurrentAdmin, services: CurrentServices) -> WholeSolution:
-    """One's own: its program and patterns are there for all, its runs and requests are not."""
+    """One's own: its program and patterns are there for all, its runs and requests are not. One that is shared already is approved by it."""
     library = await _library(services, user)
     await _found(solution_id, library)
     return await _whole(await library.share(solution_id), user, services)
@@ -221,5 +222,6 @@ def _shown(one: Solution, user: User) -> ShownSolution:
         good=one.good,
         bad=one.bad,
         suspended=one.suspended,
+        approved=one.promoted or bool(one.sharers) or one.origin == "mined",
         at=one.at,
     )

@@ -7,6 +7,7 @@ from fastapi import Query, Request
 from pydantic import BaseModel, Field
 
 from domain.errors import NotFoundError
+from server.account_removal import AccountRemoval, remove_account
 from server.audit import note
 from server.dependencies import CurrentAdmin, CurrentServices
 from server.problems import problems
@@ -62,23 +63,28 @@ async def user(user_id: RowId, _: CurrentAdmin, services: CurrentServices) -> Us
     return found
 
 
-@router.patch("/users/{user_id}", summary="Give a role, disable or enable", responses=problems(404, 409))
+@router.patch("/users/{user_id}", summary="Give a role, disable or enable", responses=problems(404, 409, 503))
 async def change_user(
     request: Request, user_id: RowId, body: UserChange, _: CurrentAdmin, services: CurrentServices
 ) -> User:
-    """Where the account is disabled or its role falls, its runs end before their next call."""
+    """Where the account is disabled or its role falls, its runs end before their next call. What others share of a disabled account's solutions
+    without an administrator's word is withdrawn, and does not come back with the account.
+    """
     changed = await services.storage.users.change(user_id, role=body.role, disabled=body.disabled)
     note(request, account=changed.name)
     services.worker.look()
+    if body.disabled:
+        await services.agents.withdraw_shared(user_id)
     return changed
 
 
-@router.delete("/users/{user_id}", status_code=204, summary="Remove an account", responses=problems(404, 409))
-async def remove_user(request: Request, user_id: RowId, admin: CurrentAdmin, services: CurrentServices) -> None:
-    """With the memories and solutions that are the user's own, as far as their stores are within reach."""
+@router.delete("/users/{user_id}", summary="Remove an account", responses=problems(404, 409, 503))
+async def remove_user(
+    request: Request, user_id: RowId, admin: CurrentAdmin, services: CurrentServices
+) -> AccountRemoval:
+    """With the memories and solutions that are the user's own; where their stores are out of reach, nothing is removed. The answer says what stays."""
     note(request, account=(await user(user_id, admin, services)).name)
-    await services.storage.users.delete(user_id)
-    await services.agents.forget(user_id)
+    return await remove_account(user_id, services)
 
 
 @router.post(

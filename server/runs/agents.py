@@ -47,7 +47,7 @@ from server.storage.storage import Storage
 from server.user_secrets import SourceSecrets, UserSecrets
 from wiring.container import Container, open_container
 from wiring.executors import live_executor
-from wiring.forgetting import forget_owner
+from wiring.forgetting import forget_owner, withdraw_shared
 from wiring.lazy import Lazy
 from wiring.links import link_news
 from wiring.runs import budget_of, run_and_learn, run_deps
@@ -167,12 +167,44 @@ class Agents:
         """As a user's runs see it. Raises as :meth:`container`."""
         return visible(await self.whole(), await self._hidden_from(user_id))
 
+    async def check_forgetting(self) -> None:
+        """Raise ``UnavailableError`` where memories and solutions of an account could not be removed now. Where there is no store, nothing is kept."""
+        try:
+            container = await self.whole()
+            await (await container.memories()).count()
+            await (await container.solution_store()).count()
+        except UnavailableError as error:
+            if self._may_keep:
+                raise UnavailableError(
+                    f"nothing was removed: the memories and solutions of the account are out of reach ({error}); try again later"
+                ) from error
+
     async def forget(self, user_id: str) -> None:
-        """What is kept for a removed user beside the rows, as far as its stores are within reach; else it is logged."""
+        """Remove what is kept for a removed user beside the rows. Raises ``UnavailableError`` where a store is out of reach by now."""
         try:
             await forget_owner(await self.whole(), user_id)
         except UnavailableError as error:
-            _log.warning("memories or solutions of a removed account are kept still: %s", error)
+            if self._may_keep:
+                _log.warning("memories or solutions of the removed account %s are kept still: %s", user_id, error)
+                raise UnavailableError(
+                    f"the account was removed; memories or solutions of it are kept still, under the owner {user_id}: {error}"
+                ) from error
+
+    async def withdraw_shared(self, user_id: str) -> None:
+        """Let nobody share any longer what came from a disabled user without an administrator's word. Raises ``UnavailableError``."""
+        try:
+            await withdraw_shared(await self.whole(), user_id)
+        except UnavailableError as error:
+            if self._may_keep:
+                raise UnavailableError(
+                    f"the account is disabled; what others share of its solutions could not be withdrawn, disable it once more: {error}"
+                ) from error
+
+    @property
+    def _may_keep(self) -> bool:
+        """Whether there may be a store that holds something of users."""
+        settings = self._settings
+        return bool(settings.graph_url or settings.vector_url) or settings.store.exists()
 
     async def begin(self, run: Run, past: Sequence[EventRecord], control: RunControl) -> AsyncGenerator[EventRecord]:
         """A run's events, with its user's keys and memories, and every change allowed and in the ledger before it is made."""

@@ -7,9 +7,13 @@ from domain.event import InputNeeded
 from server.runs.questions import Questions
 
 _BY_ANOTHER = (
-    " It was written by the author of the template, who is not you, and so is where your answer goes. "
-    "Tell it no password and no key."
+    " It was written by the author of the template or solution, who is not you, and so is where your answer goes. "
+    "Tell it no password, no key and no card number."
 )
+
+
+BY_ANOTHER = "by_another"
+"""Of a question as it is kept: another user may have written the program that asks it."""
 
 
 class UserAsker:
@@ -22,13 +26,14 @@ class UserAsker:
 
     async def answer(self, question: UserQuestion) -> str | None:
         """What its user answered; None where they did not want to."""
+        by_another = self.by_another or question.strangers
         asked = InputNeeded(
             input=f"question-{sha256(question.identity.encode()).hexdigest()}",
             asks="question",
-            reason=f"{question.framed}{_BY_ANOTHER if self.by_another else ''}",
+            reason=f"{question.framed}{_BY_ANOTHER if self.by_another and not question.strangers else ''}",
             choices=question.choices,
         )
         async with self._questions.in_turn:
             await self._questions.told()
-            answer = await self._questions.answered(asked, {"theirs": sorted(question.theirs)})
+            answer = await self._questions.answered(asked, {"theirs": sorted(question.theirs), BY_ANOTHER: by_another})
         return str(answer["answer"]) if answer["decision"] == "answer" else None

@@ -116,7 +116,7 @@ def _remove(client: Client) -> None:
     with st.expander(say("Delete my account"), icon=":material/person_remove:"), st.form("remove", border=False):
         st.markdown(
             say(
-                "Your conversations, runs, keys, templates and solutions go with it, and links to answers that you shared. It cannot be taken back."
+                "Your conversations, runs, files, keys, templates, memories and solutions are removed, with links to answers that you shared and with what others share of your solutions. Solutions that an administrator shares, sources that you added, counts of how tools did, the audit log, and backups and exports made before stay. This cannot be undone."
             )
         )
         password = st.text_input(say("Your password"), type="password", max_chars=256, autocomplete="current-password")

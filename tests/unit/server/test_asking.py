@@ -31,4 +31,4 @@ async def test_a_question_of_anothers_template_says_so(by_another: bool) -> None
     questions = Answered()
     asker = UserAsker(cast("Questions", questions), by_another=by_another)
     assert await asker.answer(question("1", "Your PIN?")) == "7"
-    assert ("the author of the template, who is not you" in questions.asked[0].reason) == by_another
+    assert ("the author of the template or solution, who is not you" in questions.asked[0].reason) == by_another

@@ -48,6 +48,12 @@ def test_a_pattern_whose_values_nobody_knows_and_what_is_suspended_are_not_offer
     assert of({**FOUND, "patterns": ["Which plots are there?"], "suspended": "it failed"}) == []
 
 
+def test_what_a_stranger_put_there_is_not_offered() -> None:
+    found: JsonObject = {**FOUND, "patterns": ["Which plots are there?"], "own": False}
+    assert of(found) == of({**found, "approved": False}) == []
+    assert of({**found, "approved": True}) == ["Which plots are there?"]
+
+
 def test_a_server_that_does_not_tell_offers_nothing_and_who_is_logged_out_logs_in() -> None:
     assert examples(Served({"GET /openapi.json": PATHS}).client) == []
     out = httpx.Response(401, json={"code": "unauthenticated", "detail": "no"})

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from agent.programs.slices import Setting, SlicedProgram
+from agent.programs.slices import Setting, SlicedProgram, answer_rests_on_calls
+from domain.program import Program
 from domain.slice import Slice
 from domain.tool import ToolId
 
@@ -202,3 +203,25 @@ def test_a_call_by_a_function_of_a_cell_before_is_found_in_that_cell() -> None:
 )
 def test_a_call_in_a_loop_is_known(text: str, often: bool) -> None:
     assert program(text).in_loop(*last_call(text)) is often
+
+
+@pytest.mark.parametrize(
+    ("text", "rests"),
+    [
+        ('found = await find(city="Oslo")\n{"answered": "yes", "answer": found["name"]}', True),
+        ('found = await find(city="Oslo")\nanswer = f"{len(found)} towns"\nanswer', True),
+        (
+            'async def named(): return (await find(city="Oslo"))["name"]\n{"answered": "yes", "answer": await named()}',
+            True,
+        ),
+        ('found = await find(city="Oslo")\nif found:\n    "There is one."\nelse:\n    "There is none."', True),
+        ('names = []\nfor one in await find(city="Oslo"):\n    names.append(one["name"])\n", ".join(names)', True),
+        ('await find(city="Oslo")\n{"answered": "yes", "answer": "Pay 50."}', False),
+        ('found = await find(city="Oslo")\n{"answered": found["ok"], "answer": "Pay 50."}', False),
+        ('await find(city="Oslo")\nplace = await ask("Where?")\nf"Pay in {place}."', False),
+        ('found = await find(city="Oslo")\nfound = "Pay 50."\nfound', False),
+        ("this is no program", False),
+    ],
+)
+def test_whether_an_answer_rests_on_calls(text: str, rests: bool) -> None:
+    assert answer_rests_on_calls(Program(text=text, tools={"find": ToolId("a/b/find")})) is rests

@@ -27,15 +27,16 @@ class Shelf:
 
     def of(self, owner: str = "") -> SolutionLibrary:
         """One owner's library."""
-        return SolutionLibrary(self.store, self.index, self.embedder, owner, self.catalogue)
+        return SolutionLibrary(self.store, self.index, self.embedder, owner, self.catalogue, shares_alone=True)
 
     async def shared(self) -> list[Solution]:
         """What all see."""
         return [one async for one in self.of().all()]
 
-    async def served(self, owner: str, given: Solution) -> None:
-        """An owner's solution, which has served once since."""
-        (name,) = await self.of(owner).add([given.model_copy(update={"owner": owner})])
+    async def served(self, owner: str, given: Solution, *, planned: bool = True) -> None:
+        """An owner's solution, which has served once since. ``planned``: by a run of the owner's."""
+        asked = given.patterns if planned else ()
+        (name,) = await self.of(owner).add([given.model_copy(update={"owner": owner, "planned": asked})])
         await self.of(owner).judge(name, good=True, run=f"{owner}'s run")
 
 
@@ -117,6 +118,8 @@ async def test_a_change_by_another_name_is_no_less_one() -> None:
         ("one of which failed more often than it served", {"bad": 3}),
         ("one of which was written after foreign data was shown", {"tainted": True}),
         ("one of which nobody has run", {"origin": "mined"}),
+        ("one of which a user sent", {"origin": "person"}),
+        ("one of which no run planned", {"unplanned": True}),
         ("with another constant", {"text": COUNT.replace("[0]", "[1]")}),
         ("that may change something", {"catalogue": CHANGING}),
     ],
@@ -124,14 +127,53 @@ async def test_a_change_by_another_name_is_no_less_one() -> None:
 async def test_it_is_not_shared(what: str, change: dict[str, Any]) -> None:
     owners = change.pop("owners", OWNERS)
     shelf = Shelf(change.pop("catalogue", None))
+    unplanned = bool(change.pop("unplanned", False))
     text, tainted = str(change.pop("text", COUNT)), bool(change.pop("tainted", False))
     for number, owner in enumerate(owners):
         last = number == len(OWNERS) - 1
         given = solution(text if last else COUNT, MANY, **(change if last else {}))
         program = given.plan.program.model_copy(update={"tainted": tainted and last})
         plan = given.plan.model_copy(update={"program": program})
-        await shelf.served(owner, given.model_copy(update={"plan": plan, "suspended": ""}))
+        await shelf.served(
+            owner, given.model_copy(update={"plan": plan, "suspended": ""}), planned=not (last and unplanned)
+        )
     assert await shelf.shared() == [], what
+
+
+async def test_what_asks_or_answers_without_a_call_is_not_shared() -> None:
+    asking = COUNT.replace("(name=name", '(name=await ask("Who?", choices=[name])')
+    constant = f'{COUNT.rpartition("{")[0].rpartition(chr(10))[0]}\n{{"answered": "yes", "answer": f"pay {{name}}"}}'
+    for text in (asking, constant):
+        shelf = Shelf()
+        for owner in OWNERS:
+            await shelf.served(owner, solution(text, MANY))
+        assert await shelf.shared() == []
+    with pytest.raises(ConflictError, match="does not depend"):
+        await shelf.of("ann").share((await shelf.of("ann").add([solution(constant, MANY, owner="ann")]))[0])
+
+
+async def test_where_one_person_may_be_several_owners_nothing_is_shared_by_itself() -> None:
+    shelf = Shelf()
+    for owner in OWNERS:
+        library = SolutionLibrary(shelf.store, shelf.index, shelf.embedder, owner, shelf.catalogue)
+        (name,) = await library.add([solution(COUNT, MANY, owner=owner, planned=(MANY,))])
+        for run in "abc":
+            await library.judge(name, good=True, run=f"{owner} {run}")
+    assert await shelf.shared() == []
+
+
+async def test_what_is_withdrawn_goes_from_others_copies_and_not_from_what_their_own_runs_planned() -> None:
+    shelf = Shelf()
+    for owner in OWNERS:
+        await shelf.served(owner, solution(COUNT, MANY))
+    (shared,) = await shelf.shared()
+    await shelf.of("dan").judge(shared.id, good=False, run="dan's", wrong=ASKED)  # a copy of his own
+    assert len([one async for one in shelf.of("dan").all() if one.owner]) == 1
+    await shelf.of().withdraw("zoe")
+    assert await shelf.shared() == [(await shelf.store.get([shared.id]))[shared.id]]
+    await shelf.of().withdraw("eve")
+    assert [one async for one in shelf.of("dan").all()] == []
+    assert {one.owner async for one in shelf.store.all()} == {*OWNERS}
 
 
 async def test_an_administrator_shares_what_is_no_value_of_its_owner() -> None:
