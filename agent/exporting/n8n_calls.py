@@ -14,6 +14,7 @@ from agent.plans.straight_text import StraightText
 from agent.text import clean
 from domain.errors import NotLinearError
 from domain.program import Program
+from domain.python_source import parse_module
 
 _ABOUT = (
     "Exported by Footpath. Each call is an HTTP request of n8n's own: Footpath's checks of values, its approval of changes, limits for hosts and learning are"
@@ -43,7 +44,7 @@ def workflow_of_calls(program: ExportedProgram) -> str:
 def _answer(program: Program, names: dict[int, str]) -> Node:
     """What the program says at its end, where that is one value that was answered; else all that its last call was answered."""
     reading = StraightText({1: program})
-    value = _last(ast.parse(program.text))
+    value = _last(parse_module(program.text))
     place = reading.place_of(value) if value is not None else None
     numbers = {site: at for at, site in enumerate(reading.calls, start=1)}
     said = of_answer(names[len(names)], "")

@@ -18,6 +18,7 @@ from agent.programs.prelude import NAMES
 from agent.programs.protocol import ASK
 from agent.programs.stops import FILL, LOOK, NAMED
 from agent.text import clean
+from domain.python_source import parse_literal, parse_module
 from domain.slice import Slice, Source
 from domain.tool import ToolId
 
@@ -53,7 +54,7 @@ class SlicedProgram:
 
     def __init__(self, cells: Sequence[str], setting: Setting) -> None:
         """Cells are texts that parse."""
-        modules = [ast.parse(text) for text in cells]
+        modules = [parse_module(text) for text in cells]
         self._setting = setting
         self._last = len(modules) - 1
         self._found = read_definitions(modules)
@@ -153,7 +154,7 @@ class SlicedProgram:
         """A constant is its user's where it stands in what they said."""
         if source.kind != "constant":
             return source
-        text = plain_value(ast.literal_eval(source.name))
+        text = plain_value(parse_literal(source.name))
         said = bool(text) and any(stands(text, message) for message in self._said)
         return source.model_copy(update={"kind": "said"}) if said else source
 
