@@ -7,9 +7,11 @@ import ast
 import builtins
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from agent.execution.user_values import plain, plain_value, stands
 from agent.execution.wording import quoted, titled
+from agent.programs.control_flow import ANYTHING, ControlFlow
 from agent.programs.definition_reader import read_definitions
 from agent.programs.definitions import Scope
 from agent.programs.dependencies import line_starts
@@ -57,6 +59,7 @@ class SlicedProgram:
         modules = [parse_module(text) for text in cells]
         self._setting = setting
         self._last = len(modules) - 1
+        self._modules = modules
         self._found = read_definitions(modules)
         self._said = [plain(text) for text in setting.said]
         self._calls = [_calls(text, module) for text, module in zip(cells, modules, strict=True)]
@@ -83,6 +86,23 @@ class SlicedProgram:
         for (name, parameter, _), made in gathered.items():
             found = (one for at, kind in made.parts.items() for one in self._sources(kind, at, self._last))
             yield from ((name, parameter, source) for source in dict.fromkeys(found))
+
+    def control(self, function: str, start: int, end: int, back: int = 0) -> Slice:
+        """What decides whether, how often and with which of its values the call that stands there is made; of a place that is not exact, anything may."""
+        span = start, end
+        call = self._calls[self._last - back].get(span) if back <= self._last else None
+        if call is None:
+            return Slice(parameter="", expression="", sources=(Source(kind="unknown", name=ANYTHING),))
+        site = self._found.places[call]
+        gathered = Gathering(self._found, self._setting.tools, site, control=self._control_flow)
+        for part in (*self._control_flow.deciding(call), call.func, *call.args, *(one.value for one in call.keywords)):
+            gathered.take(part)
+        made = dict.fromkeys(one for at, kind in gathered.parts.items() for one in self._sources(kind, at, site.cell))
+        return Slice(parameter="", expression=function, sources=tuple(one for one in made if one.kind != "constant"))
+
+    @cached_property
+    def _control_flow(self) -> ControlFlow:
+        return ControlFlow(self._modules, self._setting.tools)
 
     def in_loop(self, function: str, start: int, end: int, back: int = 0) -> bool:
         """Whether the call that stands there may be made more than once."""
@@ -119,7 +139,7 @@ class SlicedProgram:
 
     def _sources(self, kind: PartKind, at: ast.expr, cell: int) -> Iterator[Source]:
         place = self._found.places.get(at)
-        line = at.lineno if place is None or place.cell == cell else 0
+        line = getattr(at, "lineno", 0) if place is None or place.cell == cell else 0
         match kind, at:
             case "constant", ast.Constant(value):
                 yield Source(kind="constant", name=repr(value), line=line)

@@ -85,7 +85,7 @@ class UserApprover:
             allowed = decided.allowed if decided else await self._asked_to_go(call, one)
             _log.info(
                 "%s of an answer of %s to %s: %s",
-                one.parameter,
+                one.parameter or "the making of a call that depends",
                 one.source,
                 one.target,
                 "sent" if allowed else "not sent",
@@ -107,8 +107,7 @@ class UserApprover:
             origins=call.judged.origins,
             summary=call.summary or summary_of(tool, call.arguments, call.judged.origins),
             undo=call.undo,
-            reason=f"May what {crossing.source} answers go to {crossing.target}? {clean(tool.api, 80)} would send its "
-            f"{clean(crossing.parameter, 80)} there. What you say counts for these two until you take it back.",
+            reason=f"May what {crossing.source} answers go to {crossing.target}? {_how_it_goes(tool, crossing)}",
         )
         hosts = {"source": crossing.source, "target": crossing.target}
         return (await self._questions.answered(question, {"flow": hosts}))["decision"] == "allow"
@@ -184,6 +183,14 @@ def _reason(call: IntendedCall, together: Sequence[IntendedCall]) -> str:
     )
     more = "".join(f" {one}" for one in besides if one)
     return f"May {clean(call.tool.api, 80)} be called? {why_asked(call.tool)}{more}{looks}"
+
+
+def _how_it_goes(tool: ToolDoc, crossing: Crossing) -> str:
+    """How something of a response would get to another host."""
+    name = clean(tool.api, 80)
+    if not crossing.parameter:
+        return f"Whether and how often {name} is called depends on what {crossing.source} answers, so its calls would tell it."
+    return f"{name} would send its {clean(crossing.parameter, 80)} there."
 
 
 def _told(call: IntendedCall) -> tuple[ValueOrigin, ...]:
