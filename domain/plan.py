@@ -15,7 +15,9 @@ inside a text of one. ``computed``: worked out by a program, or written by its a
 """
 StepStatus = Literal["ok", "failed", "missing", "skipped", "unknown"]
 """``missing``: a required argument could not be found; ``skipped``: its user did not allow the call; ``unknown``: a write whose answer was lost."""
-CallOutcome = Literal["ok", "transient", "gone", "absent", "undecided", "refused", "unreached", "caller_fault", "unknown"]
+CallOutcome = Literal[
+    "ok", "transient", "gone", "absent", "undecided", "refused", "unreached", "caller_fault", "unknown"
+]
 """``transient``: 408, 425, 5xx, timeouts, and 429 where no key was sent. ``gone``: the operation is not there (410; 404 to a call without
 values, or as the host answers paths that cannot exist). ``absent``: what the call's values name is not there (404). ``undecided``: a 404 of which
 it cannot be told whether it is the one or the other. ``refused``: the key that was sent (401, 403, and 429, which is its

@@ -32,6 +32,8 @@ from server.storage.inputs import Input
 from server.storage.shielded import shielded
 
 _log = logging.getLogger(__name__)
+_NOT_NOW = "You did not allow it this time; the next run asks again."
+_NEVER = "You said never to ask about these two hosts: take that back under Permissions, at /?view=leave of the page."
 _CHOSEN_BY_ANOTHER = " The call was chosen by the author of the template, who is not you."
 
 
@@ -78,7 +80,7 @@ class UserApprover:
         return await shielded(self._questions.storage.effects.get(self._questions.run.id, key)) is not None
 
     async def _may_go(self, call: IntendedCall, crossings: tuple[Crossing, ...]) -> None:
-        """Ask about each pair of hosts once, and keep to what was said of it."""
+        """Ask about each pair of hosts once a run, unless its user has said what holds for all runs."""
         storage, run = self._questions.storage, self._questions.run
         for one in {(crossing.source, crossing.target): crossing for crossing in crossings}.values():
             decided = await shielded(storage.host_transfers.get(run.user_id, one.source, one.target))
@@ -91,9 +93,7 @@ class UserApprover:
                 "sent" if allowed else "not sent",
             )
             if not allowed:
-                raise NotAllowedError(
-                    f"{refused(one)} You said so; DELETE /api/v1/me/host-transfers/{one.source}/{one.target} has it asked again."
-                )
+                raise NotAllowedError(f"{refused(one)} {_NEVER if decided else _NOT_NOW}")
 
     async def _asked_to_go(self, call: IntendedCall, crossing: Crossing) -> bool:
         tool = call.tool
