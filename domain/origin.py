@@ -64,4 +64,5 @@ class Crossing(Model):
 
     source: str
     target: str
-    parameter: str
+    parameter: str = ""
+    """That carries it; empty: the call itself tells of it, since whether and how often it is made depends on the response."""

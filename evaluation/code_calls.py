@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from domain.python_source import parse_module
+
 _CONVERSIONS = ("str", "int", "float")
 _FIRST = "first"
 """The helper that programs are given for the first of a list."""
@@ -39,7 +41,7 @@ def code_calls(text: str, functions: Mapping[str, Function]) -> list[CodeCall]:
         SyntaxError: it is no Python.
     """
     reader = _Reader(functions)
-    for statement in ast.parse(text).body:
+    for statement in parse_module(text).body:
         reader.statement(statement)
     return reader.calls
 

@@ -23,6 +23,7 @@ from domain.event import (
     RunFinished,
 )
 from domain.plan import StepResult
+from domain.python_source import parse_module
 from domain.tool import tool_id_parts
 from domain.usage import Usage
 from evaluation.asking_back import AskedBack
@@ -221,7 +222,7 @@ def _went_back(events: Sequence[Event]) -> str:
             case ProgramStarted(program=program):
                 if names := [
                     node.id
-                    for node in ast.walk(ast.parse(program.text))
+                    for node in ast.walk(parse_module(program.text))
                     if isinstance(node, ast.Name) and node.id.startswith("earlier")
                 ]:
                     return names[0]

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from domain.errors import BrokenInputError, UsageError
+from domain.python_source import parse_module
 from domain.tool import ToolDoc, ToolId
 from evaluation.corpora.graphqlrestbench import rows
 from graph.importers.lines import read_lines
@@ -149,7 +150,7 @@ def _statements(program: str) -> Iterator[ast.Assign | ast.Expr]:
 
 def _parsed(text: str) -> list[ast.stmt] | None:
     try:
-        return ast.parse(text).body
+        return parse_module(text).body
     except (SyntaxError, ValueError):
         return None
 

@@ -12,6 +12,7 @@ from agent.llm.program_reply import program_of
 from agent.policy.delegating import Delegating
 from agent.policy.protocol import Policy
 from agent.programs.protocol import ProgramQuestion, WrittenProgram
+from domain.python_source import parse_module
 
 SlipKind = Literal[
     "wrong field", "wrong function", "missing await", "positional argument", "wrong literal", "prose around"
@@ -109,7 +110,7 @@ _WAYS: dict[SlipKind, Callable[[str], Iterator[_Edit]]] = {
 
 def _awaited(text: str) -> Iterator[tuple[ast.Call, int]]:
     """Calls of functions that are waited for, each with where its ``await`` begins; places within texts are not told exactly."""
-    nodes: list[ast.AST] = [ast.parse(text)]
+    nodes: list[ast.AST] = [parse_module(text)]
     while nodes:
         node = nodes.pop()
         if isinstance(node, ast.Await) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name):
@@ -152,6 +153,6 @@ class Slipping(Delegating):
 
 def _parses(text: str) -> bool:
     try:
-        return bool(ast.parse(text).body)
+        return bool(parse_module(text).body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False

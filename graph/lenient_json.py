@@ -1,6 +1,5 @@
 """Lenient reading of structured values out of text as it is found in catalogues and recordings: JSON, Python literals, or cut JSON."""
 
-import ast
 import math
 import re
 import sys
@@ -9,6 +8,8 @@ from typing import cast
 
 import orjson
 from pydantic.types import JsonValue
+
+from domain.python_source import parse_literal
 
 MAX_CHARACTERS = 2_000_000
 MAX_DEPTH = 250
@@ -103,7 +104,7 @@ def _python(text: str) -> JsonValue:
     if len(text) > _MAX_PYTHON_CHARACTERS or max(text.count("["), text.count("{"), text.count("(")) > 5_000:
         return None
     try:
-        return _as_json(ast.literal_eval(text), 0)
+        return _as_json(parse_literal(text), 0)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
 

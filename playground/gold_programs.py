@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 
 from domain.model import JsonObject
+from domain.python_source import parse_module
 from domain.tool import ToolDoc
 from graph.sources import read_tools
 from playground.calls import send
@@ -59,7 +60,7 @@ class GoldService:
 
 async def value_of(program: str, names: dict[str, Any]) -> JsonObject:
     """The value of a program's last expression. It is ours, and run as it is; what it names stands in ``names`` afterwards."""
-    tree = ast.parse(program)
+    tree = parse_module(program)
     last = tree.body[-1]
     if isinstance(last, ast.Expr):
         tree.body[-1] = ast.copy_location(ast.Assign([ast.Name("_value", ast.Store())], last.value), last)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 
+from domain.python_source import parse_module
 from domain.tool import ToolId
 
 _LOOK = "look"
@@ -85,7 +86,7 @@ def program_lines(text: str, tools: Mapping[str, ToolId]) -> ProgramLines:
     if len(text) > _TOO_LONG:
         return ProgramLines(text)
     try:
-        tree = ast.parse(text)
+        tree = parse_module(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ProgramLines(text)
     starts = ProgramLines(text).starts

@@ -19,6 +19,7 @@ from agent.text import clean, title
 from domain.errors import UsageError
 from domain.model import JsonObject
 from domain.program import ProgramPlan
+from domain.python_source import parse_module
 from domain.tool import ToolDoc, ToolId
 from graph.description import find
 from wiring.container import Container
@@ -130,7 +131,7 @@ def schema_of(value: JsonValue) -> JsonObject:
 async def _tools_in(text: str, known: Collection[str], container: Container) -> list[ToolDoc]:
     """Those that a text calls by their names. ``known``: names that stand for something else."""
     try:
-        tree = ast.parse(text)
+        tree = parse_module(text)
     except SyntaxError as error:
         raise UsageError(f"line {error.lineno}: this is no Python: {error.msg}") from error
     own = {*FOUND, *known, *bound_names(tree), *dir(builtins)}

@@ -25,6 +25,8 @@ class Announced:
     open: frozenset[str] = frozenset()
     in_loop: bool = False
     cells: frozenset[str] = frozenset()
+    control: Slice | None = None
+    """What decides whether and how often a tainted program makes it; None: it was written before its author saw anything foreign."""
 
 
 class Announcements:

@@ -138,7 +138,7 @@ class ApprovedExecutor:
         )
 
     def _judged(self, told: Announced, undo: str) -> IntendedCall:
-        judged = self._provenance.judged(told.tool, told.arguments, told.slices)
+        judged = self._provenance.judged(told.tool, told.arguments, told.slices, told.control)
         again = not told.tool.safe and self._may_be_done(told)
         summary = "" if told.tool.safe else summary_of(told.tool, told.arguments, judged.origins)
         made_by = told.identity, again, told.tainted, told.text, told.open

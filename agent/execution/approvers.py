@@ -82,6 +82,11 @@ class KeepHostsApart:
 
 def refused(crossing: Crossing) -> str:
     """That a value does not go where a call would send it."""
+    if not crossing.parameter:
+        return (
+            f"Whether and how often this is called depends on what {crossing.source} answers, which {crossing.target}, "
+            "another host, would learn from it: it was not called."
+        )
     return (
         f"The value of {crossing.parameter} stands in an answer of {crossing.source} and was not sent to {crossing.target}, "
         "which is another host."

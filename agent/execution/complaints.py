@@ -1,12 +1,12 @@
 """What is wrong with an argument, in a sentence that says what would be right."""
 
-import ast
 import json
 from typing import Any
 
 from jsonschema import ValidationError
 
 from agent.execution.formats import FORMATS
+from domain.python_source import parse_literal
 from domain.tool import ToolDoc
 
 _BOUNDS = {
@@ -57,7 +57,7 @@ def _place(error: ValidationError) -> str:
 def _names(error: ValidationError, name: str, tool: ToolDoc) -> str:
     value: Any = error.instance
     if error.validator == "required":
-        wanted = str(ast.literal_eval(error.message.removesuffix(" is a required property")))
+        wanted = str(parse_literal(error.message.removesuffix(" is a required property")))
         if name:
             return f"{name} must have the field {wanted}."
         return f"Required parameter {wanted} is missing{_described(tool, wanted)}."

@@ -73,6 +73,7 @@ class Provenance:
         self._others_said = [plain(text) for text in voices.others_said]
         self._others_fixed = _by_place(voices.others_fixed)
         self._heard: list[Heard] = []
+        self._called: dict[ToolId, ToolDoc] = {}
         self._files = FileOrigins()
 
     def give(self, files: Sequence[GivenFile]) -> None:
@@ -80,7 +81,8 @@ class Provenance:
         self._files = FileOrigins(files)
 
     def hear(self, tool: ToolDoc, result: StepResult, reference: str = "") -> None:
-        """Take in what a tool answered."""
+        """Take in what a tool answered; that it answered nothing, or failed, can be told on too."""
+        self._called[tool.id] = tool
         if result.response.strip():
             self._heard.append(Heard(tool, result, reference))
 
@@ -95,12 +97,15 @@ class Provenance:
             if given:
                 self._fixed.setdefault((tool.id, name), set()).update(given)
 
-    def judged(self, tool: ToolDoc, arguments: JsonObject, slices: Sequence[Slice] = ()) -> Judged:
+    def judged(
+        self, tool: ToolDoc, arguments: JsonObject, slices: Sequence[Slice] = (), control: Slice | None = None
+    ) -> Judged:
         """Where the arguments of a call come from. Of a call that changes nothing, only as far as hosts other than its own were heard.
 
         ``slices``: what a program made them of. A value that is found nowhere is then one that it computed, and carries what went into it.
+        ``control``: what decides whether and how often the program makes the call, where that may be there to tell another host of it.
         """
-        if tool.safe and not any(_apart(heard.tool, tool) for heard in self._heard):
+        if tool.safe and not any(_apart(other, tool) for other in self._called.values()):
             return Judged()
         known = {parameter.name: parameter for parameter in tool.parameters}
         made = {one.parameter: one for one in slices}
@@ -114,6 +119,10 @@ class Provenance:
                 crossings |= dict.fromkeys(self._crossings(tool, name, known.get(name), leaf, told))
             if len(leaves) > _MOST and not self._all_fixed(tool, name, leaves):
                 crossings |= dict.fromkeys(_crossing(one, tool, name) for one in self._heard if _apart(one.tool, tool))
+        if control is not None:
+            values = {(one.source, one.target) for one in crossings}
+            told = dict.fromkeys(self._told_by_calling(tool, control))
+            crossings |= {one: None for one in told if (one.source, one.target) not in values}
         return Judged(tuple(origins), tuple(crossings))
 
     def reference(self, tool: ToolDoc, name: str, value: JsonValue) -> tuple[ValueKind, str]:
@@ -237,6 +246,16 @@ class Provenance:
             one for one in others if one not in holding and _went_into(one, made) and one.tool.id not in recorded
         ]
         yield from (_crossing(one, tool, name) for one in holding)
+
+    def _told_by_calling(self, tool: ToolDoc, control: Slice) -> Iterator[Crossing]:
+        """Hosts on whose answers it depends that a call is made. Recorded calls took values of a tool as they are: these may decide, too."""
+        if not tool.host:
+            return
+        recorded = {flow.source for parameter in tool.parameters for flow in parameter.flows}
+        for other in self._called.values():
+            decides = other.id in control.tools or not control.traced
+            if decides and _apart(other, tool) and other.id not in recorded:
+                yield Crossing(source=other.host, target=tool.host)
 
 
 def _went_into(heard: Heard, made: Slice | None) -> bool:

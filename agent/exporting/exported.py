@@ -19,6 +19,7 @@ from agent.text import clean
 from domain.errors import UsageError
 from domain.model import JsonObject
 from domain.program import ProgramPlan
+from domain.python_source import parse_module
 from domain.tool import Parameter, ToolDoc, ToolId
 
 _LONGEST = 300
@@ -104,7 +105,7 @@ def _schema(name: str, plan: ProgramPlan, *, secret: bool) -> JsonObject:
 
 def _secret_inputs(plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc]) -> set[str]:
     """The inputs that reach a parameter which takes a secret. ``UsageError``: a text of the program itself does."""
-    tree = ast.parse(plan.program.text)
+    tree = parse_module(plan.program.text)
     held = {
         target.id: one.value
         for one in ast.walk(tree)

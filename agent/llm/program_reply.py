@@ -10,6 +10,7 @@ from typing import Any, cast
 from agent.llm.client.chat import Reply
 from agent.programs.protocol import WrittenProgram
 from agent.text import clean
+from domain.python_source import parse_literal, parse_module
 
 LONGEST = 16_000
 """Characters of a program."""
@@ -99,7 +100,7 @@ def _with_what_it_uses(programs: Sequence[str]) -> str:
 
 def _names(text: str) -> tuple[set[str], set[str]]:
     """The names that a program reads, and those that it binds."""
-    names = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)]
+    names = [node for node in ast.walk(parse_module(text)) if isinstance(node, ast.Name)]
     loaded = {node.id for node in names if isinstance(node.ctx, ast.Load)}
     return loaded, {node.id for node in names if isinstance(node.ctx, ast.Store)}
 
@@ -163,13 +164,13 @@ def _is_program(text: str) -> bool:
     """Whether a text is Python that does something: single words and prose may parse as well."""
     return _parses(text) and any(
         isinstance(node, (ast.Await, ast.Assign, ast.JoinedStr)) or _looks(node) or _answers(node)
-        for node in ast.walk(ast.parse(text))
+        for node in ast.walk(parse_module(text))
     )
 
 
 def _parses(text: str) -> bool:
     try:
-        ast.parse(text)
+        parse_module(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True
@@ -177,7 +178,7 @@ def _parses(text: str) -> bool:
 
 def _is_value(text: str) -> bool:
     """Whether a text is a value and nothing else, as Python or as JSON writes it."""
-    for read in (ast.literal_eval, json.loads):
+    for read in (parse_literal, json.loads):
         try:
             read(text)
         except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):

@@ -27,6 +27,7 @@ from domain.errors import FootpathError
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.program import Program, ProgramPlan
+from domain.python_source import parse_module
 from domain.tool import ToolDoc, ToolId
 
 SHOWN = 2_000
@@ -254,7 +255,7 @@ class _Going:
 def _holders(text: str) -> dict[tuple[int, int], str]:
     """The names that hold what calls answer, by the lines and columns of the calls."""
     lines, found = text.split("\n"), dict[tuple[int, int], str]()
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(parse_module(text)):
         match node:
             case ast.Assign([ast.Name(name)], ast.Await(ast.Call() as call)):
                 before = lines[call.lineno - 1].encode()[: call.col_offset]

@@ -1,6 +1,5 @@
 """The values that stand in a plan: whoever wrote it, or gave values for its inputs, has said them."""
 
-import ast
 from collections.abc import Collection, Iterator
 
 from pydantic.types import JsonValue
@@ -8,6 +7,7 @@ from pydantic.types import JsonValue
 from agent.execution.provenance import Fixed
 from agent.programs.slices import Setting, SlicedProgram
 from domain.program import ProgramPlan
+from domain.python_source import parse_literal
 from domain.slice import Source
 
 
@@ -40,7 +40,7 @@ def _value(source: Source, plan: ProgramPlan, besides: Collection[str]) -> Itera
     if source.kind == "constant":
         if plan.program.tainted:  # whoever wrote it may have it from a response
             return
-        yield ast.literal_eval(source.name)
+        yield parse_literal(source.name)
     elif source.name in plan.inputs and source.name not in besides:
         value = plan.values.get(source.name, plan.inputs[source.name].get("default"))
         if value is not None:

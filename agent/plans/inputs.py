@@ -13,6 +13,7 @@ from agent.programs.names import FOUND, identifier, named
 from agent.programs.reading import bound_names
 from domain.model import JsonObject
 from domain.program import ProgramPlan
+from domain.python_source import parse_module
 
 
 def shown_inputs(plan: ProgramPlan) -> dict[str, JsonObject]:
@@ -34,7 +35,7 @@ def with_values(plan: ProgramPlan, given: Mapping[str, JsonValue]) -> tuple[Prog
 def with_inputs(plan: ProgramPlan, chosen: Mapping[str, str]) -> ProgramPlan:
     """The plan with those of its inputs alone that are ``chosen``, each with the name that it is to have; the others are their values from now on."""
     text, inputs, values = plan.program.text, dict[str, JsonObject](), dict[str, JsonValue]()
-    taken = {*FOUND, *plan.program.tools, *(bound_names(ast.parse(text)) - plan.inputs.keys())}
+    taken = {*FOUND, *plan.program.tools, *(bound_names(parse_module(text)) - plan.inputs.keys())}
     names = {own: name for name, own in named(chosen, lambda own: (identifier(chosen[own], "value"),), taken)}
     before: list[str] = []
     for own, schema in plan.inputs.items():
@@ -63,7 +64,7 @@ def _renamed(text: str, own: str, name: str) -> tuple[str, list[str]]:
     """The text with another name for an input; where that cannot be put in its place, a line for above it that gives it its old name."""
     if own == name:
         return text, []
-    tree, starts = ast.parse(text), line_starts(text)
+    tree, starts = parse_module(text), line_starts(text)
     quoted = {one for string in ast.walk(tree) if isinstance(string, ast.JoinedStr) for one in ast.walk(string)}
     uses = [one for one in ast.walk(tree) if isinstance(one, ast.Name) and one.id == own]
     if own in bound_names(tree) or any(one in quoted for one in uses):

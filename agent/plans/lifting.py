@@ -19,6 +19,7 @@ from agent.programs.protocol import ASK
 from agent.programs.reading import bound_names, called
 from domain.model import JsonObject
 from domain.program import ProgramPlan
+from domain.python_source import parse_module
 from domain.tool import ToolDoc, ToolId
 
 _COUNTING = (0, 1, 2)
@@ -95,7 +96,7 @@ class _Reading:
         self._inputs = plan.inputs
         self._request = request
         self._docs = docs
-        self._tree = ast.parse(program.text)
+        self._tree = parse_module(program.text)
         self._starts = line_starts(program.text)
         self._above = {child: node for node in ast.walk(self._tree) for child in ast.iter_child_nodes(node)}
         stored = [

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from agent.plans.literals import NotConstantError, constant
 from agent.programs.reading import bound_names
 from domain.program import Program
+from domain.python_source import parse_module
 
 _MODULES = frozenset({"asyncio", "json"})
 _MEANT = _MODULES | {"fill", "float"}
@@ -18,7 +19,7 @@ def other_doings(program: Program) -> Iterator[tuple[int, str]]:
     Raises:
         SyntaxError: it cannot be read.
     """
-    tree = ast.parse(program.text)
+    tree = parse_module(program.text)
     yield from _bound(tree, program)
     yield from _passed_on(tree, program)
     course = _Course(program, bound_names(tree))

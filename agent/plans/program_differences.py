@@ -17,6 +17,7 @@ from agent.programs.dependencies import Flow
 from agent.text import clean
 from domain.errors import NotLinearError
 from domain.program import Program, ProgramPlan
+from domain.python_source import parse_module
 from domain.tool import ToolDoc, ToolId
 
 _LONGEST = 300
@@ -129,7 +130,7 @@ def _calls(program: Program) -> list[_Call]:
 
 def _computed(program: Program) -> list[tuple[int, str]]:
     """What a text does beside its calls and its answer, line by line: what is told of those otherwise is taken out."""
-    tree = ast.parse(program.text)
+    tree = parse_module(program.text)
     answer = tree.body[-1:] if speaks(program) else []
     found: list[tuple[int, str]] = []
     for node in ast.walk(tree):
@@ -207,7 +208,7 @@ def _answers(before: Program, after: Program) -> Iterator[Difference]:
 
 
 def _answer(program: Program) -> str:
-    last = ast.parse(program.text).body[-1:]
+    last = parse_module(program.text).body[-1:]
     return ast.unparse(last[0]) if speaks(program) else ""
 
 

@@ -8,6 +8,7 @@ from agent.programs.dependencies import line_starts
 from agent.programs.stops import LOOK
 from agent.transcript import Transcript
 from domain.program import Program
+from domain.python_source import parse_module
 
 
 def standing_of(transcript: Transcript) -> Program | None:
@@ -45,7 +46,7 @@ def standing(trace: ProgramTrace) -> Program | None:
 
 def _before_its_look(text: str) -> str:
     """What a cell did before it stopped: what stands below was not run."""
-    tree = ast.parse(text)
+    tree = parse_module(text)
     at = next((one for one in tree.body if _is_look(one)), None)
     if at is not None:
         return text.encode()[: _span(text, at)[0]].decode().rstrip(" \t\n;")
@@ -57,7 +58,7 @@ def _before_its_look(text: str) -> str:
 def _without_looks(text: str) -> str:
     """A text with nothing in the places of its looks."""
     source = text.encode()
-    looks = [_span(text, one) for one in ast.walk(ast.parse(text)) if _is_look(one)]
+    looks = [_span(text, one) for one in ast.walk(parse_module(text)) if _is_look(one)]
     for start, end in sorted(looks, reverse=True):
         whole = start == 0 or source[start - 1 : start] == b"\n"
         if whole and source[end : end + 1] == b"\n":

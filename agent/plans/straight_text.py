@@ -13,6 +13,7 @@ from agent.programs.definition_reader import unpacked
 from agent.programs.dependencies import Site, line_starts
 from agent.programs.reading import bound_names
 from domain.program import Program
+from domain.python_source import parse_module
 
 Place = tuple[Site | int, str]
 """A call, or the number of an earlier result from 1, and a field of its answer: ``items[0].lat``, ``items[].lat`` for an item that is named."""
@@ -53,7 +54,7 @@ class StraightText:
         """
         self._answered = answered
         self._cells = cells
-        self._trees = {number: ast.parse(cells[number].text) for number in sorted(cells)}
+        self._trees = {number: parse_module(cells[number].text) for number in sorted(cells)}
         self._held: dict[str, ast.expr] = {}
         self._sites: dict[ast.AST, Site] = {}
         self._stored = Counter[str]()

@@ -26,6 +26,7 @@ from agent.text import clean
 from domain.errors import UsageError
 from domain.event import Event, ProgramEnded, ProgramFailed, ProgramStarted, ResponseCompressed
 from domain.program import Program, ProgramPlan
+from domain.python_source import parse_module
 
 _LOOKS = "it stops to look at values, and nobody goes on with a plan from there: take the look out"
 
@@ -33,7 +34,7 @@ _LOOKS = "it stops to look at values, and nobody goes on with a plan from there:
 async def tools_of(plan: ProgramPlan, evidence: Evidence) -> Path:
     """The tools of a plan's calls, in the order of its text, read. ``UsageError`` where it calls nothing, or what is not there."""
     try:
-        named = [call.func.id for call in calls(ast.parse(plan.program.text)) if isinstance(call.func, ast.Name)]
+        named = [call.func.id for call in calls(parse_module(plan.program.text)) if isinstance(call.func, ast.Name)]
     except (SyntaxError, ValueError, RecursionError) as error:
         raise UsageError(f"the plan is no program that can be read: {error}") from None
     path = tuple(plan.program.tools[name] for name in named if name in plan.program.tools)
@@ -141,7 +142,7 @@ def _for_which(broken: Broken, program: Program) -> str:
     """The call that was to be made where a plan broke off, if it stands on more than that line."""
     within = [
         call
-        for call in calls(ast.parse(program.text))
+        for call in calls(parse_module(program.text))
         if isinstance(call.func, ast.Name)
         and call.func.id in program.tools
         and call.lineno < broken.line <= (call.end_lineno or call.lineno)

@@ -13,6 +13,7 @@ from agent.programs.reading import Place, Unreadable, bound_names, calls, place_
 from agent.programs.rewriting import rewritten
 from agent.programs.signatures import PREAMBLE, Signature
 from agent.programs.type_complaints import type_complaints
+from domain.python_source import parse_module
 from domain.tool import ToolDoc
 
 MOST = 5
@@ -102,12 +103,12 @@ def put_right(
     text: str, tree: ast.Module, known: Known, *, answers: bool = True
 ) -> tuple[str, ast.Module, dict[Place, Place]]:
     """The text that is to be run, its tree, and where what stands in it stood before. ``answers``: what it ends in is its answer."""
-    changed = ast.parse(text)
+    changed = parse_module(text)
     if not rewritten(changed, known.tools, known.there, answers=answers) or not changed.body:
         return text, tree, {}
     try:
         written = ast.unparse(changed)
-        anew = ast.parse(written)
+        anew = parse_module(written)
     except (SyntaxError, ValueError, RecursionError):
         return text, tree, {}  # an f-string that only a later Python can write
     pairs = [(place_of(new), place_of(old)) for new, old in zip(ast.walk(anew), ast.walk(changed), strict=False)]

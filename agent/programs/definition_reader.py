@@ -107,6 +107,7 @@ class _Reader(ast.NodeVisitor):
         place = self._place
         self.visit(node.subject)
         for case in node.cases:
+            self.visit(case.pattern)
             for part in ast.walk(case.pattern):
                 held = getattr(part, "rest", None) or getattr(part, "name", None)
                 if isinstance(held, str):

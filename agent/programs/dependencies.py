@@ -10,6 +10,7 @@ from agent.programs.definitions import Place
 from agent.programs.gathering import Gathering
 from agent.programs.reading import calls
 from domain.program import Program
+from domain.python_source import parse_module
 
 Site = tuple[int, int]
 """A call of a program: the program's number, and where the call begins in its text, in UTF-8 bytes."""
@@ -52,7 +53,7 @@ class Flow:
     def __init__(self, cells: Mapping[int, Program]) -> None:
         """``SyntaxError`` and the like where a text cannot be read."""
         numbers = sorted(cells)
-        trees = [ast.parse(cells[number].text) for number in numbers]
+        trees = [parse_module(cells[number].text) for number in numbers]
         self.found = read_definitions(trees)
         self.calls: dict[Site, ast.Call] = {}
         self.tools = {name: tool for one in cells.values() for name, tool in one.tools.items()}

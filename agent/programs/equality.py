@@ -24,6 +24,7 @@ from typing import Any, cast
 
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
+from domain.python_source import parse_module
 
 ANSWER = "answer"
 """The key of what a program says."""
@@ -47,7 +48,7 @@ def same_program(one: ProgramPlan, other: ProgramPlan, *, wording: bool = True) 
 def form_of(plan: ProgramPlan, *, wording: bool = True) -> Form:
     """What counts of a program."""
     try:
-        tree = ast.parse(plan.program.text)
+        tree = parse_module(plan.program.text)
         reading = _Reading(plan.program, plan.inputs, wording=wording)
         text = reading.of(tree)
     except (SyntaxError, ValueError, RecursionError):

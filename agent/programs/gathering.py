@@ -4,6 +4,7 @@ import ast
 from collections.abc import Collection
 from typing import Literal
 
+from agent.programs.control_flow import ControlFlow
 from agent.programs.definitions import Definition, Definitions, Place
 from agent.programs.earlier import EARLIER
 from agent.programs.protocol import ASK
@@ -20,18 +21,30 @@ class Gathering:
     counts, too, since it decides how often something is done.
     """
 
-    def __init__(self, found: Definitions, tools: Collection[str], site: Place, *, rounds: bool = True) -> None:
+    def __init__(
+        self,
+        found: Definitions,
+        tools: Collection[str],
+        site: Place,
+        *,
+        rounds: bool = True,
+        control: ControlFlow | None = None,
+    ) -> None:
+        """``control``: what decides that a value is this one counts as a part of it, whatever stands in it."""
         self._found = found
         self._tools = tools
         self._site = site
         self._rounds = rounds
+        self._control = control
         self.parts: dict[ast.expr, PartKind] = {}
         self._seen = set[ast.AST]()
+        self._contents = set[str]()
+        self._defined = set[Definition]()
         self._left: list[ast.AST] = []
         self.conditions: list[ast.expr] = []
         self.lines: set[int] = set()
 
-    def take(self, whole: ast.expr, site: Place | None = None) -> None:
+    def take(self, whole: ast.AST, site: Place | None = None) -> None:
         """Gather from one expression. ``site``: another place where it is used, before the place of what was taken until now."""
         self._site = site or self._site
         self._left.append(whole)
@@ -88,9 +101,19 @@ class Gathering:
         return name.id == EARLIER and not self._found.known(self._found.names[name])
 
     def _is_tool(self, name: ast.Name) -> bool:
-        return name.id in self._tools and not self._found.known(self._found.names[name])
+        means = self._found.names.get(name)
+        return name.id in self._tools and (means is None or not self._found.known(means))
 
     def _name(self, name: ast.Name) -> None:
+        if self._control is not None:
+            if name not in self._found.names:  # of an annotation, or one that stands for anything
+                self.parts[name] = "name"
+                return
+            if name.id not in self._contents:
+                self._contents.add(name.id)
+                self._left += self._control.deciding_contents(name.id)
+            if function := self._found.function(name):
+                self._left += self._control.within(function)
         if self._found.known(self._found.names[name]):
             for definition in self._found.reaching(name, self._site):
                 self._definition(definition)
@@ -99,6 +122,11 @@ class Gathering:
 
     def _definition(self, definition: Definition) -> None:
         place = definition.place
+        if self._control is not None and definition not in self._defined:
+            self._defined.add(definition)
+            for value in definition.values:
+                self._left += self._control.deciding_value(value)
+                self._left += self._control.within(value) if definition.raised else ()
         if place.cell == self._site.cell:
             self.lines |= {getattr(part, "lineno", 0) for part in definition.values} - {0}
         if definition.raised:

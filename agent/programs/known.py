@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from domain.model import JsonObject
+from domain.python_source import parse_module
 from domain.solution import Solution
 from domain.tool import ToolId
 
@@ -53,7 +54,7 @@ def called_as(text: str, names: Mapping[str, str]) -> str:
     """A text whose functions go by the names that they have in an offer; where none has another, as it stands."""
     if all(name == other for name, other in names.items()):
         return text
-    tree = ast.parse(text)
+    tree = parse_module(text)
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             node.id = names.get(node.id, node.id)

@@ -64,6 +64,8 @@ class ProgramLeave:
         default_factory=dict[tuple[str, int, int, int], tuple[Slice, ...]]
     )
 
+    _controls: dict[tuple[str, int, int, int], Slice] = field(default_factory=dict[tuple[str, int, int, int], Slice])
+
     def tell(self, calls: Iterable[WaitingCall]) -> None:
         """These calls wait to be made."""
         self.subtask.announcements.tell(self._announced(call) for call in calls)
@@ -73,7 +75,17 @@ class ProgramLeave:
         place = call.function, call.start, call.end, call.back
         if place not in self._slices:
             self._slices[place] = self._sliced.slices(*place)
+            self.control(call)  # a long text takes its time, and this is asked for in a thread first
         return tuple(one for one in self._slices[place] if one.parameter not in call.open)
+
+    def control(self, call: WaitingCall) -> Slice | None:
+        """What decides whether and how often it is made; None where its author was shown nothing foreign before it was written."""
+        if not self.program.tainted:
+            return None
+        place = call.function, call.start, call.end, call.back
+        if place not in self._controls:
+            self._controls[place] = self._sliced.control(*place)
+        return self._controls[place]
 
     def _announced(self, call: WaitingCall) -> Announced:
         place = call.function, call.start, call.end, call.back
@@ -83,6 +95,7 @@ class ProgramLeave:
             call.arguments,
             self.slices(call),
             tainted=self.program.tainted,
+            control=self.control(call),
             text=self.program.text,
             open=call.open,
             in_loop=self._sliced.in_loop(*place),

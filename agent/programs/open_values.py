@@ -16,6 +16,7 @@ from agent.programs.stops import NAMED
 from domain.errors import InvalidArgumentsError
 from domain.plan import Binding
 from domain.program import Program
+from domain.python_source import parse_module
 from domain.tool import ToolDoc, ToolId
 
 
@@ -100,7 +101,7 @@ class NamedItems:
         own = self._program.model_copy(update={"tools": {**self._program.tools, NAMED: ToolId("")}})
         pairs = feeds({0: own}).pairs
         starts, found = line_starts(own.text), dict[int, str]()
-        for node in ast.walk(ast.parse(own.text)):
+        for node in ast.walk(parse_module(own.text)):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in own.tools:
                 found[starts[node.lineno - 1] + node.col_offset] = node.func.id
         takers: dict[int, list[str]] = {place: [] for place, name in found.items() if name == NAMED}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from io import StringIO
 
 from agent.programs.quotes import with_other_quotes
+from domain.python_source import parse_module
 
 LONGEST = 20_000
 """Characters of a text; what a model writes has some hundreds."""
@@ -50,7 +51,7 @@ def read(text: str, longest: int = LONGEST) -> tuple[str, ast.Module] | Unreadab
             return Unreadable("The program is too large or too deeply nested: write it more simply.")
         if _ambiguous(lines):
             lines = ast.unparse(tree)
-            tree = ast.parse(lines)
+            tree = parse_module(lines)
     except SyntaxError as error:
         said = f"Line {error.lineno or 0} is no Python: {error.msg}{_shown(error.text)}"
         return Unreadable(said, error.lineno or 0, max(error.offset or 0, 0))
@@ -102,12 +103,12 @@ def bound_names(tree: ast.AST) -> set[str]:
 
 def _parsed(text: str) -> tuple[str, ast.Module]:
     try:
-        return text, ast.parse(text)
+        return text, parse_module(text)
     except SyntaxError:
         requoted = with_other_quotes(text)
         if requoted == text:
             raise
-        return requoted, ast.parse(requoted)
+        return requoted, parse_module(requoted)
 
 
 def _unbounded(tree: ast.Module, most: int) -> bool:

@@ -7,9 +7,11 @@ import ast
 import builtins
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from agent.execution.user_values import plain, plain_value, stands
 from agent.execution.wording import quoted, titled
+from agent.programs.control_flow import ANYTHING, ControlFlow
 from agent.programs.definition_reader import read_definitions
 from agent.programs.definitions import Scope
 from agent.programs.dependencies import line_starts
@@ -20,6 +22,7 @@ from agent.programs.protocol import ASK
 from agent.programs.stops import FILL, LOOK, NAMED
 from agent.text import clean
 from domain.program import Program
+from domain.python_source import parse_literal, parse_module
 from domain.slice import Slice, Source
 from domain.tool import ToolId
 
@@ -55,9 +58,10 @@ class SlicedProgram:
 
     def __init__(self, cells: Sequence[str], setting: Setting) -> None:
         """Cells are texts that parse."""
-        modules = [ast.parse(text) for text in cells]
+        modules = [parse_module(text) for text in cells]
         self._setting = setting
         self._last = len(modules) - 1
+        self._modules = modules
         self._found = read_definitions(modules)
         self._said = [plain(text) for text in setting.said]
         self._calls = [_calls(text, module) for text, module in zip(cells, modules, strict=True)]
@@ -84,6 +88,23 @@ class SlicedProgram:
         for (name, parameter, _), made in gathered.items():
             found = (one for at, kind in made.parts.items() for one in self._sources(kind, at, self._last))
             yield from ((name, parameter, source) for source in dict.fromkeys(found))
+
+    def control(self, function: str, start: int, end: int, back: int = 0) -> Slice:
+        """What decides whether, how often and with which of its values the call that stands there is made; of a place that is not exact, anything may."""
+        span = start, end
+        call = self._calls[self._last - back].get(span) if back <= self._last else None
+        if call is None:
+            return Slice(parameter="", expression="", sources=(Source(kind="unknown", name=ANYTHING),))
+        site = self._found.places[call]
+        gathered = Gathering(self._found, self._setting.tools, site, control=self._control_flow)
+        for part in (*self._control_flow.deciding(call), call.func, *call.args, *(one.value for one in call.keywords)):
+            gathered.take(part)
+        made = dict.fromkeys(one for at, kind in gathered.parts.items() for one in self._sources(kind, at, site.cell))
+        return Slice(parameter="", expression=function, sources=tuple(one for one in made if one.kind != "constant"))
+
+    @cached_property
+    def _control_flow(self) -> ControlFlow:
+        return ControlFlow(self._modules, self._setting.tools)
 
     def in_loop(self, function: str, start: int, end: int, back: int = 0) -> bool:
         """Whether the call that stands there may be made more than once."""
@@ -120,7 +141,7 @@ class SlicedProgram:
 
     def _sources(self, kind: PartKind, at: ast.expr, cell: int) -> Iterator[Source]:
         place = self._found.places.get(at)
-        line = at.lineno if place is None or place.cell == cell else 0
+        line = getattr(at, "lineno", 0) if place is None or place.cell == cell else 0
         match kind, at:
             case "constant", ast.Constant(value):
                 yield Source(kind="constant", name=repr(value), line=line)
@@ -155,7 +176,7 @@ class SlicedProgram:
         """A constant is its user's where it stands in what they said."""
         if source.kind != "constant":
             return source
-        text = plain_value(ast.literal_eval(source.name))
+        text = plain_value(parse_literal(source.name))
         said = bool(text) and any(stands(text, message) for message in self._said)
         return source.model_copy(update={"kind": "said"}) if said else source
 
@@ -163,7 +184,7 @@ class SlicedProgram:
 def answer_rests_on_calls(program: Program) -> bool:
     """Whether a tool's answer goes into what a program answers, or decides it. False where the text cannot be read."""
     try:
-        module = ast.parse(program.text)
+        module = parse_module(program.text)
         found = read_definitions([module])
     except (SyntaxError, ValueError, RecursionError):
         return False

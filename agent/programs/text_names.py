@@ -4,6 +4,8 @@ import ast
 from collections import Counter
 from collections.abc import Iterable
 
+from domain.python_source import parse_module
+
 
 def used(text: str) -> frozenset[str]:
     """The names that it reads."""
@@ -12,7 +14,7 @@ def used(text: str) -> frozenset[str]:
 
 def places(text: str) -> Counter[str]:
     """In how many places it reads each name."""
-    tree = ast.parse(text)
+    tree = parse_module(text)
     return Counter(node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
 
 
@@ -28,7 +30,7 @@ def made(texts: Iterable[str]) -> frozenset[str]:
     """The names that texts leave behind for what comes after them: those of their outermost level."""
     found: set[str] = set()
     for text in texts:
-        for node in ast.walk(ast.parse(text)):
+        for node in ast.walk(parse_module(text)):
             match node:
                 case ast.Name(ctx=ast.Store()):
                     found.add(node.id)

@@ -1,10 +1,10 @@
 """What the type check finds, as far as it is surely wrong: documents may tell less than there is, and values may be null where none is."""
 
-import ast
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from agent.programs.signatures import Signature
+from domain.python_source import parse_literal
 from domain.tool import ToolDoc
 
 _LINE = re.compile(r"(\d+):(\d+): \w+\[([a-z-]+)\] (.*)")
@@ -68,7 +68,7 @@ def _is_member_by_text(given: str, expected: str) -> bool:
     """Whether every value of ``given`` is one of ``expected`` as it is written: a call sends ``True`` where ``"true"`` is allowed."""
     try:
         members, values = (
-            {str(value).casefold() for value in ast.literal_eval(literal.partition(" | ")[0].removeprefix("Literal"))}
+            {str(value).casefold() for value in parse_literal(literal.partition(" | ")[0].removeprefix("Literal"))}
             for literal in (expected, given)
         )
     except (SyntaxError, ValueError):  # the type checker shortens long lists

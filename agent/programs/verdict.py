@@ -20,6 +20,7 @@ from agent.wrong_answers import said_again
 from domain.event import ProgramEnded, QuestionAnswered
 from domain.plan import StepResult
 from domain.program import Answered
+from domain.python_source import parse_module
 from domain.tool import ToolDoc, ToolId
 
 _RANK: dict[Answered, int] = {"no": 0, "partly": 1, "yes": 2}
@@ -255,7 +256,7 @@ def _named(names: Sequence[str]) -> str:
 
 def _words(ran: Ran) -> Iterator[str]:
     """Where an answer may have its words from: texts of the program, and what calls answered."""
-    for node in ast.walk(ast.parse(ran.text)):
+    for node in ast.walk(parse_module(ran.text)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value
     for _, result in (*ran.before, *ran.calls):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from agent.programs.dependencies import line_starts
 from agent.programs.stops import WATCH
+from domain.python_source import parse_module
 
 _SIMPLE = ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr | ast.Assert | ast.Delete | ast.Pass
 _BLOCKS = ("body", "orelse", "finalbody")
@@ -44,7 +45,7 @@ class WatchedText:
 
 def watched(text: str) -> WatchedText:
     """A text that parses, made to tell where it is."""
-    tree, starts, source = ast.parse(text), line_starts(text), text.encode()
+    tree, starts, source = parse_module(text), line_starts(text), text.encode()
     told = _Telling(source, starts, tree.body[-1] if tree.body else None)
     puts = tuple(sorted(told.block(tree.body), key=lambda put: put[0]))
     return WatchedText(b"".join(_with(source, puts)).decode(), puts)

@@ -12,6 +12,7 @@ from agent.execution.validation import value_schema
 from agent.programs.reading import called
 from domain.model import JsonObject
 from domain.program import Program
+from domain.python_source import parse_module
 from domain.solution import Solution
 from domain.tool import Parameter, ToolDoc, ToolId
 from graph.lenient_json import read_value
@@ -28,7 +29,7 @@ def fingerprints(program: Program, docs: Mapping[ToolId, ToolDoc]) -> dict[ToolI
     of its documented answer that the text names. Descriptions, defaults, order, and what the program does not use do not count.
     """
     try:
-        tree = ast.parse(program.text)
+        tree = parse_module(program.text)
     except (SyntaxError, ValueError, RecursionError):
         tree = ast.Module([], [])
     words = frozenset(

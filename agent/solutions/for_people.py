@@ -15,6 +15,7 @@ from agent.text import clean
 from domain.errors import UsageError
 from domain.model import JsonObject
 from domain.program import ProgramPlan
+from domain.python_source import parse_module
 from domain.solution import Solution, SolutionOrigin
 
 
@@ -33,7 +34,7 @@ def solution_of(
     if origin != "person":
         inputs = {name: _asked_for(name, one, own) for name, one in inputs.items()}
     bare = plan.model_copy(update={"values": {}, "inputs": inputs})
-    sites = sorted(calls(ast.parse(plan.program.text)), key=place_of)
+    sites = sorted(calls(parse_module(plan.program.text)), key=place_of)
     tools = [plan.program.tools.get(one.func.id) for one in sites if isinstance(one.func, ast.Name)]
     path = tuple(dict.fromkeys(tool for tool in tools if tool is not None))
     return Solution(

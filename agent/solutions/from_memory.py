@@ -9,6 +9,7 @@ from agent.plans.request_template import Words, named_in, spoken
 from agent.programs.reading import called
 from domain.memory import EarlierMemory
 from domain.model import JsonObject
+from domain.python_source import parse_module
 from domain.solution import Solution
 from domain.tool import ToolId
 
@@ -47,7 +48,7 @@ def _taken(earlier: EarlierMemory) -> Iterator[tuple[str, str]]:
         tool: {one.parameter: one.reference for one in bindings if one.origin == "request" and one.reference}
         for tool, bindings in zip(earlier.memory.path, earlier.memory.bindings, strict=False)
     }
-    for node in ast.walk(ast.parse(program.text)):
+    for node in ast.walk(parse_module(program.text)):
         function = called(node)
         if isinstance(node, ast.Call) and function in program.tools:
             names, words = program.arguments.get(function, {}), said.get(program.tools[function], {})

@@ -29,6 +29,7 @@ from domain.event import (
 )
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
+from domain.python_source import parse_module
 from domain.solution import Solution
 from domain.taken import SolutionTaken
 from domain.tool import ToolDoc, ToolId
@@ -203,7 +204,7 @@ def _after_an_answer(subtask: SubtaskTranscript) -> bool:
 
 def path_of(program: Program) -> tuple[ToolId, ...]:
     """The tools of a text, by the first places that call them."""
-    calls = [node for node in ast.walk(ast.parse(program.text)) if isinstance(node, ast.Call)]
+    calls = [node for node in ast.walk(parse_module(program.text)) if isinstance(node, ast.Call)]
     names = [called(node) for node in sorted(calls, key=lambda node: (node.lineno, node.col_offset))]
     return tuple(dict.fromkeys(program.tools[name] for name in names if name in program.tools))
 

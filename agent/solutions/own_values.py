@@ -12,6 +12,7 @@ from pydantic.types import JsonValue
 from agent.plans.said_words import words_of
 from agent.programs.reading import called
 from domain.program import Program
+from domain.python_source import parse_module
 from domain.tool import ToolDoc, ToolId
 
 _MANY = 100
@@ -37,7 +38,7 @@ def own_values(
     request or a tool's document. ``seen``: what its author was shown of responses: what stands there may be from there; ``answers``: responses
     of which it may have been shown anything: a text that stands there may be.
     """
-    tree = ast.parse(program.text)
+    tree = parse_module(program.text)
     found = [
         value
         for value, known in _constants(tree, program, docs)
@@ -55,7 +56,7 @@ def words_of_answers(program: Program, request: str, answers: Collection[str]) -
     """
     texts = [
         node.value
-        for node in ast.walk(ast.parse(program.text))
+        for node in ast.walk(parse_module(program.text))
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value
     ]
     said = dict.fromkeys(hit[0] for text in texts for hit in _OF_ITS_OWN.finditer(text))

@@ -25,6 +25,7 @@ from agent.text import clean
 from domain.errors import ConflictError
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
+from domain.python_source import parse_module
 from domain.solution import Solution, program_of
 from domain.tool import Parameter, ToolDoc, ToolId
 from graph.identifiers import words
@@ -58,7 +59,7 @@ def shareable(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> Solution:
         raise ConflictError(
             "each request that it serves holds a value of its owner's: name an input in its place, and share it then"
         )
-    text = ast.unparse(ast.parse(solution.plan.program.text))
+    text = ast.unparse(parse_module(solution.plan.program.text))
     return _bare(solution, _with_text(solution.plan, text), patterns).model_copy(update={"promoted": True})
 
 
@@ -140,7 +141,7 @@ def tools_of(solution: Solution) -> set[ToolId]:
 
 def _asked_texts(program: Program) -> list[str]:
     """Return the texts that a program's questions may be made of: all its constants, where it asks anything."""
-    parts = (part for part in ast.walk(ast.parse(program.text)) if isinstance(part, ast.Constant))
+    parts = (part for part in ast.walk(parse_module(program.text)) if isinstance(part, ast.Constant))
     return [part.value for part in parts if isinstance(part.value, str)] if _asks(program) else []
 
 
@@ -194,7 +195,7 @@ def _with_text(plan: ProgramPlan, text: str) -> ProgramPlan:
 def _told(solutions: Sequence[Solution]) -> Iterator[tuple[str, str]]:
     """All that owners say in their solutions, each text with its owner."""
     for one in solutions:
-        told = (*one.patterns, ast.unparse(ast.parse(one.plan.program.text)), *one.plan.inputs)
+        told = (*one.patterns, ast.unparse(parse_module(one.plan.program.text)), *one.plan.inputs)
         yield from ((one.owner, text) for text in told)
 
 
@@ -219,7 +220,7 @@ def _words(text: str) -> Iterator[str]:
 
 def _without_own_words(plan: ProgramPlan, public: AbstractSet[str]) -> tuple[ProgramPlan, dict[str, str]]:
     """The plan with other names for what only its author calls so, its answer without words that are only its author's, and the names of its inputs."""
-    tree = ast.parse(plan.program.text)
+    tree = parse_module(plan.program.text)
     bound = bound_names(tree)
     kept = {*plan.program.tools, *FOUND}
     names: dict[str, str] = {}

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
+from domain.python_source import parse_module
 from domain.tool import JsonType, Parameter, ToolDoc, tool_id
 from domain.trajectory import Call, Outcome, Trajectory
 from graph.importers.records import Record, RecordError, Skipped, as_list, as_object, json_text, optional_text, text
@@ -83,7 +84,7 @@ def _tool(row: Record) -> ToolDoc:
 def _assignments(source: str) -> Record:
     """The literals that a snippet of Python assigns to names; it is read, never run. One API's is a full stop: nothing."""
     try:
-        body = ast.parse(source).body
+        body = parse_module(source).body
         return {
             node.targets[0].id: ast.literal_eval(node.value)
             for node in body

@@ -8,6 +8,7 @@ from agent.programs.names import TAKEN, named, tool_names
 from agent.programs.reading import bound_names, calls
 from agent.programs.signatures import Signature, signatures_of
 from domain.errors import UsageError
+from domain.python_source import parse_module
 from domain.tool import ToolDoc, ToolId
 from graph.description import find
 from server.gateway.backend import Backend
@@ -63,7 +64,7 @@ async def supplied(backend: Backend, tools: Iterable[ToolId]) -> dict[ToolId, To
 def _called(text: str) -> Iterable[str]:
     """Names that a text calls as functions and does not make itself; none where it cannot be read: the check says why."""
     try:
-        tree = ast.parse(text)
+        tree = parse_module(text)
     except (SyntaxError, ValueError, RecursionError):
         return []
     names = {call.func.id for call in calls(tree) if isinstance(call.func, ast.Name)}

@@ -72,7 +72,8 @@ class DecisionBody(BaseModel):
     )
     always: bool = Field(
         default=False,
-        description="With allow: do not ask for this tool again, in any run, while it is where it is and its values have such origins.",
+        description="With allow of a call: do not ask for this tool again, in any run, while it is where it is and its values have such origins. "
+        "With allow or deny of a flow: do not ask about these two hosts again, in any run; without it, the answer is for this run.",
     )
     corrections: Annotated[
         list[Correction],
@@ -136,8 +137,8 @@ async def answer_run(run_id: str, input_id: str, body: DecisionBody, user: User,
     kind = asked.kind
     if body.decision not in DECISIONS[kind]:
         raise UsageError(f"this question is answered with one of: {', '.join(DECISIONS[kind])}")
-    if body.always and (body.decision != "allow" or kind != "call"):
-        raise UsageError("only a call that is allowed can be allowed always")
+    if body.always and kind != "flow" and (body.decision != "allow" or kind != "call"):
+        raise UsageError("always goes with allow of a call, and with allow or deny of what goes from host to host")
     if body.corrections and (body.decision != "allow" or kind != "call"):
         raise UsageError("only a call that is allowed can be corrected")
     if body.version is not None and (body.decision != "allow" or kind != "plan"):
@@ -149,10 +150,10 @@ async def answer_run(run_id: str, input_id: str, body: DecisionBody, user: User,
     else:
         said = await _said(asked, body)
         answered = _shown(await services.storage.inputs.answer(run_id, input_id, user.id, said))
-    if body.always:
+    if body.always and kind == "call":
         reach = Reach.model_validate(_question(asked).get("reach", {}))
         await services.storage.allowed_tools.allow(user.id, answered.tool, reach, _kinds(answered))
-    if kind == "flow":
+    if body.always and kind == "flow":
         hosts, allowed = _question(asked)["flow"], body.decision == "allow"
         await services.storage.host_transfers.decide(user.id, hosts["source"], hosts["target"], allowed=allowed)
     services.worker.look()

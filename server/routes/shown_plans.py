@@ -19,6 +19,7 @@ from agent.programs.signatures import Signature
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument, Take
 from domain.program import Program
+from domain.python_source import parse_module
 from domain.tool import ToolDoc, ToolId
 from server.runs.checked_plans import PlanAsProgram
 from server.runs.plan_functions import PlanFunctions
@@ -175,7 +176,7 @@ async def _suggestions(
 def _calls(program: Program, functions: PlanFunctions) -> dict[str, Any]:
     """Nothing of a text that cannot be read."""
     try:
-        tree = ast.parse(program.text)
+        tree = parse_module(program.text)
     except (SyntaxError, ValueError, RecursionError):
         return {"calls": [], "feeds": [], "answer": []}
     read, starts, found = feeds({1: program}), line_starts(program.text), list[PlannedCall]()

@@ -36,6 +36,8 @@ _log = logging.getLogger(__name__)
 READS_ONLY = "reads_only"
 """Of a run's settings: it was asked for with a program's token that may change nothing."""
 _CHOSEN_BY_NOBODY = " The planner of this run takes the tools that are nearest to the request, whatever it asks for."
+_NOT_NOW = "You did not allow it this time; the next run asks again."
+_NEVER = "You said never to ask about these two hosts: take that back under Permissions, at /?view=leave of the page."
 _CHOSEN_BY_ANOTHER = " The call was chosen by the author of the template, who is not you."
 
 
@@ -99,22 +101,20 @@ class UserApprover:
         return await shielded(self._questions.storage.effects.get(self._questions.run.id, key)) is not None
 
     async def _may_go(self, call: IntendedCall, crossings: tuple[Crossing, ...]) -> None:
-        """Ask about each pair of hosts once, and keep to what was said of it."""
+        """Ask about each pair of hosts once a run, unless its user has said what holds for all runs."""
         storage, run = self._questions.storage, self._questions.run
         for one in {(crossing.source, crossing.target): crossing for crossing in crossings}.values():
             decided = await shielded(storage.host_transfers.get(run.user_id, one.source, one.target))
             allowed = decided.allowed if decided else await self._asked_to_go(call, one)
             _log.info(
                 "%s of an answer of %s to %s: %s",
-                one.parameter,
+                one.parameter or "the making of a call that depends",
                 one.source,
                 one.target,
                 "sent" if allowed else "not sent",
             )
             if not allowed:
-                raise NotAllowedError(
-                    f"{refused(one)} You said so; DELETE /api/v1/me/host-transfers/{one.source}/{one.target} has it asked again."
-                )
+                raise NotAllowedError(f"{refused(one)} {_NEVER if decided else _NOT_NOW}")
 
     async def _asked_to_go(self, call: IntendedCall, crossing: Crossing) -> bool:
         tool = call.tool
@@ -128,8 +128,7 @@ class UserApprover:
             origins=call.judged.origins,
             summary=call.summary or summary_of(tool, call.arguments, call.judged.origins),
             undo=call.undo,
-            reason=f"May what {crossing.source} answers go to {crossing.target}? {clean(tool.api, 80)} would send its "
-            f"{clean(crossing.parameter, 80)} there. What you say counts for these two until you take it back.",
+            reason=f"May what {crossing.source} answers go to {crossing.target}? {_how_it_goes(tool, crossing)}",
         )
         hosts = {"source": crossing.source, "target": crossing.target}
         return (await self._questions.answered(question, {"flow": hosts}))["decision"] == "allow"
@@ -207,6 +206,14 @@ def _reason(call: IntendedCall, together: Sequence[IntendedCall]) -> str:
     )
     more = "".join(f" {one}" for one in besides if one)
     return f"May {clean(call.tool.api, 80)} be called? {why_asked(call.tool)}{more}{looks}"
+
+
+def _how_it_goes(tool: ToolDoc, crossing: Crossing) -> str:
+    """How something of a response would get to another host."""
+    name = clean(tool.api, 80)
+    if not crossing.parameter:
+        return f"Whether and how often {name} is called depends on what {crossing.source} answers, so its calls would tell it."
+    return f"{name} would send its {clean(crossing.parameter, 80)} there."
 
 
 def _told(call: IntendedCall) -> tuple[ValueOrigin, ...]:

@@ -1,4 +1,4 @@
-"""A value that one service answered goes to another only where its user lets it: asked once for two hosts, and never by a command."""
+"""A value that one service answered goes to another only where its user lets it, once or always, and never by a command."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ from tests.attacks.services import (
     serving,
     told_of,
 )
-from tests.flows.served import ROOT, registered
+from tests.flows.served import ROOT, Client, registered
 from tests.models.brain import Brain, Line, advance_to, bind, move
 from tests.models.openai_server import model_server_in_thread
 
@@ -61,21 +61,41 @@ def test_a_read_that_carries_a_value_to_another_host_asks_once(tmp_path: Path) -
         assert (asked.asks, asked.host, broker.asked) == ("flow", broker.host, [])
         assert clinic.host in asked.reason
         assert [(one.parameter, one.kind, one.host) for one in asked.origins] == [("record", "field", clinic.host)]
-        always = {"decision": "allow", "always": True}
-        assert ada.call("POST", f"/runs/{run}/inputs/{asked.input}", always).status_code == 400
         assert decided(ada, run, asked, "allow") == "answered"
         assert len(broker.asked) == 1
+        assert ada.call("GET", "/me/host-transfers").json() == []  # it was for this run
         again = ada.ask(REQUEST, policy="llm")[1]
-        assert outcome_of(ada, again) == "answered"
+        assert decided(ada, again, question_of(ada, again), "allow", always=True) == "answered"
         assert len(broker.asked) == 2
+        unasked = ada.ask(REQUEST, policy="llm")[1]
+        assert outcome_of(ada, unasked) == "answered"
+        assert len(broker.asked) == 3
         (kept,) = ada.call("GET", "/me/host-transfers").json()
         assert (kept["source"], kept["target"], kept["allowed"]) == (clinic.host, broker.host, True)
         assert ada.call("DELETE", f"/me/host-transfers/{clinic.host}/{broker.host}").status_code == 204
-        third = ada.ask(REQUEST, policy="llm")[1]
-        assert decided(ada, third, question_of(ada, third), "deny") == "gave_up"
+
+
+def test_a_refusal_is_for_one_run_unless_its_user_says_never(tmp_path: Path) -> None:
+    with (
+        two_hosts(tmp_path) as (clinic, broker, store, chosen),
+        serving(store, tmp_path / "home", clinic, broker, **chosen) as address,
+    ):
+        ada = registered(address)
+        run = ada.ask(REQUEST, policy="llm")[1]
+        assert decided(ada, run, question_of(ada, run), "deny") == "gave_up"
+        assert "the next run asks again" in _told(ada, run)
+        second = ada.ask(REQUEST, policy="llm")[1]
+        assert decided(ada, second, question_of(ada, second), "deny", always=True) == "gave_up"
         last = ada.ask(REQUEST, policy="llm")[1]
-        assert outcome_of(ada, last) == "gave_up"  # what was denied is not asked again
-        assert len(broker.asked) == 2
+        assert outcome_of(ada, last) == "gave_up"  # it asked nothing
+        assert "/?view=leave" in _told(ada, last)
+        assert "DELETE" not in _told(ada, last)
+        assert broker.asked == []
+
+
+def _told(client: Client, run: str) -> str:
+    """What the run's events tell of its calls."""
+    return " ".join(one.event.result.note for one in client.follow(run) if one.event.kind == "call.finished")
 
 
 @pytest.mark.parametrize("flows", ["ask", "allow"])

@@ -17,7 +17,7 @@ __all__ = ["answers_to", "question", "told", "whence"]
 
 
 class Answer(NamedTuple):
-    """A button. ``always``: the tool need not ask again."""
+    """A button. ``always``: the tool, or what goes between two hosts, need not be asked about again."""
 
     label: str
     decision: str
@@ -34,7 +34,12 @@ _SEVERAL = (
     Answer(message("Allow none of them"), "deny"),
     Answer(message("Always allow"), "allow", always=True),
 )
-_FLOW = (Answer(message("Allow from now on"), "allow"), Answer(message("Do not allow"), "deny"))
+_FLOW = (
+    Answer(message("Allow once"), "allow"),
+    Answer(message("Not this time"), "deny"),
+    Answer(message("Always allow"), "allow", always=True),
+    Answer(message("Never allow"), "deny", always=True),
+)
 _OUTCOME = (
     Answer(message("It happened"), "happened"),
     Answer(message("It did not: call again"), "did_not_happen"),

@@ -5,7 +5,6 @@ comprehension, another order of calls that do not need one another or a guard fo
 docs/evaluation.md says in words what makes no difference.
 """
 
-import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from agent.programs.meaning.statements import Statements
 from agent.programs.meaning.terms import Term, constant, group, listed, opened, replaced, rewritten, term
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
+from domain.python_source import parse_module
 from domain.tool import ToolId
 
 Link = tuple[ToolId, frozenset[ToolId]]
@@ -54,7 +54,7 @@ def meaning_of(
     try:
         for cell in cells:
             reader.last = terms.NOTHING
-            reader.block(ast.parse(cell.text).body)
+            reader.block(parse_module(cell.text).body)
     except (SyntaxError, ValueError, RecursionError):
         return Meaning()
     calls = {Called(_plain(one.call), tuple(group("where", map(_plain, one.where)).inner())) for one in reader.calls}

@@ -25,8 +25,8 @@ def test_what_is_not_known_here_is_never_allowed_for_good() -> None:
     assert decisions("something new") == [("allow", False), ("deny", False)]
 
 
-def test_what_goes_from_host_to_host_is_allowed_until_it_is_taken_back_or_denied() -> None:
-    assert decisions("flow") == [("allow", False), ("deny", False)]
+def test_what_goes_from_host_to_host_is_allowed_or_denied_once_or_for_good() -> None:
+    assert decisions("flow") == [("allow", False), ("deny", False), ("allow", True), ("deny", True)]
 
 
 def test_a_question_shows_where_the_call_goes_and_where_each_value_comes_from() -> None:

@@ -3,7 +3,8 @@
 import pytest
 from pydantic.types import JsonValue
 
-from domain.origin import COVERABLE, in_full
+from domain.origin import COVERABLE, Crossing, in_full
+from domain.plan import StepResult
 from domain.slice import Slice, Source, SourceKind
 from tests.unit.agent.execution.test_provenance import LOOK, PAY, READ, heard
 
@@ -88,3 +89,30 @@ def test_what_is_made_of_one_hosts_answer_is_asked_about_before_it_goes_to_anoth
 def test_what_the_user_said_may_go_whatever_it_is_made_of() -> None:
     assert heard("ask for evlewt").judged(LOOK, {"q": "evlewt"}, [made("q", "call")]).crossings == ()
     assert heard().judged(LOOK, {"q": "evlewt"}, [made("q")]).crossings == ()
+
+
+@pytest.mark.parametrize(
+    ("kinds", "tells"), [(("call",), True), (("unknown",), True), (("said", "given"), False), ((), False)]
+)
+def test_a_call_tells_another_host_what_it_depends_on(kinds: tuple[SourceKind, ...], *, tells: bool) -> None:
+    """Its arguments are constants, which carry nothing."""
+    found = heard().judged(LOOK, {"q": "evlewt"}, [made("q", "constant")], made("", *kinds)).crossings
+    assert found == ((Crossing(source="a.example", target="b.example"),) if tells else ())
+
+
+def test_a_call_tells_what_the_value_of_one_character_depends_on() -> None:
+    for value in ("D", "said"):
+        found = heard("said").judged(LOOK, {"q": value}, [made("q", "call")], made("", "call")).crossings
+        assert found == (Crossing(source="a.example", target="b.example"),)
+
+
+def test_a_call_tells_that_another_host_answered_nothing() -> None:
+    provenance = heard(response="")
+    provenance.hear(READ, StepResult(tool=READ.id, status="failed", note="404"))
+    found = provenance.judged(LOOK, {"q": "x"}, (), made("", "error")).crossings
+    assert found == (Crossing(source="a.example", target="b.example"),)
+
+
+def test_a_value_that_goes_is_named_before_the_call_that_tells() -> None:
+    found = heard().judged(LOOK, {"q": "evlewt"}, [made("q", "call")], made("", "call")).crossings
+    assert found == (Crossing(source="a.example", target="b.example", parameter="q"),)

@@ -1,0 +1,243 @@
+"""Control dependence: what decides whether, how often and in which order a place of a program is come to.
+
+Read off the syntax, and never too little: where it is not known what calls a function, everything may decide. Errors count where the
+program can go on after them or has made other calls of the same kind: the round in which a loop breaks off tells as much as a condition.
+What counts is data; :class:`agent.programs.gathering.Gathering` follows it back to the answers that it came from.
+"""
+
+import ast
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+
+from agent.programs.awaiting import GATHER, parents
+from agent.programs.definitions import Function
+from agent.programs.reading import called, place_of
+from agent.programs.stops import LOOK
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_HOLDS = (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Starred, ast.keyword, ast.IfExp, *_COMPREHENSIONS)
+_ONLY_READ = frozenset({"bool", "float", "int", "isinstance", "len", "repr", "str", LOOK})
+"""Functions that take nothing out of what they are given, as ``next`` does."""
+
+ANYTHING = "whatever calls it"
+"""A name that stands for everything that was answered so far."""
+
+
+class ControlFlow:
+    """Of the cells of one session, with the functions that are ``tools``."""
+
+    def __init__(self, cells: Sequence[ast.Module], tools: Collection[str]) -> None:
+        self._tools = tools
+        self._above: dict[ast.AST, ast.AST] = {}
+        self._cells: dict[ast.AST, ast.Module] = {}
+        self._known: dict[ast.AST, list[ast.AST]] = {}
+        self._left: dict[ast.AST, list[ast.AST]] = {}
+        self._names: dict[ast.AST, list[ast.Name]] = {}
+        self._uses: defaultdict[str, list[ast.expr]] = defaultdict(list)
+        for cell in cells:
+            self._above |= parents(cell)
+            for node in ast.walk(cell):
+                self._cells[node] = cell
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                    self._uses[node.id].append(node)
+                elif isinstance(node, ast.Attribute):
+                    self._uses[f".{node.attr}"].append(node)
+        functions = (node for node in self._above if isinstance(node, _FUNCTIONS))
+        self._raised = [why for node in functions for why in self._ends(node)]
+
+    def deciding(self, node: ast.AST) -> list[ast.AST]:
+        """What decides whether a node is come to: expressions, whose values are what counts."""
+        if node not in self._known:
+            self._known[node] = self._deciding(node)
+        return self._known[node]
+
+    def _deciding(self, node: ast.AST) -> list[ast.AST]:
+        found: list[ast.AST] = [*self._raised]
+        seen, left = set[ast.AST](), [node]
+        while left:
+            inner = left.pop()
+            if inner in seen:
+                continue
+            seen.add(inner)
+            if isinstance(inner, ast.Call):
+                left += self._awaits(inner) or ()
+                found += self._between(inner, [use for use in self._named_like(inner) if self._is_called(use)])
+            while (node := self._above.get(inner, inner)) is not inner:
+                found += self._tests(inner, node)
+                if isinstance(inner, ast.stmt):
+                    found += self._left_before(inner, node)
+                if isinstance(node, _LOOPS):
+                    found += [*self._data(node), *self._leaving(node)]
+                if isinstance(node, _FUNCTIONS) and inner is not node.args:
+                    left += self._callers(node, found)
+                inner = node
+        return list(dict.fromkeys(found))
+
+    def deciding_value(self, value: ast.AST) -> list[ast.AST]:
+        """What decides whether a name got a value: what a loop goes over reaches its name until the loop is left."""
+        above = self._above.get(value)
+        rounds = self._leaving(above) if isinstance(above, _LOOPS) else ()
+        return [*self.deciding(value), *rounds]
+
+    def deciding_contents(self, name: str) -> Iterator[ast.AST]:
+        """What decides what is left in a thing that methods, functions and loops may have taken something out of, by its name."""
+        for use in self._uses[name]:
+            match self._above.get(use):
+                case ast.Attribute() as method if isinstance(call := self._above.get(method), ast.Call) and (
+                    call.func is method
+                ):
+                    yield from (*self.deciding(use), *call.args, *(one.value for one in call.keywords))
+                case ast.Call() as call if call.func is not use and called(call) not in {*_ONLY_READ, *self._tools}:
+                    yield from self.deciding(use)
+                case ast.For() | ast.comprehension() | ast.Compare() as around:
+                    yield from self.deciding(use)
+                    yield from self._leaving(around)
+                case _:
+                    pass
+
+    def within(self, function: ast.AST) -> Iterator[ast.AST]:
+        """Everything that a function works with, which may decide what it gives back."""
+        return (node for node in ast.walk(function) if isinstance(node, ast.Name | ast.Call))
+
+    def _tests(self, inner: ast.AST, node: ast.AST) -> Iterator[ast.AST]:
+        """What decides whether a part of a node is come to once the node is."""
+        match node:
+            case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test) | ast.Assert(test=test):
+                yield from () if inner is test else (test,)
+            case ast.For(iter=over) | ast.AsyncFor(iter=over):
+                yield from () if inner is over else (over,)
+            case ast.BoolOp(values=values):
+                yield from values[: values.index(inner)] if inner in values else ()  # type: ignore[arg-type]
+            case ast.Compare(left=left, comparators=others):
+                yield from () if inner is left else (left, *others[:-1])
+            case ast.Match(subject=subject, cases=cases):
+                if inner is not subject:
+                    yield subject
+                    yield from (part for case in cases for part in self._named(case.pattern))
+                    yield from (case.guard for case in cases if case.guard)
+            case ast.Try(body=body):
+                yield from (part for one in body for part in self.within(one))
+            case _ if isinstance(node, _COMPREHENSIONS):
+                first = node.generators[0]
+                yield from (part for one in node.generators for part in ((one.iter,) if one is not inner else ()))
+                yield from (test for one in node.generators for test in one.ifs)
+                yield from () if inner is first else (first.iter,)
+            case ast.comprehension(iter=over):
+                yield from () if inner is over else (over,)
+            case _:
+                return
+
+    def _left_before(self, statement: ast.stmt, node: ast.AST) -> Iterator[ast.AST]:
+        """What may have left the statements that this one stands among, before it was come to."""
+        for name in ("body", "orelse", "finalbody", "handlers"):
+            among = getattr(node, name, None)
+            if isinstance(among, list) and statement in among:
+                for before in among[: among.index(statement)]:  # type: ignore[reportUnknownVariableType]
+                    yield from self._leaving(before)  # type: ignore[reportUnknownArgumentType]
+
+    def _leaving(self, whole: ast.AST) -> list[ast.AST]:
+        """What decides whether a statement, or what stands in a loop, is left early."""
+        if whole not in self._left:
+            self._left[whole] = [
+                why for node in self._own(whole) if self._leaves(node) for why in self._why(node, whole)
+            ]
+        return self._left[whole]
+
+    def _ends(self, function: ast.AST) -> list[ast.AST]:
+        """What decides whether a function of the program ends its callers too."""
+        own = [node for node in self._own(function) if self._leaves(node)]
+        return [why for node in own if not isinstance(node, _NEAR) for why in self._why(node, function)]
+
+    def _leaves(self, node: ast.AST) -> bool:
+        return isinstance(node, (*_NEAR, ast.Raise, ast.Assert)) or called(node) == LOOK
+
+    def _why(self, node: ast.AST, whole: ast.AST) -> list[ast.AST]:
+        found: list[ast.AST] = [node.test] if isinstance(node, ast.Assert) else []
+        inner = node
+        while inner is not whole and (above := self._above.get(inner)) is not None:
+            if isinstance(node, ast.Break | ast.Continue) and isinstance(above, _LOOPS) and above is not whole:
+                return []
+            found += self._tests(inner, above)
+            inner = above
+        return found
+
+    def _own(self, whole: ast.AST) -> Iterator[ast.AST]:
+        """A node and what stands in it, without functions that it only defines."""
+        left = [whole]
+        while left:
+            node = left.pop()
+            yield node
+            left += (one for one in ast.iter_child_nodes(node) if not isinstance(one, _FUNCTIONS))
+
+    def _data(self, whole: ast.AST) -> list[ast.Name]:
+        """The names of values, over which an error may end it."""
+        if whole not in self._names:
+            self._names[whole] = [one for one in self._named(whole) if one.id not in self._tools]
+        return self._names[whole]
+
+    def _named(self, whole: ast.AST) -> Iterator[ast.Name]:
+        return (one for one in ast.walk(whole) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load))
+
+    def _callers(self, function: Function, found: list[ast.AST]) -> list[ast.AST]:
+        """Where a function may be run; what decides how often it is run elsewhere is found at once."""
+        above = self._above.get(function)
+        if isinstance(function, ast.Lambda):
+            names = [one.id for one in getattr(above, "targets", ()) if isinstance(one, ast.Name)]
+            uses = [use for name in names for use in self._uses[name]]
+            direct = isinstance(above, ast.Assign) and len(names) == len(above.targets)
+            uses = uses if direct else [function]
+        else:
+            method = isinstance(above, ast.ClassDef)
+            uses = self._uses[f".{function.name}" if method else function.name]
+            if method or function.decorator_list:
+                found.append(ast.Name(ANYTHING, ast.Load()))
+        calls: list[ast.AST] = []
+        for use in uses:
+            call = self._above.get(use)
+            if isinstance(call, ast.Call) and call.func is use:
+                calls.append(call)
+                if not isinstance(function, ast.Lambda) and self._awaits(call) is None:
+                    found.append(ast.Name(ANYTHING, ast.Load()))
+            elif isinstance(call, ast.Call):  # it is given to another function, with what that goes over
+                calls.append(call)
+                found += [one for one in (*call.args, *(each.value for each in call.keywords)) if one is not use]
+                found.append(call.func)
+                if self._awaits(call) is None:
+                    found.append(ast.Name(ANYTHING, ast.Load()))
+            else:
+                found.append(ast.Name(ANYTHING, ast.Load()))
+            found += self._between(use, uses)
+        return calls
+
+    def _awaits(self, call: ast.Call) -> list[ast.AST] | None:
+        """Where that which a call gives is waited for, if not where it stands; None: nobody knows where."""
+        inner: ast.AST = call
+        while (node := self._above.get(inner)) is not None:
+            if isinstance(node, ast.Await) or (isinstance(node, ast.Call) and called(node) in GATHER):
+                return []
+            if isinstance(node, ast.Assign) and all(isinstance(one, ast.Name) for one in node.targets):
+                names = [one.id for one in node.targets if isinstance(one, ast.Name)]
+                return [use for name in names for use in self._uses[name]]
+            if not isinstance(node, _HOLDS):
+                return None
+            inner = node
+        return None
+
+    def _named_like(self, call: ast.Call) -> list[ast.expr]:
+        return self._uses[call.func.id] if isinstance(call.func, ast.Name) else []
+
+    def _is_called(self, use: ast.expr) -> bool:
+        call = self._above.get(use)
+        return isinstance(call, ast.Call) and call.func is use
+
+    def _between(self, node: ast.expr, alike: Sequence[ast.expr]) -> Iterator[ast.AST]:
+        """The data that is worked with since the first use of its kind in this cell: an error there tells how many there were."""
+        cell, end = self._cells[node], place_of(node)
+        begin = min((place_of(one) for one in alike if self._cells[one] is cell), default=end)
+        return (one for one in self._data(cell) if begin < place_of(one) < end)
+
+
+_NEAR = (ast.Return, ast.Break, ast.Continue)
+"""What leaves no more than the function or loop that it stands in."""
