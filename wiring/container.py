@@ -80,8 +80,7 @@ class Container:
         on_servers = bool(settings.graph_url or settings.vector_url) and not embedded  # --store names an embedded one
         self.reindexing = "python scripts/reindex.py" + ("" if on_servers else f" --store {quote(str(folder.root))}")
         self.graph = graph
-        self.hidden: frozenset[ToolId] = frozenset()
-        """Tools that are not seen through it (:mod:`wiring.visible`)."""
+        self.hidden: frozenset[ToolId] = frozenset()  # tools that are not seen through it (wiring.visible)
         self._stack = stack
         self._notes = Lazy(self._open_notes)
         self.encoders = StoreEncoders(settings, self._notes.get, self._vectors_in, stack)
@@ -94,18 +93,15 @@ class Container:
         self._flows = Lazy(self._open_flows)
         self._secrets: Lazy[Secrets] = Lazy(lambda: asyncio.to_thread(read_secrets))
         self._following = asyncio.Lock()
-        self.changing = asyncio.Lock()
-        """Held by whoever admits or withdraws tools, or computes their links: one after another."""
+        self.changing = asyncio.Lock()  # held by whoever admits or withdraws tools, or computes their links
         self._field_choices: FieldChoices | None = None
         self._planning = PlanningTurns(settings.planning_seconds)
         self._sandbox: Sandbox | None = None
         self._mcp_sessions: McpSessions | None = None
         self.host_memory = HostMemory()
-        self.mcp_changed = set[str]()
-        """Addresses of MCP servers that say their list of tools is another now; who has taken note takes them out."""
+        self.mcp_changed = set[str]()  # addresses of MCP servers whose list of tools is another now
         self._models: dict[str, SharedModel] = {}
-        self.served_models: ServedModels | None = None
-        """What is asked besides the models of the settings, and in their place; None: nothing is."""
+        self.served_models: ServedModels | None = None  # asked besides the models of the settings, and in their place
         self._forms = forms or {}
         self._read: Embedder | None = None
 
@@ -232,10 +228,9 @@ class Container:
         index = await within_reach(self._patterns.get, "patterns of solutions", on_server=self.vectors_on_server)
         await self._adopted.get()
         whose = self.settings.owner if owner is None else owner
-        # Whoever may register may have any number of accounts: what several of them came to is no word of several people.
-        shares_alone = self.settings.registration != "open"
+        alone = self.settings.registration != "open"  # else several accounts may be one person
         found_by = embedder or await self.embedder()
-        return SolutionLibrary(store, index, found_by, whose, self.graph, self.hidden, shares_alone=shares_alone)
+        return SolutionLibrary(store, index, found_by, whose, self.graph, self.hidden, shares_alone=alone)
 
     async def solution_store(self) -> SolutionStore:
         """The solutions of all owners, opened once."""
@@ -292,10 +287,9 @@ class Container:
 
             return OfflinePolicy(planning=planning)
         if name == "llm":
-            served = self.served_models
-            return (
-                self.shared_model(model).policy(planning=planning) if served is None else served.policy(model, planning)
-            )
+            if (served := self.served_models) is not None:
+                return served.policy(model, planning)
+            return self.shared_model(model).policy(planning=planning)
         raise UsageError(f"no policy is called {name!r}; there are: offline, llm")
 
     def chat_model(self) -> ChatModel:

@@ -232,12 +232,8 @@ def _vague(end: End, scene: Scene) -> bool:
         if unit.own or "name" in unit.meant or not any(scene.of_field(one)[at] for one in answers):
             continue
         functions = [one.function for one in end.answers if one.function and scene.of_field(one.field)[at]]
-        fit = [
-            one
-            for function in functions
-            for one in function.fields
-            if scene.of_field(one)[at] >= _SURE and not one.machine
-        ]
+        fields = (one for function in functions for one in function.fields if not one.machine)
+        fit = [one for one in fields if scene.of_field(one)[at] >= _SURE]
         if any(one not in answers for one in fit) and not any(max(scene.of_field(one)) >= 1 for one in answers):
             return True
     return False
