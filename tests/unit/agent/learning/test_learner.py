@@ -20,6 +20,7 @@ from graph.backends.memory import MemoryGraph
 from graph.backends.sqlite_memories import SqliteMemories
 from graph.facts import LiveBatch
 from offline.policy import OfflinePolicy
+from retriever.calibration import UNSCALED, CosineScale
 from tests.unit.agent.learning.test_lesson import ASKED, A, B, C, D, executed, finished, records, result
 
 
@@ -35,6 +36,9 @@ class Words:
         for row, text in zip(rows, texts, strict=True):
             row[sum(map(ord, text)) % self.dimension] = 1
         return rows
+
+    async def scale(self) -> CosineScale:
+        return UNSCALED
 
 
 @pytest.fixture
