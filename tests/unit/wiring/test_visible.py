@@ -65,7 +65,7 @@ async def test_walks_memories_and_solutions_do_not_name_it(container: Container)
     assert len(await (await container.experience()).precedents(asked, 5)) == 1
     assert await (await seen.experience()).precedents(asked, 5) == []
     assert await (await seen.experience()).beside([GEOCODE.id]) == []
-    plan = ProgramPlan(program=Program(text="", tools={"get_forecast": OLD_WEATHER.id}))
+    plan = ProgramPlan(program=Program(text="await get_forecast(city='Oslo')", tools={"get_forecast": OLD_WEATHER.id}))
     kept = Solution(
         id="", owner="", patterns=(ASKED,), plan=plan, path=(OLD_WEATHER.id,), origin="person", at=datetime.now(UTC)
     )
