@@ -3,9 +3,10 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -28,10 +29,11 @@ _OTHER = "encoder"
 """Names one of another folder, with the hash of its files."""
 
 FOLDER = Path(__file__).parent / "minilm_int8"
+_BATCH = 16
 _LEAST = 8
 """Tokens that a prefix leaves to a request at least."""
 _CHUNK = 2048
-"""Texts tokenised at a time."""
+"""Texts tokenised and sorted by length at a time."""
 
 _NOWHERE: list[Span] = [(0, 0)]
 
@@ -64,7 +66,10 @@ class _Engine:
 
 
 class BundledEmbedder(ReadsApart):
-    """Embeds on ``threads`` CPU threads, each text by itself, so that its vectors are the same wherever and beside whatever it is embedded."""
+    """Embeds on ``threads`` CPU threads, each with a batch of its own: twice as fast as one batch on two threads.
+
+    int8 scales are chosen per batch while running, so that a vector depends a little on its batch (cosine above 0.99).
+    """
 
     def __init__(
         self, threads: int = 2, folder: Path = FOLDER, sha256: str = SHA256, form: EncoderForm | None = None
@@ -171,13 +176,17 @@ class BundledEmbedder(ReadsApart):
         engine = self._engine()
         found: list[Vectors] = []
 
-        def run(text: _Text) -> Vectors:
-            return _vectors(engine.session, text)
+        def run(batch: Sequence[_Text]) -> list[Vectors]:
+            return _vectors(engine.session, batch)
 
         with ThreadPoolExecutor(self._threads) as pool:
             for start in range(0, len(texts), _CHUNK):
                 chunk = _tokenised(engine.tokenizer, texts[start : start + _CHUNK], reading)
-                found += pool.map(run, chunk) if len(chunk) > 1 else map(run, chunk)
+                groups = list(_alike(np.array([len(text.ids) for text in chunk])))
+                batches = [[chunk[row] for row in rows] for rows in groups]
+                results = pool.map(run, batches) if len(batches) > 1 else map(run, batches)
+                made = dict(zip(chain.from_iterable(groups), chain.from_iterable(results), strict=True))
+                found += [made[row] for row in range(len(chunk))]
         return found
 
 
@@ -202,11 +211,26 @@ def _tokenised(tokenizer: Any, texts: Sequence[str], reading: _Reading) -> list[
     return found
 
 
-def _vectors(session: Any, text: _Text) -> Vectors:
-    """Embed one text by itself: int8 scales are chosen for what is embedded together, so beside others its vectors would depend on them."""
-    ids = np.array([text.ids], np.int64)
-    states = session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})[0]
-    return mean_of(states[0], text.taken)
+def _vectors(session: Any, batch: Sequence[_Text]) -> list[Vectors]:
+    """Of one batch, padded to the length of its longest text."""
+    ids = np.zeros((len(batch), max(len(text.ids) for text in batch)), np.int64)
+    mask = np.zeros_like(ids)
+    for row, text in enumerate(batch):
+        ids[row, : len(text.ids)] = text.ids
+        mask[row, : len(text.ids)] = 1
+    states = session.run(None, {"input_ids": ids, "attention_mask": mask})[0]
+    return [mean_of(states[row, : len(text.ids)], text.taken) for row, text in enumerate(batch)]
+
+
+def _alike(lengths: NDArray[np.int64]) -> Iterator[list[int]]:
+    """Batches of texts of like length, for padding costs as much as text: rows by length, cut where a batch is full or its last text would be twice as long as its first."""
+    order = np.argsort(lengths, kind="stable")
+    start = 0
+    while start < len(order):
+        end = int(np.searchsorted(lengths[order], 2 * lengths[order[start]], side="right"))
+        end = min(end, start + _BATCH)
+        yield order[start:end].tolist()
+        start = end
 
 
 def _fit(text: str, tokens: int) -> str:
