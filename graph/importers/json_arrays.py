@@ -20,7 +20,7 @@ def read_items(path: Path) -> Iterator[object]:
     Raises:
         RecordError: it holds no array, or is broken at an item, whose number is said. OSError: it cannot be read.
     """
-    with path.open("rb") as stream:
+    with path.open("rb", buffering=0) as stream:  # it is read in large pieces as it is
         decoder = codecs.getincrementaldecoder("utf-8-sig")()
         number = 0
 

@@ -27,7 +27,8 @@ def read_document(path: Path) -> Schema:
         if path.stat().st_size > limit:
             hint = "convert it to JSON" if limit == MAX_YAML_BYTES else "is it an OpenAPI document?"
             raise BrokenInputError(f"larger than {limit >> 20} MiB; {hint}", file=str(path))
-        content = path.read_bytes()
+        with path.open("rb", buffering=0) as stream:
+            content = stream.readall()
     except OSError as error:
         raise BrokenInputError(f"cannot be read: {error.strerror}", file=str(path)) from error
     return as_openapi(_parsed(content, path), path)
