@@ -85,7 +85,8 @@ async def test_a_change_is_called_with_leave_for_a_named_account_only() -> None:
 
 
 async def test_examples_that_do_not_fit_are_told_and_not_sent() -> None:
-    found, served = await probed(SHIP, parameters=[query("day", schema={"type": "string", "enum": ["Monday"]}, example="tomorrow")])
+    day = query("day", schema={"type": "string", "enum": ["Monday"]}, example="tomorrow")
+    found, served = await probed(SHIP, parameters=[day])
     assert (found.findings[0].verdict, served.requests) == ("failed", [])
 
 
