@@ -70,8 +70,8 @@ async def read_document(
     wanted = {
         "category": category,
         "toolset": toolset,
-        "server": base_url or address,
-        "own": not base_url,
+        "server": base_url,
+        "address": address,
         "operations": (operations or OperationChoice()).model_dump(),
         "limits": asdict(limits),
     }

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, cast
-from urllib.parse import urljoin
 
 import orjson
 
@@ -19,7 +18,7 @@ from domain.errors import BrokenInputError, TooManyOperationsError
 from domain.operations import NO_TAG, Operation, OperationChoice, Outline, TagCount
 from graph.importers.openapi import METHODS, read_openapi
 from graph.importers.openapi_files import as_openapi, read_json
-from graph.importers.openapi_nodes import Schema, items, mapping, remember_given_twice
+from graph.importers.openapi_nodes import Schema, mapping, remember_given_twice
 from graph.importers.yaml_events import YamlError, read_yaml
 
 _TEXT_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
@@ -101,13 +100,11 @@ def lines(data: bytes, wanted: dict[str, Any], limits: ReadLimits) -> Iterator[b
             skipped.append(str(error).removeprefix(f"{error.file}: ")[:500])
 
     place = (str(wanted["category"]), str(wanted["toolset"]))
-    server = str(wanted["server"])
-    if server and wanted.get("own") and not items(document.get("servers")):
-        server = urljoin(server, "/")  # by OpenAPI's word, where a document names no servers
     for tool in read_openapi(
         _NAME,
         report,
-        server=server,
+        server=str(wanted["server"]),
+        address=str(wanted.get("address", "")),
         document=document,
         place=place,
         chosen=lambda one: (one.method, one.path) in taken,

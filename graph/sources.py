@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import cast
-from urllib.parse import urljoin
 
 import orjson
 
@@ -14,7 +13,17 @@ from domain.tool import ToolDoc
 from graph.blocks import Block, Kind, file_blocks, line_blocks
 from graph.importers import apibank, dialogues, jsonl, nestful, toolbench, trees
 from graph.importers.lines import Line, read_lines
-from graph.importers.records import RecordError, Skipped, as_list, as_object, load, load_any, read_capped
+from graph.importers.records import (
+    Record,
+    RecordError,
+    Skipped,
+    as_list,
+    as_object,
+    describe_defect,
+    load,
+    load_any,
+    read_capped,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +36,11 @@ class Source:
     blocks: Callable[[], Iterator[Block]]
 
 
-def read_tools(path: Path, server: str = "") -> Iterator[ToolDoc | Skipped]:
+def read_tools(path: Path, server: str = "", address: str = "") -> Iterator[ToolDoc | Skipped]:
     """Documents from a folder in ToolBench's layout, ToolBench's requests (``G*_query.json``, or a folder of them), an OpenAPI or Swagger
     document (JSON or YAML), API-Bank's table, NESTFUL's list of endpoints, or JSONL.
 
-    ``server`` is the address that the relative servers of an OpenAPI document are relative to.
+    ``server`` is the address that the relative servers of an OpenAPI document are relative to; ``address``: where it was fetched from.
 
     Raises:
         UsageError: there is nothing at ``path``.
@@ -45,9 +54,9 @@ def read_tools(path: Path, server: str = "") -> Iterator[ToolDoc | Skipped]:
     if path.suffix == ".csv":
         return apibank.read_tools(path)
     if path.suffix == ".json":
-        return _json_document(path, server)
+        return _json_document(path, server, address)
     if path.suffix in (".yaml", ".yml"):
-        return _openapi(path, server)
+        return _openapi(path, server, address)
     return _tool_lines(path)
 
 
@@ -57,21 +66,11 @@ def read_fetched(path: Path, address: str, server: str = "") -> Iterator[ToolDoc
     Servers that the document gives without a host are relative to its address, unless ``server`` says otherwise. Where it names none, they
     are at the root of the address's host.
     """
-    at_root = path.suffix in (".json", ".yaml", ".yml") and not server and not _names_servers(path)
-    for one in read_tools(path, server or (urljoin(address, "/") if at_root else address)):
+    for one in read_tools(path, server, address):
         if isinstance(one, Skipped):
             yield Skipped(address, one.line, one.reason.replace(str(path), address))
         else:
             yield one
-
-
-def _names_servers(path: Path) -> bool:
-    from graph.importers.openapi_files import read_document
-
-    try:
-        return bool(read_document(path).get("servers"))
-    except BrokenInputError:  # whoever reads it says what is wrong
-        return True
 
 
 def addresses_kept(paths: Iterable[Path], server: str) -> tuple[str, ...]:
@@ -117,12 +116,13 @@ def _toolbench_folder(path: Path) -> Iterator[ToolDoc | Skipped]:
     yield from toolbench.read_queries(queries) if queries else toolbench.read_tools(path)
 
 
-def _json_document(path: Path, server: str) -> Iterator[ToolDoc | Skipped]:
+def _json_document(path: Path, server: str, address: str) -> Iterator[ToolDoc | Skipped]:
     if toolbench.is_queries(path):
         yield from toolbench.read_queries([path])
         return
     try:
-        content = load_any(read_capped(path).removeprefix(b"\xef\xbb\xbf"))
+        body = read_capped(path).removeprefix(b"\xef\xbb\xbf")
+        content = load_any(body)
         endpoints = as_list(cast(object, content), "the endpoints") if isinstance(content, list) else []
         record = {} if endpoints else as_object(cast(object, content), "the record")
     except (RecordError, OSError) as error:
@@ -131,7 +131,9 @@ def _json_document(path: Path, server: str) -> Iterator[ToolDoc | Skipped]:
     if endpoints:
         yield from nestful.read_tools(path, endpoints)
     elif "openapi" in record or "swagger" in record:
-        yield from _openapi(path, server)
+        from graph.importers.openapi_files import join_paths
+
+        yield from _openapi(path, server, address, as_object(join_paths(body), "the record"))
     elif "api_list" in record:
         yield from toolbench.read_tool_file(path)
     else:
@@ -139,19 +141,18 @@ def _json_document(path: Path, server: str) -> Iterator[ToolDoc | Skipped]:
         yield Skipped(str(path), None, f"neither an OpenAPI document nor a tool set with 'api_list'; it has {found}")
 
 
-def _openapi(path: Path, server: str) -> Iterator[ToolDoc | Skipped]:
+def _openapi(path: Path, server: str, address: str, document: Record | None = None) -> Iterator[ToolDoc | Skipped]:
     from graph.importers.openapi import read_openapi
 
     problems: list[BrokenInputError] = []
     try:
-        yield from read_openapi(path, problems.append, server=server)
+        yield from read_openapi(path, problems.append, server=server, address=address, document=document)
     except BrokenInputError as error:
         problems.append(error)
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001  # a defect of ours must not take along the documents beside this one
-        why = f"the importer failed ({type(error).__name__}: {str(error)[:200]}); please report this with the document"
-        problems.append(BrokenInputError(why, file=str(path)))
+        problems.append(BrokenInputError(describe_defect(error), file=str(path)))
     for problem in problems:
         yield Skipped(problem.file, problem.line, str(problem).removeprefix(f"{problem.file}: "))
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
+from urllib.parse import urljoin
 
 from domain.errors import BrokenInputError
 from domain.operations import Operation
@@ -20,7 +21,7 @@ from graph.importers.openapi_responses import response_of
 from graph.importers.openapi_schema import DanglingReferenceError, Schemas, UnsupportedError
 from graph.importers.openapi_security import authorization, credentials_of
 from graph.importers.openapi_servers import url_of
-from graph.importers.records import RecordError
+from graph.importers.records import RecordError, describe_defect
 from graph.importers.side_effects import of_hints, said_of
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
@@ -47,6 +48,7 @@ def read_openapi(
     report: Report = _stop,
     *,
     server: str = "",
+    address: str = "",
     document: Schema | None = None,
     place: tuple[str, str] | None = None,
     chosen: Callable[[Operation], bool] | None = None,
@@ -55,7 +57,8 @@ def read_openapi(
 
     Category is the first tag, tool set the extension ``x-toolset``, api the ``operationId``; the document's title and
     ``METHOD /path`` stand in for what is not given, and are added where a name is taken. ``server`` is the address that
-    relative servers are relative to; without any, ``url`` stays empty (known by document only). ``document``: the
+    relative servers are relative to; without any, ``url`` stays empty (known by document only). ``address``: where the document was
+    fetched from, which stands in for ``server``; a document that names no servers is called at the root of its host. ``document``: the
     content of ``path``, where it is parsed already. ``place``: category and tool set of all of them, whatever the document says.
 
     Each operation is imported or told to ``report`` with the reason, which raises at the first if it is not given.
@@ -64,6 +67,8 @@ def read_openapi(
         BrokenInputError: the file is no OpenAPI document at all, or holds no operation.
     """
     content = read_document(path) if document is None else as_openapi(document, path)
+    if address and not server:
+        server = address if items(content.get("servers")) else urljoin(address, "/")
     schemas = Schemas(content)
     taken: set[ToolId] = set()
     empty = True
@@ -86,8 +91,9 @@ def read_openapi(
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001  # a defect of ours must not take the document's other operations along
-            why = f"the importer failed ({type(error).__name__}: {str(error)[:200]}); please report this with the document"
-            report(BrokenInputError(f"{method.upper()} {route} is not imported: {why}", file=str(path)))
+            report(
+                BrokenInputError(f"{method.upper()} {route} is not imported: {describe_defect(error)}", file=str(path))
+            )
             continue
         taken.add(doc.id)
         for problem in dict.fromkeys(problems):

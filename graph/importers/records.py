@@ -28,6 +28,11 @@ class RecordError(ValueError):
     """A record that cannot be used; the message says why. Its place is known to the reader."""
 
 
+def describe_defect(error: Exception) -> str:
+    """Say of an error that no input should cause what happened, and what to do."""
+    return f"the importer failed ({type(error).__name__}: {str(error)[:200]}); please report this with the document"
+
+
 Record = dict[str, object]
 
 

@@ -163,8 +163,10 @@ def test_the_requests_of_examples_are_routes_with_the_fields_that_they_send(comm
         words = one.words
         path = next(word for word in words if word.startswith("http")).partition("127.0.0.1:8000")[2]
         body = words[words.index("--json") + 1] if "--json" in words else None
-        method = words[words.index("-X") + 1] if "-X" in words else "POST" if body else "GET"
-        route = next((known for known in document["paths"] if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", known), path)), "")  # fmt: skip
+        sends = body or "--data-binary" in words
+        method = words[words.index("-X") + 1] if "-X" in words else "POST" if sends else "GET"
+        fitting = [known for known in document["paths"] if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", known), path)]
+        route = min(fitting, key=lambda known: known.count("{"), default="")
         assert method.lower() in document["paths"].get(route, {}), one
         if body:
             schema = document["paths"][route][method.lower()]["requestBody"]["content"]["application/json"]["schema"]

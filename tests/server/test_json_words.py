@@ -103,6 +103,9 @@ async def test_no_operation_speaks_of_python(world: World, key: tuple[str, str])
         answer = await world.client.request(method, place, json=body, headers=headers)
         if answer.status_code == 422:
             refused += 1
-            for one in answer.json().get("errors", []):  # what is no document is told in words of its own
+            told = answer.json()
+            if told["code"] == "broken_input":  # what is no document is told in words of its own
+                continue
+            for one in told["errors"]:
                 assert not PYTHON.search(QUOTED.sub("", one["message"])), one
     assert refused
