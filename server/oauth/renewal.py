@@ -59,7 +59,8 @@ class Renewals:
         if (owner, name) not in self._under_way:
             last = self._refused_at.get((owner, name))
             if last is not None and time.monotonic() - last < _REFUSALS_APART:
-                return False
+                kept = await self._grants.get(owner, name)  # it may have been renewed while the rows were read
+                return kept is not None and not kept.lapsed and kept.grant.tokens.access != value
             self._refused_at[owner, name] = time.monotonic()
         return (await self._once(owner, name, value)).access != value
 

@@ -15,7 +15,7 @@ from domain.errors import SecretError
 from server.oauth.renewal import Renewals
 from server.storage.encryption import Keys
 from server.storage.key_consents import Asked, Consent
-from server.storage.key_grants import Grant, KeyGrants, Terms, Tokens
+from server.storage.key_grants import Grant, KeptGrant, KeyGrants, Terms, Tokens
 from server.storage.rows.accounts import ToolKeyRow
 from server.storage.storage import Storage
 from server.storage.tool_keys import ToolKeys
@@ -205,6 +205,36 @@ async def test_a_key_that_is_put_anew_meanwhile_is_not_overwritten(
     with pytest.raises(SecretError, match="removed or replaced"):
         await waiting
     assert await storage.tool_keys.value(ada, "things") == "plain"
+
+
+async def test_who_reads_the_rows_just_before_a_renewal_is_told_of_the_new_token(
+    storage: Storage,
+    clock: ManualClock,
+    fake: FakeAuthorizationServer,
+    exchange: GuardedExchange,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ada = await ended(storage, fake, clock)
+    fresh = renewals(storage, exchange)
+    first = await fresh.token(ada, "things")
+    assert first is not None
+    fake.revoke()
+    get, read, go_on = storage.key_grants.get, asyncio.Event(), asyncio.Event()
+
+    async def late(owner: str, name: str) -> KeptGrant | None:
+        found = await get(owner, name)
+        if not read.is_set():
+            read.set()
+            await go_on.wait()
+        return found
+
+    monkeypatch.setattr(storage.key_grants, "get", late)
+    waiting = asyncio.create_task(fresh.refused(ada, "things", first))
+    await read.wait()
+    assert await fresh.refused(ada, "things", first)
+    go_on.set()
+    assert await waiting
+    assert len(fake.asked) == 2
 
 
 async def test_a_token_that_a_host_refuses_is_renewed_once_for_all_who_were_refused(
