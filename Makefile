@@ -2,7 +2,7 @@
 #
 # Every command brings .venv up to date first (.ci/venv), which says and does nothing when it already is.
 # ARGS goes to pytest: make test ARGS="tests/unit/graph -x". PYTHON picks the interpreter: make setup PYTHON=python3.12.
-# make test and make check also take JOBS, the number of processes.
+# make test, make test-all and make check also take JOBS, the number of processes.
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
@@ -20,7 +20,7 @@ pytest := $(run) -m pytest
 LOCK := uv pip compile pyproject.toml --universal --python-version 3.11 --quiet --no-header --no-emit-index-url \
   --no-emit-find-links --generate-hashes --annotation-style line
 
-.PHONY: help setup dev demo up test check style types duplicates layers architecture format bench test-neural test-ray test-langchain lock sbom advisories \
+.PHONY: help setup dev demo up test test-all check style types duplicates layers architecture format bench test-neural test-ray test-langchain lock sbom advisories \
   digests secrets clean
 
 help: ## List the commands
@@ -38,9 +38,14 @@ demo: setup ## Start the playground, build its graph, ask five requests and chec
 up: setup ## Start the playground, the server and the chat page, until Ctrl-C (ARGS)
 	@exec $(run) scripts/up.py $(ARGS)
 
+ours := not bench and not neural and not ray and not langchain
 # Files go to the processes in the order of their folders: the flows early, the small files of tests/unit at the end.
-test: dev ## Run all tests but the measurements and those that need torch, Ray or LangChain (ARGS, JOBS)
-	@$(pytest) -m "not bench and not neural and not ray and not langchain" -n $(JOBS) --dist loadfile --no-loadscope-reorder $(ARGS)
+spread = -n $(JOBS) --dist loadfile --no-loadscope-reorder
+test: dev ## Run what needs no server, no browser, no killed process and no long flow (ARGS, JOBS)
+	@$(pytest) -m "$(ours) and not outer" $(spread) $(ARGS)
+
+test-all: dev ## Run all tests but the measurements and those that need torch, Ray or LangChain (ARGS, JOBS)
+	@$(pytest) -m "$(ours)" $(spread) $(ARGS)
 
 check: dev ## Formatting, lint, types, layers, duplicates, architecture (JOBS)
 	@$(MAKE) --no-print-directory --jobs=$(JOBS) --output-sync=target style types duplicates layers architecture

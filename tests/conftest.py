@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Generator
 from pathlib import Path
@@ -11,12 +12,15 @@ from hypothesis import HealthCheck, settings
 
 from tests.certificates import certificates_read_once
 from tests.guards import guarded_event_loop, guarded_sockets
+from tests.shared import SHARED_DATA
 from wiring.settings import Settings
 
 pytest_plugins = ["tests.servers.plugin"]
 
-ROOT = Path(__file__).resolve().parents[1]
-SHARED_DATA = Path(os.environ.get("FOOTPATH_SHARED_DATA") or ROOT.parent / "shared" / "data").resolve()
+
+# A shell ignores SIGINT for what it starts in the background; what tests start there would ignore Ctrl-C, too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
     "ci", derandomize=True, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]

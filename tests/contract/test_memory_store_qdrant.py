@@ -1,6 +1,7 @@
-"""Memories on Qdrant keep the contract: in its client's local mode, over HTTP, and on a server where there is one."""
+"""Memories on Qdrant keep the contract: in its client's local mode, and on a server over HTTP and gRPC."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractContextManager
 
 import pytest
 
@@ -10,7 +11,7 @@ from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_memories import QdrantMemories
 from tests.contract.memory_store import ENCODER, MemoryStoreContract, filled, memory
 from tests.servers.qdrant.places import QdrantPlace
-from tests.servers.qdrant.stand_in import serving_stand_in
+from tests.servers.qdrant.server import QdrantServer
 
 
 class TestQdrantLocal(MemoryStoreContract):
@@ -20,13 +21,6 @@ class TestQdrantLocal(MemoryStoreContract):
         await store.setup()
         yield store
         await store.close()
-
-
-class TestStandIn(MemoryStoreContract):
-    @pytest.fixture
-    async def memories(self, qdrant_stand_in: QdrantPlace) -> AsyncGenerator[MemoryStore]:
-        async with qdrant_stand_in.memories() as store:
-            yield store
 
 
 class TestQdrantServer(MemoryStoreContract):
@@ -43,10 +37,12 @@ class TestQdrantServerOverGrpc(MemoryStoreContract):
             yield store
 
 
-async def test_who_may_only_read_recalls_what_others_keep() -> None:
+async def test_who_may_only_read_recalls_what_others_keep(
+    run_qdrant: Callable[..., AbstractContextManager[QdrantServer]],
+) -> None:
     one = memory("x")
-    with serving_stand_in("write", "read") as url:
-        writer, reader = QdrantMemories(QdrantAddress(url, "write")), QdrantMemories(QdrantAddress(url, "read"))
+    with run_qdrant("write", "read") as server:
+        writer, reader = (QdrantMemories(QdrantAddress(server.url, key)) for key in ("write", "read"))
         await writer.setup()
         await filled(writer, (one, [1.0, 0.0]))
         await reader.setup()

@@ -1,4 +1,4 @@
-"""Patterns of solutions on Qdrant keep the contract: in its client's local mode, over HTTP, and on a server where there is one."""
+"""Patterns of solutions on Qdrant keep the contract: in its client's local mode, and on a server over HTTP and gRPC."""
 
 from collections.abc import AsyncGenerator
 
@@ -20,15 +20,15 @@ class TestQdrantLocal(PatternIndexContract):
         await index.close()
 
 
-class TestStandIn(PatternIndexContract):
-    @pytest.fixture
-    async def patterns(self, qdrant_stand_in: QdrantPlace) -> AsyncGenerator[PatternIndex]:
-        async with qdrant_stand_in.patterns() as index:
-            yield index
-
-
 class TestQdrantServer(PatternIndexContract):
     @pytest.fixture
     async def patterns(self, qdrant_server: QdrantPlace) -> AsyncGenerator[PatternIndex]:
         async with qdrant_server.patterns() as index:
+            yield index
+
+
+class TestQdrantServerOverGrpc(PatternIndexContract):
+    @pytest.fixture
+    async def patterns(self, qdrant_server: QdrantPlace) -> AsyncGenerator[PatternIndex]:
+        async with qdrant_server.patterns(prefer_grpc=True) as index:
             yield index

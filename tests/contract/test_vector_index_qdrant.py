@@ -1,4 +1,4 @@
-"""What a Qdrant server adds to the contract, over HTTP: on a stand-in, and on a server where ``QDRANT_URL`` names one."""
+"""What a Qdrant server adds to the contract, over HTTP and gRPC."""
 
 import asyncio
 import random
@@ -131,13 +131,6 @@ class OnQdrant(VectorIndexContract):
             points = [Point(one, vector(numbers.randrange(99)), "d", numbers.choice(CATEGORIES)) for one in tools]
             steps.append(Remove(tools) if numbers.random() < 0.3 else Put(points))
         await compare(make(), steps, 3)
-
-
-class TestStandIn(OnQdrant):
-    @pytest.fixture
-    async def make(self, qdrant_stand_in: QdrantPlace) -> AsyncIterator[MakeIndex]:
-        async with qdrant_stand_in.indexes() as make:
-            yield make
 
 
 class TestQdrantServer(OnQdrant):

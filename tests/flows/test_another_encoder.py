@@ -10,7 +10,6 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import orjson
 import pytest
@@ -23,7 +22,6 @@ from evaluation.queries import Query
 from tests.models.openai_replies import ChatRequest, Refuses, Reply, Respond, scripted
 from tests.models.openai_server import ModelServer, model_server, model_server_in_thread
 from tests.models.word_vectors import DIMENSION, embedding_body, word_embeddings
-from tests.servers.qdrant.places import QdrantPlace
 from wiring.build import BuildOptions, build
 from wiring.container import open_container
 from wiring.embedders import former_settings
@@ -83,15 +81,12 @@ def folder(made: Path, tmp_path: Path) -> dict[str, Any]:
     return {"store": Path(shutil.copytree(made / "store", tmp_path / "store"))}
 
 
-@pytest.fixture(params=["folder", "server"])
-async def place(
-    request: pytest.FixtureRequest, made: Path, folder: dict[str, Any], qdrant_stand_in: QdrantPlace
-) -> dict[str, Any]:
+@pytest.fixture(params=["folder", pytest.param("server", marks=pytest.mark.outer)])
+async def place(request: pytest.FixtureRequest, made: Path, folder: dict[str, Any]) -> dict[str, Any]:
     """The same, or with its vectors and memories on a server."""
     if request.param == "folder":
         return folder
-    server = {"vector_url": qdrant_stand_in.url, "vector_collection": f"test-{uuid4().hex[:12]}"}
-    found = {"store": folder["store"].with_name("served"), **server}
+    found = {"store": folder["store"].with_name("served"), **request.getfixturevalue("qdrant_settings")}
     await build(sources(made), silent, settings(found))
     return found
 

@@ -4,7 +4,6 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
@@ -17,7 +16,6 @@ from tests.models.openai_replies import ChatRequest, Reply, scripted
 from tests.models.openai_server import ModelServer, model_server
 from tests.models.shifted_encoder import MODEL, ShiftedEncoder
 from tests.models.word_vectors import DIMENSION, embedding_body
-from tests.servers.qdrant.places import QdrantPlace
 from tests.unit.agent.solutions.tools_of_scholars import COLLEAGUES, COUNT, DOCS, solution
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS
 from wiring.container import Container, open_container
@@ -44,12 +42,12 @@ class Numbers:
     documents: dict[tuple[ToolId, ToolId], float]
 
 
-@pytest.fixture(params=["folder", "server"])
-def place(request: pytest.FixtureRequest, tmp_path: Path, qdrant_stand_in: QdrantPlace) -> dict[str, Any]:
+@pytest.fixture(params=["folder", pytest.param("server", marks=pytest.mark.outer)])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
     """Settings of a store, its vectors in a folder or on a server."""
     found: dict[str, Any] = {"store": tmp_path / "store"}
     if request.param == "server":
-        found |= {"vector_url": qdrant_stand_in.url, "vector_collection": f"test-{uuid4().hex[:12]}"}
+        found |= request.getfixturevalue("qdrant_settings")
     return found
 
 

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
-from uuid import uuid4
 
 import httpx
 import pytest
@@ -30,7 +29,6 @@ from tests.flows.test_server_approvals import stands
 from tests.playing import running_playground
 from tests.servers.line import Line, line
 from tests.servers.neo4j.server import Neo4jServer
-from tests.servers.qdrant.places import QdrantPlace
 from wiring.build import BuildOptions, build
 from wiring.settings import Settings
 
@@ -100,10 +98,10 @@ def ready_again(client: Client) -> dict[str, Any]:
 
 
 def test_qdrant_goes_away_under_a_run_that_changes_something(
-    playground: str, tmp_path: Path, qdrant_stand_in: QdrantPlace
+    playground: str, tmp_path: Path, qdrant_settings: dict[str, str]
 ) -> None:
-    collection = f"test-{uuid4().hex[:12]}"
-    with over_a_line(playground, tmp_path, qdrant_stand_in.url, "vector_url", vector_collection=collection) as made:
+    url = qdrant_settings.pop("vector_url")
+    with over_a_line(playground, tmp_path, url, "vector_url", **qdrant_settings) as made:
         client, place, cable = made
         _, change = client.ask(WRITE)
         asked = client.follow(change, until="input.needed")[-1].event

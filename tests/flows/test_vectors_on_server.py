@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from uuid import uuid4
 
 import numpy as np
 import orjson
@@ -17,7 +16,6 @@ from agent.memory.similarity import pattern
 from domain.errors import StoreVersionError
 from domain.tool import ToolId, tool_id
 from retriever.index import Point
-from tests.servers.qdrant.places import QdrantPlace
 from wiring.build import BuildOptions, build
 from wiring.container import open_container
 from wiring.reindex import reindex
@@ -34,12 +32,6 @@ SOLVED = "Who directed 'Attack of the Zzyzx'?"
 
 def silent(stage: str, done: int, total: int | None) -> None:
     pass
-
-
-@pytest.fixture
-def server(qdrant_stand_in: QdrantPlace) -> dict[str, str]:
-    """Settings of a collection of one's own."""
-    return {"vector_url": qdrant_stand_in.url, "vector_collection": f"test-{uuid4().hex[:12]}"}
 
 
 async def built(folder: Path, server: dict[str, str] | None = None, *, embed: bool = True) -> Settings:
@@ -74,20 +66,20 @@ async def found(settings: Settings) -> list[list[tuple[str, float, float]]]:
 
 
 async def test_a_server_finds_what_the_embedded_store_finds(
-    indexed: Path, tmp_path: Path, server: dict[str, str]
+    indexed: Path, tmp_path: Path, qdrant_settings: dict[str, str]
 ) -> None:
-    embedded, shared = copy_of(indexed, tmp_path / "embedded"), await built(tmp_path / "shared", server)
+    embedded, shared = copy_of(indexed, tmp_path / "embedded"), await built(tmp_path / "shared", qdrant_settings)
     expected = await found(embedded)
     assert all(expected[:3])
     assert await found(shared) == expected
     assert not (tmp_path / "shared" / "vectors").exists()
 
 
-async def test_what_is_remembered_is_on_the_server_too(tmp_path: Path, server: dict[str, str]) -> None:
-    first = Settings.model_validate({"store": tmp_path / "first", **server})
+async def test_what_is_remembered_is_on_the_server_too(tmp_path: Path, qdrant_settings: dict[str, str]) -> None:
+    first = Settings.model_validate({"store": tmp_path / "first", **qdrant_settings})
     solved = BuildOptions(tools=(DATA / "openapi.json",), trajectories=(DATA / "answer",))
     await build(solved, silent, first)
-    second = await built(tmp_path / "second", server, embed=False)
+    second = await built(tmp_path / "second", qdrant_settings, embed=False)
     for settings in (first, second):
         async with open_container(settings) as container:
             recalled = await (await container.memory()).recall(SOLVED, 1, all_there)
@@ -96,10 +88,10 @@ async def test_what_is_remembered_is_on_the_server_too(tmp_path: Path, server: d
 
 
 async def test_another_machine_makes_the_words_itself_and_follows_changes(
-    tmp_path: Path, server: dict[str, str]
+    tmp_path: Path, qdrant_settings: dict[str, str]
 ) -> None:
-    first = await built(tmp_path / "first", server)
-    second = await built(tmp_path / "second", server, embed=False)
+    first = await built(tmp_path / "first", qdrant_settings)
+    second = await built(tmp_path / "second", qdrant_settings, embed=False)
     assert await found(second) == await found(first)
     for settings in (first, second):
         async with open_container(settings) as container:
@@ -111,11 +103,11 @@ async def test_another_machine_makes_the_words_itself_and_follows_changes(
 
 
 async def test_a_machine_without_words_makes_them_and_says_so(
-    indexed: Path, tmp_path: Path, server: dict[str, str], caplog: pytest.LogCaptureFixture
+    indexed: Path, tmp_path: Path, qdrant_settings: dict[str, str], caplog: pytest.LogCaptureFixture
 ) -> None:
     for name, settings in (
         ("embedded", copy_of(indexed, tmp_path / "embedded")),
-        ("on a server", await built(tmp_path / "on a server", server)),
+        ("on a server", await built(tmp_path / "on a server", qdrant_settings)),
     ):
         expected = await found(settings)
         shutil.rmtree(tmp_path / name / "lexical")
@@ -128,30 +120,30 @@ async def test_a_machine_without_words_makes_them_and_says_so(
 
 
 async def test_after_an_import_another_machine_finds_the_same(
-    indexed: Path, tmp_path: Path, server: dict[str, str]
+    indexed: Path, tmp_path: Path, qdrant_settings: dict[str, str]
 ) -> None:
     embedded, export = copy_of(indexed, tmp_path / "embedded"), tmp_path / "export.gz"
     await export_to(export, None, silent, embedded)
-    first = Settings.model_validate({"store": tmp_path / "first", **server})
-    second = Settings.model_validate({"store": tmp_path / "second", **server})
+    first = Settings.model_validate({"store": tmp_path / "first", **qdrant_settings})
+    second = Settings.model_validate({"store": tmp_path / "second", **qdrant_settings})
     await import_from(export, None, silent, first)
     await import_from(export, None, silent, second, embed=False)
     assert await found(second) == await found(first) == await found(embedded)
 
 
 async def test_words_of_another_store_in_the_folder_are_left_out(
-    indexed: Path, tmp_path: Path, server: dict[str, str]
+    indexed: Path, tmp_path: Path, qdrant_settings: dict[str, str]
 ) -> None:
     embedded, shared = copy_of(indexed, tmp_path / "embedded"), copy_of(indexed, tmp_path / "shared")
     async with open_container(shared) as container:
         _, _, lexical = await container.retrieval()
         await lexical.put({tool_id("elsewhere", "t", str(n)): "weather weather in Paris" for n in range(50)})
-    moved = await built(tmp_path / "shared", server)
+    moved = await built(tmp_path / "shared", qdrant_settings)
     assert await found(moved) == await found(embedded)
 
 
-async def test_reindexing_switches_and_drops_the_former(tmp_path: Path, server: dict[str, str]) -> None:
-    settings = await built(tmp_path / "store", server)
+async def test_reindexing_switches_and_drops_the_former(tmp_path: Path, qdrant_settings: dict[str, str]) -> None:
+    settings = await built(tmp_path / "store", qdrant_settings)
     before = await found(settings)
     done = await reindex(settings=settings)
     assert done.tools == done.embedded > 0
@@ -160,8 +152,10 @@ async def test_reindexing_switches_and_drops_the_former(tmp_path: Path, server: 
     assert (await reindex(settings=settings, keep_former=True)).dropped == ()
 
 
-async def test_vectors_of_another_encoder_are_refused_until_a_reindex(tmp_path: Path, server: dict[str, str]) -> None:
-    settings = await built(tmp_path / "store", server, embed=False)
+async def test_vectors_of_another_encoder_are_refused_until_a_reindex(
+    tmp_path: Path, qdrant_settings: dict[str, str]
+) -> None:
+    settings = await built(tmp_path / "store", qdrant_settings, embed=False)
     async with open_container(settings) as container:
         former = container.server_index()
         await former.setup("another encoder", 2)
@@ -173,10 +167,10 @@ async def test_vectors_of_another_encoder_are_refused_until_a_reindex(tmp_path: 
     assert (await found(settings))[0]
 
 
-async def test_the_command_prints_one_object(tmp_path: Path, server: dict[str, str]) -> None:
-    await built(tmp_path / "store", server, embed=False)
+async def test_the_command_prints_one_object(tmp_path: Path, qdrant_settings: dict[str, str]) -> None:
+    await built(tmp_path / "store", qdrant_settings, embed=False)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("FOOTPATH_")}
-    environment |= {f"FOOTPATH_{name.upper()}": value for name, value in server.items()}
+    environment |= {f"FOOTPATH_{name.upper()}": value for name, value in qdrant_settings.items()}
     environment["FOOTPATH_STORE"] = str(tmp_path / "store")
     command = [sys.executable, str(ROOT / "scripts" / "reindex.py"), "--json"]
     done = await asyncio.to_thread(

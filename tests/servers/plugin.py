@@ -1,14 +1,17 @@
 """The servers of the tests: started when a test first needs one, one per test run, stopped at the end.
 
 ``--require=neo4j`` (or ``postgres``, ``qdrant``) turns a server that cannot be had into a failure; without it such tests are skipped, with a line
-that says why. A test that uses a server carries the server's name in its node id; xdist gives all of them to one worker.
+that says why. A test that uses Neo4j or PostgreSQL carries that name in its node id; xdist gives all of them to one worker. Qdrant starts in a
+third of a second: each test process that needs one has its own.
 """
 
 import asyncio
 import os
 import shutil
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NoReturn, cast
+from uuid import uuid4
 
 import pytest
 from xdist.scheduler import LoadFileScheduling  # pyright: ignore[reportMissingTypeStubs]
@@ -18,13 +21,16 @@ from tests.servers.missing import MissingServerError
 from tests.servers.neo4j.server import Neo4jServer
 from tests.servers.postgres.server import PostgresServer
 from tests.servers.qdrant.places import QdrantPlace
+from tests.servers.qdrant.server import QdrantServer, find_program
 
-SERVERS = {"neo4j": "neo4j_server", "postgres": "postgres_server", "qdrant": "qdrant_server"}
-"""Names as ``--require`` takes them, and the fixture of each."""
+SERVERS = {"neo4j": "neo4j_server", "postgres": "postgres_server"}
+"""Those of which a test run has one, and the fixture of each."""
 
 # The first such test may fetch jars (once for a machine) and starts the server; a killed one replays its log.
 _SECONDS = 1200
 _PAGE = "tests/browser/"
+_OUTER = (_PAGE, "tests/faults/", "tests/flows/", "tests/servers/")
+"""Where all tests need a server, the browser, a killed process or a long flow."""
 _SKIPPED = "not tested on a real server: "
 
 
@@ -33,15 +39,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--require",
         action="append",
         default=[],
-        choices=sorted([*SERVERS, "chromium", "python3.13"]),
+        choices=sorted([*SERVERS, "qdrant", "chromium", "python3.13"]),
         help="fail where this server, the browser, or that Python cannot be started",
     )
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is of the outer ring, before ``-m`` chooses."""
     for item in items:
+        fixtures: set[str] = set(getattr(item, "fixturenames", ()))
+        if item.nodeid.startswith(_OUTER) or fixtures & {*SERVERS.values(), "run_qdrant"}:
+            item.add_marker(pytest.mark.outer)
         for name, fixture in SERVERS.items():
-            if fixture not in getattr(item, "fixturenames", ()):
+            if fixture not in fixtures:
                 continue
             if name not in item.nodeid:
                 raise pytest.UsageError(f"{item.nodeid} uses {fixture}: say {name} in the name of the test or its file")
@@ -106,20 +117,49 @@ def postgres_server(request: pytest.FixtureRequest) -> Iterator[PostgresServer]:
 
 
 @pytest.fixture(scope="session")
-def qdrant_server(request: pytest.FixtureRequest) -> QdrantPlace:
-    """The Qdrant server that ``QDRANT_URL`` names: this program cannot start one. Tests use collections of their own."""
-    if not (url := os.environ.get("QDRANT_URL", "")):
-        _missing(request.config, "qdrant", "QDRANT_URL names no Qdrant server")
-    return QdrantPlace(url, os.environ.get("QDRANT_API_KEY", ""))
+def run_qdrant(request: pytest.FixtureRequest) -> Callable[..., AbstractContextManager[QdrantServer]]:
+    """Starts a Qdrant server of a test's own, with the keys that it is given; it ends with its block."""
+
+    @contextmanager
+    def run(api_key: str = "", read_only_key: str = "") -> Generator[QdrantServer]:
+        server = QdrantServer(api_key, read_only_key)
+        try:
+            server.start()
+        except MissingServerError as error:
+            server.remove()
+            _missing(request.config, "qdrant", str(error))
+        try:
+            yield server
+        finally:
+            server.remove()
+
+    return run
 
 
 @pytest.fixture(scope="session")
-def qdrant_stand_in() -> Iterator[QdrantPlace]:
-    """What stands in for a Qdrant server, in this process."""
-    from tests.servers.qdrant.stand_in import serving_stand_in
+def qdrant_server(run_qdrant: Callable[..., AbstractContextManager[QdrantServer]]) -> Iterator[QdrantPlace]:
+    """A running Qdrant of this process's own, or the one that ``QDRANT_URL`` names. Tests use collections of their own."""
+    if (url := os.environ.get("QDRANT_URL", "")) and not _has_qdrant():
+        yield QdrantPlace(url, os.environ.get("QDRANT_API_KEY", ""))
+        return
+    with run_qdrant() as server:
+        yield QdrantPlace(server.url)
 
-    with serving_stand_in() as url:
-        yield QdrantPlace(url)
+
+@pytest.fixture
+def qdrant_settings(qdrant_server: QdrantPlace) -> Iterator[dict[str, str]]:
+    """Settings of collections of a test's own on it; they go at the end."""
+    name = f"test-{uuid4().hex[:12]}"
+    yield qdrant_server.settings(name)
+    qdrant_server.wipe(name)
+
+
+def _has_qdrant() -> bool:
+    try:
+        find_program()
+    except MissingServerError:
+        return False
+    return True
 
 
 def _missing(config: pytest.Config, name: str, why: str) -> NoReturn:

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from random import Random
-from uuid import uuid4
 
 import pytest
 
@@ -22,7 +21,6 @@ from tests.flows.small_world import BOOKS, GEOCODE, OLD_WEATHER
 from tests.flows.test_admitted_tools import TOOL, atlas, people
 from tests.server.world import serving
 from tests.servers.neo4j.server import Neo4jServer
-from tests.servers.qdrant.places import QdrantPlace
 from wiring.admitting import reconcile
 from wiring.container import Container, open_container
 from wiring.links import link, unseen
@@ -33,15 +31,14 @@ HERE = (GEOCODE, OLD_WEATHER, BOOKS)
 
 @pytest.fixture
 async def where(
-    neo4j_graph: Neo4jGraph, neo4j_server: Neo4jServer, qdrant_stand_in: QdrantPlace, tmp_path: Path
+    neo4j_graph: Neo4jGraph, neo4j_server: Neo4jServer, qdrant_settings: dict[str, str], tmp_path: Path
 ) -> dict[str, str]:
     """Settings of a store of three tools on the servers."""
     await neo4j_graph.put_tools(HERE)
     settings = {
         "graph_url": neo4j_server.url,
         "graph_password": neo4j_server.password,
-        "vector_url": qdrant_stand_in.url,
-        "vector_collection": f"test-{uuid4().hex[:12]}",
+        **qdrant_settings,
         "store": str(tmp_path / "here"),
     }
     async with open_container(Settings.model_validate(settings)) as container:

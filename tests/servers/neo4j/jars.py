@@ -1,14 +1,11 @@
 """The server's jars: fetched once by Maven, kept outside the checkout in a folder named by the pom's hash."""
 
-import fcntl
 import hashlib
-import os
 import shutil
 import subprocess
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 
+from tests.servers.downloads import locked_folder
 from tests.servers.missing import MissingServerError
 
 POM = Path(__file__).with_name("pom.xml")
@@ -24,21 +21,13 @@ def fetched_jars() -> Path:
     Raises:
         MissingServerError: there is no Maven, or it could not fetch them.
     """
-    cache = _cache() / f"neo4j-{hashlib.sha256(POM.read_bytes()).hexdigest()[:16]}"
-    jars, marker = cache / "lib", cache / "complete"
-    if marker.exists():
-        return jars
-    cache.mkdir(parents=True, exist_ok=True)
-    with _locked(cache / "lock"):
+    with locked_folder(f"neo4j-{hashlib.sha256(POM.read_bytes()).hexdigest()[:16]}") as cache:
+        jars, marker = cache / "lib", cache / "complete"
         if not marker.exists():
             shutil.rmtree(jars, ignore_errors=True)
             _fetch(jars)
             marker.touch()
     return jars
-
-
-def _cache() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "footpath"
 
 
 def _fetch(jars: Path) -> None:
@@ -63,10 +52,3 @@ def _fetch(jars: Path) -> None:
         raise MissingServerError(f"Maven did not fetch the server in {FETCH_SECONDS} s: check the network") from error
     if done.returncode:
         raise MissingServerError(f"Maven could not fetch the server: {(done.stdout + done.stderr).strip()[-800:]}")
-
-
-@contextmanager
-def _locked(path: Path) -> Generator[None]:
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield

@@ -1,9 +1,8 @@
 """A real Neo4j Community server of one's own: a process on a free loopback port, in a temporary home."""
 
 import shutil
+import signal
 import socket
-import subprocess
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from neo4j.exceptions import DriverError, Neo4jError
 
 from tests.servers.missing import MissingServerError
 from tests.servers.neo4j.jars import fetched_jars
+from tests.servers.process import ServerProcess, find_free_port
 
 START_SECONDS = 120
 STOP_SECONDS = 30
@@ -54,9 +54,8 @@ class Neo4jServer:
 
     def __init__(self, home: Path) -> None:
         self._home = home
-        self._process: subprocess.Popen[bytes] | None = None
-        self._watch: subprocess.Popen[bytes] | None = None
-        self.port = _free_port()
+        self._process = ServerProcess(home / "console.log")
+        self.port = find_free_port()
 
     @property
     def url(self) -> str:
@@ -77,63 +76,15 @@ class Neo4jServer:
         lines = _CONFIGURATION.format(port=self.port) + "\n".join(settings) + "\n"
         (configuration / "neo4j.conf").write_text(lines, encoding="utf-8")
         main = ["org.neo4j.server.CommunityEntryPoint", f"--home-dir={self._home}", f"--config-dir={configuration}"]
-        with self._log.open("wb") as log:
-            # A session of its own: Ctrl-C reaches the tests, which then stop the server in order.
-            self._process = subprocess.Popen(
-                [java, *_JVM, "-cp", f"{jars}/*", *main],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        # Should the tests die, the watch's input ends, and it ends the server.
-        watch = ["sh", "-c", 'read -r _; kill -9 "$0"', str(self._process.pid)]
-        self._watch = subprocess.Popen(watch, stdin=subprocess.PIPE, start_new_session=True)
-        try:
-            self._wait(self._process)
-        except BaseException:
-            self.kill()
-            raise
+        self._process.start([java, *_JVM, "-cp", f"{jars}/*", *main], self._answers, START_SECONDS)
 
     def stop(self) -> None:
-        """Stop it in order (SIGTERM), by force where that takes too long."""
-        process = self._unwatched()
-        if process is not None:
-            process.terminate()
-            try:
-                process.wait(STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        """Stop it in order (SIGTERM)."""
+        self._process.stop(signal.SIGTERM, STOP_SECONDS)
 
     def kill(self) -> None:
         """End it at once, as a crash would (SIGKILL)."""
-        process = self._unwatched()
-        if process is not None:
-            process.kill()
-            process.wait()
-
-    def _unwatched(self) -> subprocess.Popen[bytes] | None:
-        """The process, no longer watched: its number may be another's soon."""
-        process, self._process = self._process, None
-        watch, self._watch = self._watch, None
-        if watch is not None:
-            watch.kill()
-            watch.communicate()
-        return process
-
-    @property
-    def _log(self) -> Path:
-        return self._home / "console.log"
-
-    def _wait(self, process: subprocess.Popen[bytes]) -> None:
-        deadline = time.monotonic() + START_SECONDS
-        while not self._answers():
-            if process.poll() is not None:
-                raise MissingServerError(f"the server ended with status {process.returncode}: {self._last_lines()}")
-            if time.monotonic() > deadline:
-                raise MissingServerError(f"the server did not answer in {START_SECONDS} s: {self._last_lines()}")
-            time.sleep(0.2)
+        self._process.kill()
 
     def _answers(self) -> bool:
         """Whether it takes the tests' password; a fresh home gets that password first."""
@@ -162,12 +113,3 @@ class Neo4jServer:
         """Remove all data; constraints and indexes stay."""
         with self.driver() as driver, driver.session(database="neo4j") as session:  # pyright: ignore[reportUnknownMemberType]
             session.run("MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS").consume()
-
-    def _last_lines(self) -> str:
-        return self._log.read_text(encoding="utf-8", errors="replace")[-1500:]
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]

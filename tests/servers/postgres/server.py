@@ -4,13 +4,13 @@ import os
 import pwd
 import secrets
 import shutil
-import socket
+import signal
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 from tests.servers.missing import MissingServerError
+from tests.servers.process import ServerProcess, find_free_port
 
 PLACES = Path("/usr/lib/postgresql")
 """Where Debian puts its versions."""
@@ -37,11 +37,10 @@ class PostgresServer:
 
     def __init__(self) -> None:
         self.password = secrets.token_hex(16)
-        self.port = _free_port()
+        self.port = find_free_port()
         self._home: Path | None = None
         self._programs = Path()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._watch: subprocess.Popen[bytes] | None = None
+        self._process: ServerProcess | None = None
 
     def url(self, database: str) -> str:
         """As the settings take it."""
@@ -56,41 +55,20 @@ class PostgresServer:
         self._programs = _programs()
         if self._home is None:
             self._home = self._create()
-        user, group = _account()
-        with (self._home / "log").open("ab") as log:
-            self._process = subprocess.Popen(
-                [self._programs / "postgres", "-D", self._home / "data"],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                user=user,
-                group=group,
-            )
-        # Should the tests die, the watch's input ends, and it ends the server.
-        watch = ["sh", "-c", 'read -r _; kill -QUIT "$0"', str(self._process.pid)]
-        self._watch = subprocess.Popen(watch, stdin=subprocess.PIPE, start_new_session=True)
-        try:
-            self._wait(self._process)
-        except BaseException:
-            self.kill()
-            raise
+        self._process = self._process or ServerProcess(self._home / "log", crash=signal.SIGQUIT)
+        self._process.start(
+            [self._programs / "postgres", "-D", self._home / "data"], self._answers, START_SECONDS, account=_account()
+        )
 
     def stop(self) -> None:
-        """Stop it in order, by force where that takes too long."""
-        if process := self._unwatched():
-            process.send_signal(2)  # SIGINT: fast shutdown, connections are ended
-            try:
-                process.wait(STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        """Stop it in order (SIGINT: a fast shutdown, connections are ended)."""
+        if self._process is not None:
+            self._process.stop(signal.SIGINT, STOP_SECONDS)
 
     def kill(self) -> None:
         """End it at once, without a goodbye (SIGQUIT: a crash, with all its processes)."""
-        if process := self._unwatched():
-            process.send_signal(3)
-            process.wait()
+        if self._process is not None:
+            self._process.kill()
 
     def remove(self) -> None:
         """Stop it and remove its data."""
@@ -118,27 +96,9 @@ class PostgresServer:
             file.write(_CONFIGURATION.format(port=self.port))
         return home
 
-    def _unwatched(self) -> subprocess.Popen[bytes] | None:
-        process, self._process = self._process, None
-        watch, self._watch = self._watch, None
-        if watch is not None:
-            watch.kill()
-            watch.communicate()
-        return process
-
-    def _wait(self, process: subprocess.Popen[bytes]) -> None:
-        deadline = time.monotonic() + START_SECONDS
+    def _answers(self) -> bool:
         ask = [self._programs / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)]
-        while subprocess.run(ask, check=False).returncode:
-            if process.poll() is not None:
-                raise MissingServerError(f"PostgreSQL ended with status {process.returncode}: {self._last_lines()}")
-            if time.monotonic() > deadline:
-                raise MissingServerError(f"PostgreSQL did not answer in {START_SECONDS} s: {self._last_lines()}")
-            time.sleep(0.1)
-
-    def _last_lines(self) -> str:
-        assert self._home is not None
-        return (self._home / "log").read_text(encoding="utf-8", errors="replace")[-1500:]
+        return subprocess.run(ask, check=False).returncode == 0
 
 
 def _programs() -> Path:
@@ -166,9 +126,3 @@ def _account() -> tuple[int | None, int | None]:
     raise MissingServerError(
         "PostgreSQL does not run as root, and there is neither a postgres nor a nobody to run it as"
     )
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]

@@ -1,11 +1,11 @@
 """Where a Qdrant server for tests is, and indexes and memories with collections of their own on it."""
 
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from uuid import uuid4
 
-from qdrant_client import AsyncQdrantClient
+from qdrant_client import QdrantClient
 
 from retriever.backends.qdrant import QdrantIndex
 from retriever.backends.qdrant_connection import QdrantAddress
@@ -19,6 +19,11 @@ MakeIndex = Callable[..., QdrantIndex]
 class QdrantPlace:
     url: str
     api_key: str = field(default="", repr=False)
+
+    @property
+    def grpc_port(self) -> int:
+        """Where a client looks for gRPC."""
+        return QdrantAddress(self.url, prefer_grpc=True).port_of_grpc
 
     @asynccontextmanager
     async def indexes(self) -> AsyncGenerator[MakeIndex]:
@@ -34,7 +39,7 @@ class QdrantPlace:
         finally:
             for index in made:
                 await index.close()
-            await self._wipe(name)
+            self.wipe(name)
 
     @asynccontextmanager
     async def memories(self, *, prefer_grpc: bool = False) -> AsyncGenerator[QdrantMemories]:
@@ -46,23 +51,30 @@ class QdrantPlace:
             yield store
         finally:
             await store.close()
-            await self._wipe(name)
+            self.wipe(name)
 
     @asynccontextmanager
-    async def patterns(self) -> AsyncGenerator[QdrantPatterns]:
+    async def patterns(self, *, prefer_grpc: bool = False) -> AsyncGenerator[QdrantPatterns]:
         """An index of patterns, set up and empty; its collections go at the end."""
         name = f"test-{uuid4().hex[:12]}"
-        index = QdrantPatterns(QdrantAddress(self.url, self.api_key), name=name)
+        index = QdrantPatterns(QdrantAddress(self.url, self.api_key, prefer_grpc=prefer_grpc), name=name)
         try:
             await index.setup()
             yield index
         finally:
             await index.close()
-            await self._wipe(name)
+            self.wipe(name)
 
-    async def _wipe(self, name: str) -> None:
-        client = AsyncQdrantClient(url=self.url, headers={"api-key": self.api_key}, check_compatibility=False)
-        for one in (await client.get_collections()).collections:
-            if one.name.startswith(name):
-                await client.delete_collection(one.name)
-        await client.close()
+    def settings(self, name: str) -> dict[str, str]:
+        """Settings of a product whose vectors are in collections called ``name`` and so on."""
+        key = {"vector_api_key": self.api_key} if self.api_key else {}
+        return {"vector_url": self.url, "vector_collection": name, **key}
+
+    def wipe(self, name: str) -> None:
+        """Delete the collections whose names begin so."""
+        with closing(
+            QdrantClient(url=self.url, headers={"api-key": self.api_key}, check_compatibility=False)
+        ) as client:
+            for one in client.get_collections().collections:
+                if one.name.startswith(name):
+                    client.delete_collection(one.name)

@@ -1,7 +1,7 @@
 """Everything that can be wrong with a Qdrant server has a message that says what to do, and shows no key."""
 
-import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 
 import orjson
 import pytest
@@ -10,7 +10,9 @@ from domain.errors import StoreVersionError, UnavailableError, UsageError
 from retriever.backends.qdrant import QdrantIndex
 from retriever.backends.qdrant_connection import QdrantAddress
 from tests.contract.vector_index import A, point, unit
-from tests.servers.qdrant.stand_in import serving_stand_in
+from tests.servers.process import find_free_port
+from tests.servers.qdrant.places import QdrantPlace
+from tests.servers.qdrant.server import QdrantServer
 from tests.unit.agent.execution.http.serving import Answer, reply, reset, serving, silence
 
 KEY, READ_ONLY = "s3cret-key", "l00k-only"
@@ -18,16 +20,9 @@ ROOT = reply(body=orjson.dumps({"title": "qdrant - vector search engine", "versi
 
 
 @pytest.fixture(scope="module")
-def guarded_url() -> Iterator[str]:
-    with serving_stand_in(KEY, READ_ONLY) as url:
-        yield url
-
-
-@pytest.fixture
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def guarded_url(run_qdrant: Callable[..., AbstractContextManager[QdrantServer]]) -> Iterator[str]:
+    with run_qdrant(KEY, READ_ONLY) as server:
+        yield server.url
 
 
 async def refusal(index: QdrantIndex, dimension: int = 8) -> str:
@@ -38,16 +33,15 @@ async def refusal(index: QdrantIndex, dimension: int = 8) -> str:
     return str(caught.value)
 
 
-async def test_server_down(free_port: int) -> None:
-    message = await refusal(QdrantIndex(QdrantAddress(f"http://127.0.0.1:{free_port}", KEY)))
+async def test_server_down() -> None:
+    message = await refusal(QdrantIndex(QdrantAddress(f"http://127.0.0.1:{find_free_port()}", KEY)))
     assert "nothing answers there" in message
     assert "Start the server, or correct FOOTPATH_VECTOR_URL" in message
 
 
-async def test_server_down_over_grpc(free_port: int) -> None:
-    with serving_stand_in() as url:
-        index = QdrantIndex(QdrantAddress(url, KEY, prefer_grpc=True, grpc_port=free_port, timeout=2))
-        message = await refusal(index)
+async def test_server_down_over_grpc(qdrant_server: QdrantPlace) -> None:
+    closed = QdrantAddress(qdrant_server.url, prefer_grpc=True, grpc_port=find_free_port(), timeout=2)
+    message = await refusal(QdrantIndex(closed))
     assert "nothing answers there" in message or "no answer within" in message
 
 

@@ -1,8 +1,11 @@
-"""What memories on a Qdrant server ask of it, in the requests and the points that a stand-in counts."""
+"""What memories on a Qdrant server ask of it: requests that its client sends, and points that come back."""
 
-from collections.abc import AsyncGenerator, Iterator
-from dataclasses import astuple, dataclass
+from collections.abc import AsyncGenerator
+from dataclasses import astuple, dataclass, field
+from typing import Any
+from uuid import uuid4
 
+import httpx
 import pytest
 from qdrant_client import AsyncQdrantClient, models
 
@@ -10,16 +13,43 @@ from domain.memory import Memory
 from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_memories import QdrantMemories
 from tests.contract.memory_store import ENCODER, filled, memory
-from tests.servers.qdrant.stand_in import Traffic, serving_stand_in
+from tests.servers.qdrant.places import QdrantPlace
 
-BODIES = "footpath-memories"
 AT_ONCE = 100
+
+
+@dataclass
+class Traffic:
+    requests: int = 0
+    points: int = 0
+
+    def reset(self) -> None:
+        """Count from here on."""
+        self.requests = self.points = 0
+
+    def count(self, answer: httpx.Response) -> None:
+        """Count a request, and the points that its answer brings."""
+        self.requests += 1
+        path = answer.request.url.path
+        if answer.request.method == "POST" and path.endswith(("/points", "/points/scroll")):
+            result: Any = answer.json()["result"]
+            self.points += len(result["points"] if path.endswith("/scroll") else result)
 
 
 @dataclass
 class Server:
     url: str
-    traffic: Traffic
+    name: str
+    traffic: Traffic = field(default_factory=Traffic)
+
+    @property
+    def bodies(self) -> str:
+        """The collection of the memories themselves."""
+        return f"{self.name}-memories"
+
+    def memories(self) -> QdrantMemories:
+        """As another process would open them."""
+        return QdrantMemories(QdrantAddress(self.url), name=self.name)
 
     def client(self) -> AsyncQdrantClient:
         """A connection of the test's own."""
@@ -27,15 +57,23 @@ class Server:
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
-    traffic = Traffic()
-    with serving_stand_in(traffic=traffic) as url:
-        yield Server(url, traffic)
+async def server(qdrant_server: QdrantPlace, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Server]:
+    server = Server(qdrant_server.url, f"test-{uuid4().hex[:12]}")
+    send = httpx.AsyncClient.send
+
+    async def sent(client: httpx.AsyncClient, request: httpx.Request, **options: Any) -> httpx.Response:
+        answer = await send(client, request, **options)
+        server.traffic.count(answer)
+        return answer
+
+    monkeypatch.setattr(httpx.AsyncClient, "send", sent)
+    yield server
+    qdrant_server.wipe(server.name)
 
 
 @pytest.fixture
 async def store(server: Server) -> AsyncGenerator[QdrantMemories]:
-    store = QdrantMemories(QdrantAddress(server.url))
+    store = server.memories()
     await store.setup()
     yield store
     await store.close()
@@ -97,8 +135,10 @@ async def test_recalling_costs_the_same_among_many(store: QdrantMemories, server
 async def test_vectors_from_before_there_were_marks_are_found_and_marked(store: QdrantMemories, server: Server) -> None:
     await filled(store, *((one, [1.0, 0.0]) for one in many("x", 3 * AT_ONCE)))
     client = server.client()
-    fields = [name for name in (await client.get_collection(BODIES)).payload_schema if name.startswith("embedded")]
-    await client.delete_payload(BODIES, fields, models.Filter())
+    fields = [
+        name for name in (await client.get_collection(server.bodies)).payload_schema if name.startswith("embedded")
+    ]
+    await client.delete_payload(server.bodies, fields, models.Filter())
     await client.close()
     new = memory("new")
     await store.add([new])
@@ -112,10 +152,10 @@ async def test_vectors_that_somebody_deleted_are_made_anew(store: QdrantMemories
     await filled(store, *((one, [1.0, 0.0]) for one in many("x", 3 * AT_ONCE)))
     client = server.client()
     for one in (await client.get_collections()).collections:
-        if one.name != BODIES:
+        if one.name.startswith(server.name) and one.name != server.bodies:
             await client.delete_collection(one.name)
     await client.close()
-    another = QdrantMemories(QdrantAddress(server.url))
+    another = server.memories()
     await another.setup()
     assert await embed_all(another) == 3 * AT_ONCE
     assert await another.without_vector(ENCODER, 9) == []

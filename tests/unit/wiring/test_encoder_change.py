@@ -4,7 +4,6 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
@@ -17,7 +16,6 @@ from retriever.indexing import index_tools
 from tests.models.openai_replies import ChatRequest, Refuses, Reply, scripted
 from tests.models.openai_server import ModelServer, model_server
 from tests.models.word_vectors import DIMENSION, word_embeddings
-from tests.servers.qdrant.places import QdrantPlace
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS, document
 from wiring.admitting import admit, withdraw
 from wiring.container import Container, open_container
@@ -46,14 +44,12 @@ async def server() -> AsyncGenerator[ModelServer]:
         yield server
 
 
-@pytest.fixture(params=["folder", "server"])
-async def settings(
-    request: pytest.FixtureRequest, tmp_path: Path, server: ModelServer, qdrant_stand_in: QdrantPlace
-) -> Settings:
+@pytest.fixture(params=["folder", pytest.param("server", marks=pytest.mark.outer)])
+async def settings(request: pytest.FixtureRequest, tmp_path: Path, server: ModelServer) -> Settings:
     """Of a store that the service has indexed, its vectors in a folder or on a server."""
     place: dict[str, Any] = {"store": tmp_path / "store"}
     if request.param == "server":
-        place |= {"vector_url": qdrant_stand_in.url, "vector_collection": f"test-{uuid4().hex[:12]}"}
+        place |= request.getfixturevalue("qdrant_settings")
     asks = {"embedder": "service", "embedding_url": server.url, "embedding_name": "words", "embedding_attempts": 1}
     made = Settings.model_validate({**place, **asks, "embedding_dimension": DIMENSION})
     async with open_container(made, create=True) as container:

@@ -3,7 +3,6 @@
 from collections.abc import AsyncGenerator
 from contextlib import nullcontext
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 
@@ -15,7 +14,6 @@ from tests.flows.indexed_store import indexed_store
 from tests.models.openai_replies import scripted
 from tests.models.openai_server import ModelServer, model_server
 from tests.models.word_vectors import DIMENSION
-from tests.servers.qdrant.places import QdrantPlace
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS
 from wiring.container import open_container
 from wiring.reindex import Trial, reindex
@@ -102,15 +100,12 @@ async def test_another_former_encoder_than_that_of_the_vectors_is_refused(store:
 
 
 async def test_of_several_encoders_on_a_server_the_named_one_is_compared_with(
-    tmp_path: Path, server: ModelServer, qdrant_stand_in: QdrantPlace
+    tmp_path: Path, server: ModelServer, qdrant_settings: dict[str, str]
 ) -> None:
-    place = {
-        "vector_url": qdrant_stand_in.url,
-        "vector_collection": f"test-{uuid4().hex[:12]}",
-        "store": tmp_path / "s",
-    }
+    place = {**qdrant_settings, "store": tmp_path / "s"}
     bundled, former, new = (
-        one.model_copy(update=place) for one in (Settings(), asks(server), asks(server, prefix="passage: "))
+        Settings.model_validate(one.model_dump() | place)
+        for one in (Settings(), asks(server), asks(server, prefix="passage: "))
     )
     async with open_container(bundled, create=True) as container:
         await container.graph.put_tools(DOCUMENTS)
