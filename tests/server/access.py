@@ -15,7 +15,7 @@ async def none(_: World) -> Mapping[str, str]:
 
 @dataclass(frozen=True)
 class Access:
-    """Statuses by who asks. ``body`` is sent as JSON."""
+    """Statuses by who asks. ``body`` is sent as JSON. ``once``: what it does can be done once on a server."""
 
     nobody: int
     user: int
@@ -24,6 +24,7 @@ class Access:
     admin: int
     body: Any = None
     things: Things = field(default=none)
+    once: bool = False
 
     def of(self, who: str) -> int:
         return getattr(self, who)

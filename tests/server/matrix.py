@@ -5,6 +5,7 @@ it belongs to ``user``. Where an operation speaks of the caller's own things, an
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -213,7 +214,7 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("GET", "/health/ready"): Access(200, 200, 200, 200, 200, None, a_store),
     ("GET", "/metrics"): everyone(200),
     ("GET", "/api/v1/auth/registration"): everyone(200),
-    ("POST", "/api/v1/auth/register"): everyone(201, {"name": "new", "password": PASSWORD}),
+    ("POST", "/api/v1/auth/register"): replace(everyone(201, {"name": "new", "password": PASSWORD}), once=True),
     ("POST", "/api/v1/auth/login"): everyone(200, LOGIN),
     ("POST", "/api/v1/auth/reset"): everyone(403, {"secret": "no such link", "password": PASSWORD}),
     ("POST", "/api/v1/auth/refresh"): everyone(401, {"refresh_token": "no such token"}),
@@ -332,7 +333,7 @@ EXPECTED: dict[tuple[str, str], Access] = {
     ("GET", f"{SOURCE}/tools"): for_authors(200, a_source),
     ("GET", f"{SOURCE}/tools/{{tool}}"): for_authors(200, a_sources_tool),
     ("PATCH", f"{SOURCE}/tools/{{tool}}"): for_authors(200, a_sources_tool, {"description": "better"}),
-    ("POST", f"{SOURCE}/admit"): for_authors(200, a_tested_tool, {}),
+    ("POST", f"{SOURCE}/admit"): replace(for_authors(200, a_tested_tool, {}), once=True),
     ("POST", f"{SOURCE}/quarantine"): for_authors(200, a_source, {"tools": [A_TOOL], "reason": "slow"}),
     ("POST", f"{SOURCE}/undo"): for_authors(200, a_kept_out_tool),
     ("GET", f"{SOURCE}/keys"): for_authors(200, a_source),
