@@ -8,12 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from qdrant_client import QdrantClient
 
 from agent.memory.long_term import LongTermMemory
 from domain.trajectory import Solved
 from tests.attacks.services import Operation, Service, running, told_of
 from tests.contract.rows.scripted import until
 from tests.server.world import PASSWORD, World, copied, serving
+from tests.servers.neo4j.server import Neo4jServer
+from wiring.build import BuildOptions, build
+from wiring.settings import Settings
 
 CLOCK = Service(
     "clock",
@@ -89,6 +93,47 @@ async def test_no_row_holds_what_a_removed_account_asked(world: World) -> None:
     assert {"removed", "stays"} == set(gone.json())
     for words in ("an administrator shares", "audit log", "backups, exports", "sources"):
         assert any(words in one for one in gone.json()["stays"]), words
+
+
+def held_by_neo4j(server: Neo4jServer, words: str) -> set[str]:
+    """The labels of nodes, and the types of edges, that hold these words."""
+    with server.driver() as driver:
+        nodes = driver.execute_query("MATCH (n) RETURN labels(n)[0] AS kind, properties(n) AS held", database_="neo4j")
+        edges = driver.execute_query(
+            "MATCH ()-[e]->() RETURN type(e) AS kind, properties(e) AS held", database_="neo4j"
+        )
+    return {str(row["kind"]) for found in (nodes, edges) for row in found.records if words in str(row["held"])}
+
+
+def held_by_qdrant(settings: dict[str, str], words: str) -> set[str]:
+    """The collections with a point that holds these words."""
+    found = set[str]()
+    with closing(QdrantClient(url=settings["vector_url"], check_compatibility=False)) as client:
+        for one in client.get_collections().collections:
+            if one.name.startswith(settings["vector_collection"]):
+                points, _ = client.scroll(one.name, limit=10_000)
+                found |= {one.name for point in points if words in str(point.payload)}
+    return found
+
+
+async def test_nothing_on_neo4j_and_qdrant_holds_what_a_removed_account_asked(
+    home: Path, store: Path, tmp_path: Path, neo4j_server: Neo4jServer, qdrant_settings: dict[str, str]
+) -> None:
+    del store  # its service runs
+    neo4j_server.wipe()
+    away = {"graph_url": neo4j_server.url, "graph_password": neo4j_server.password, **qdrant_settings}
+    options = BuildOptions(tools=(CLOCK.document(tmp_path),))
+    await build(options, lambda stage, done, total: None, Settings.model_validate({"store": tmp_path / "away", **away}))
+    own = await asyncio.to_thread(copied, home, tmp_path / "home")
+    async with serving(own, store=tmp_path / "away", allow_hosts=frozenset({CLOCK.host}), **away) as world:
+        await lives(world, "user")
+        assert await asyncio.to_thread(held_by_qdrant, qdrant_settings, "Quokkaville")
+        assert await asyncio.to_thread(holding, own, "Quokkaville")
+        headers = await world.headers_of("user")
+        await world.client.request("DELETE", "/api/v1/me", json={"password": PASSWORD}, headers=headers)
+        assert await asyncio.to_thread(held_by_neo4j, neo4j_server, "Quokkaville") == set()
+        assert await asyncio.to_thread(held_by_qdrant, qdrant_settings, "Quokkaville") == set()
+        assert await asyncio.to_thread(holding, own, "Quokkaville") == set()
 
 
 @pytest.mark.parametrize("who", ["user", "admin"])
