@@ -17,10 +17,12 @@ from qdrant_client.grpc import (
     add_QdrantServicer_to_server,
 )
 
+from tests.servers.versions import deployed_version
+
 
 class _Health(QdrantServicer):
     def HealthCheck(self, request: Any, context: Any) -> HealthCheckReply:  # noqa: N802  # the name of the protocol
-        return HealthCheckReply(title="qdrant - vector search engine", version="1.18.0")
+        return HealthCheckReply(title="qdrant - vector search engine", version=deployed_version("qdrant"))
 
 
 class _Collections(CollectionsServicer):

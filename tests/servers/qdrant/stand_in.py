@@ -19,6 +19,8 @@ from pydantic_core import to_jsonable_python
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.models import CreateCollection, UpdateCollection
 
+from tests.servers.versions import deployed_version
+
 _WRITING_POSTS = ("/points/delete", "/points/payload", "/points/payload/delete", "/collections/aliases")
 
 
@@ -71,7 +73,7 @@ def _keys(app: FastAPI, api_key: str, read_only_key: str, traffic: Traffic) -> N
 def _listing_routes(app: FastAPI, local: AsyncQdrantClient) -> None:
     @app.get("/")
     async def info() -> Any:
-        return {"title": "qdrant - vector search engine", "version": "1.18.0", "commit": "0"}
+        return {"title": "qdrant - vector search engine", "version": deployed_version("qdrant"), "commit": "0"}
 
     @app.get("/collections")
     async def collections() -> Any:
