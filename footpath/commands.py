@@ -35,6 +35,7 @@ COMMANDS: dict[str, Command] = {
     "reset-tool": Command("reset_tool", "Forget what calls of a tool have taught.", _STORE),
     "up": Command("up", "Start the server and its page, over a store of yours or the playground.", _SERVE),
     "serve": Command("serve", "Start the server.", _SERVE),
+    "page": Command("serve_page", "Start the chat page of a server that runs.", _SERVE),
     "mcp": Command("mcp_server", "Serve a store to agents that speak MCP, on standard input and output.", _SERVE),
     "create-user": Command("create_user", "Make an account.", _SERVE),
     "create-token": Command("create_token", "Make a token for a program of an account's.", _SERVE),

@@ -27,6 +27,8 @@ def main(folder: Annotated[Path, typer.Option(help="Where they are written.")] =
     _write(folder / "footpath" / "footpath_graph_password", neo4j)
     _write(folder / "footpath" / "footpath_vector_api_key", qdrant)
     _write(folder / "footpath" / "footpath_database_url", f"postgresql+asyncpg://footpath:{postgres}@postgres/footpath")
+    # One container has none of these servers; its folder is for keys of models and tools.
+    (folder / "small").mkdir(mode=0o755)
     print(f"made passwords of Neo4j, Qdrant and PostgreSQL in {folder}; keep a copy apart from the backups")
 
 

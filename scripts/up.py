@@ -10,13 +10,14 @@ import _environment as _environment  # first: it tells where the packages are mi
 import typer
 from _demo import build_demo, host_of
 from _processes import ROOT, Children, Stopped, children
-from _streamlit import free_port, page_command, page_environment
+from _streamlit import LOOPBACK, free_port, page_command, page_environment, web_address
 
 from domain.errors import UnavailableError, UsageError
 from wiring.layout import StoreFolder
 from wiring.settings import read_settings
 
 _BUILT_FOR = "playground.txt"
+_EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  # told apart, not listened on
 
 
 def main(
@@ -30,6 +31,7 @@ def main(
     ] = None,
     playground_port: Annotated[int, typer.Option(help="Port of the playground; 0: any.")] = 8765,
     home: Annotated[Path, typer.Option(help="Folder of the graph, built where it is missing.")] = Path(".footpath/up"),
+    host: Annotated[str, typer.Option(help="Address on which server and page listen.")] = LOOPBACK,
 ) -> None:
     """Run until Ctrl-C; a line with the address of each as it answers. One that ends is started again. Exit codes: 1 one of them ended again and again, 2 a wrong setting, 3 one did not start."""
     try:
@@ -37,7 +39,7 @@ def main(
         _free(page_port, "page")
         with children() as started:
             over = _own(store) if store is not None else _playground(started, playground_port, home)
-            _start(started, page_port, server_port, over)
+            _start(started, page_port, server_port, over, host)
             ended = started.watch()
             print(
                 f"the {ended} is not started again, and the others are stopped, too: see its messages above for the reason, mend that, and start all again",
@@ -72,15 +74,17 @@ def _playground(started: Children, port: int, home: Path) -> dict[str, str]:
     return {"FOOTPATH_STORE": str(_built(playground, home)), "FOOTPATH_ALLOW_HOSTS": hosts}
 
 
-def _start(started: Children, page_port: int, server_port: int, environment: dict[str, str]) -> None:
+def _start(started: Children, page_port: int, server_port: int, environment: dict[str, str], host: str) -> None:
     script = str(ROOT / "scripts" / "serve.py")
+    # What listens everywhere is asked on loopback, from where the server believes the page without a setting.
+    reached = LOOPBACK if host in _EVERYWHERE else host
     port = _free(server_port, "server")
-    server = _announced(started, "server", [script, "--port", str(port)], environment)
-    _say("server", server)
+    _say("server", _announced(started, "server", [script, "--port", str(port), "--host", host], environment))
+    server = web_address(reached, port)
     port = _free(page_port, "page")
-    page = f"http://127.0.0.1:{port}"
-    started.answering("page", page_command(port), page_environment(server), f"{page}/_stcore/health")
-    _say("page", page)
+    health = f"{web_address(reached, port)}/_stcore/health"
+    started.answering("page", page_command(port, host), page_environment(server), health)
+    _say("page", web_address(host, port))
 
 
 def _free(port: int, name: str) -> int:

@@ -1,8 +1,11 @@
-"""Secrets as files, as Docker, Podman and Kubernetes hand them to a container: a file of a setting's name holds its value."""
+"""Secrets as files, as Docker, Podman and Kubernetes hand them to a container, and systemd to a service (``LoadCredential=``): a file of a
+setting's name holds its value.
+"""
 
+import os
 from pathlib import Path
 
-FOLDER = Path("/run/secrets")
+FOLDER = Path(os.environ.get("CREDENTIALS_DIRECTORY") or "/run/secrets")
 _PREFIX = "FOOTPATH_"
 
 

@@ -10,6 +10,8 @@ from agent.execution.secrets import PREFIX as SECRET
 from wiring.settings import Settings
 
 _PREFIX = "FOOTPATH_"
+OF_THE_PAGE = {"FOOTPATH_SERVER_ADDRESS", "FOOTPATH_PAGE_PROXIES"}
+"""What the page alone reads; where it runs beside the server, both have it in their environment."""
 _LINE = re.compile(rf"\s*(?:export\s+)?({_PREFIX}\w+)\s*=", re.IGNORECASE)
 
 
@@ -18,7 +20,7 @@ def unknown_settings(names: Iterable[str]) -> list[str]:
     known = [f"{_PREFIX}{name.upper()}" for name in Settings.model_fields]
     said: list[str] = []
     for name in sorted({name.upper() for name in names}):
-        if not name.startswith(_PREFIX) or name.startswith(SECRET) or name in known:
+        if not name.startswith(_PREFIX) or name.startswith(SECRET) or name in OF_THE_PAGE or name in known:
             continue
         near = get_close_matches(name, [*known, SECRET + "NAME"], n=1, cutoff=0.75)
         hint = f"; is {near[0]} meant?" if near else "; .env.example lists the settings"

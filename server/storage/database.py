@@ -21,8 +21,10 @@ T = TypeVar("T")
 BUSY_SECONDS = 30
 """How long a write waits for another program's."""
 _SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
-_CONNECTIONS = 8
+_KEPT_CONNECTIONS = 8
 """Kept open; as many again in a rush. What is over waits its turn."""
+CONNECTIONS = 2 * _KEPT_CONNECTIONS
+"""The most that one process has with PostgreSQL."""
 
 
 class Database:
@@ -123,7 +125,11 @@ def engine_for(url: str, *, pooled: bool) -> AsyncEngine:
     if parsed.drivername == "postgresql+asyncpg":
         parsed = _asyncpg_url(parsed)
         if pooled:
-            given = {"pool_size": _CONNECTIONS, "max_overflow": _CONNECTIONS, "pool_pre_ping": True}
+            given = {
+                "pool_size": _KEPT_CONNECTIONS,
+                "max_overflow": CONNECTIONS - _KEPT_CONNECTIONS,
+                "pool_pre_ping": True,
+            }
         # Times are told apart by their zone; JSON travels as text, and nothing else is cast.
         return create_async_engine(
             parsed, hide_parameters=True, connect_args={"server_settings": {"timezone": "UTC"}}, **given

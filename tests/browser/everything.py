@@ -47,10 +47,10 @@ class Up:
 
 
 @contextmanager
-def everything(folder: Path, **variables: str) -> Generator[Up]:
-    """All of Footpath on free ports, its files in ``folder``. ``variables``: settings."""
+def everything(folder: Path, *options: str, **variables: str) -> Generator[Up]:
+    """All of Footpath on free ports, its files in ``folder``. ``options``: further ones; ``variables``: settings."""
     command = [str(ROOT / "scripts" / "up.py"), "--home", str(folder / "up")]
-    command += ["--page-port", "0", "--server-port", "0", "--playground-port", "0"]
+    command += ["--page-port", "0", "--server-port", "0", "--playground-port", "0", *options]
     with _running(command, folder, lines=3, **variables) as up:
         yield up
 

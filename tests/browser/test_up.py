@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import time
 from pathlib import Path
 
@@ -38,6 +39,16 @@ def test_a_server_that_dies_is_started_again_at_its_address(tmp_path: Path) -> N
             time.sleep(0.2)
         assert {playground, page} < {*children_of(up.process)}
         assert client.get(up.addresses["page"] + "/_stcore/health").is_success
+
+
+def test_server_and_page_listen_where_they_are_told_as_a_container_needs(tmp_path: Path) -> None:
+    """Who listens on every address leaves their port to nobody on another of loopback's."""
+    with everything(tmp_path, "--host", "0.0.0.0") as up, httpx.Client(trust_env=False, timeout=10) as client:
+        for name, path in (("server", "/health"), ("page", "/_stcore/health")):
+            assert up.addresses[name].startswith("http://0.0.0.0:")
+            assert client.get(up.addresses[name].replace("0.0.0.0", "127.0.0.1") + path).is_success
+            with pytest.raises(OSError, match="in use"), socket.socket() as another:
+                another.bind(("127.0.0.2", int(up.addresses[name].rpartition(":")[2])))
 
 
 def _answers(client: httpx.Client, address: str) -> bool:

@@ -24,6 +24,10 @@ case "$0" in */jq) echo ID ;; esac
 """In one piece: the programs of a pipe note side by side."""
 
 
+_WITHOUT_VALUE = ("--rm",)
+"""Options of ``docker compose run`` that stand alone."""
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """A block. ``page``: as in the repository; ``line``: where it begins."""
@@ -55,10 +59,22 @@ class Called:
         program, *rest = self.words
         if program == "footpath":
             return rest[0], tuple(rest[1:])
+        if self.container and self.container[1]:
+            return self.container[1][0], self.container[1][1:]
         for at, word in enumerate(rest):
             if word.startswith("scripts/") and program != "npx":  # whose options are the other program's
                 return word.removeprefix("scripts/").removesuffix(".py"), tuple(rest[at + 1 :])
         return None
+
+    @property
+    def container(self) -> tuple[str, tuple[str, ...]] | None:
+        """The service that ``docker compose run`` runs, and the command of ``footpath`` that it is given."""
+        if self.words[:2] != ("docker", "compose") or "run" not in self.words:
+            return None
+        rest = list(self.words[self.words.index("run") + 1 :])
+        while rest[0].startswith("-"):
+            rest = rest[1 if rest[0] in _WITHOUT_VALUE else 2 :]
+        return rest[0], tuple(rest[1:])
 
 
 def examples(*languages: str) -> list[Example]:

@@ -56,7 +56,7 @@ NOT_RUN = {
     "write_examples": "needs a model, or minutes: tests/flows/test_write_examples.py",
 }
 """The commands of examples that do not run here, each with the reason and what runs it elsewhere."""
-WITHOUT_DATA = ("restbench", "graphqlrestbench", "nestful", "--ray", "tools.jsonl.gz", "…", "llm", "--repair", "restbench/tmdb_oas.json")  # fmt: skip
+WITHOUT_DATA = ("/documents", "/data/backup.jsonl.gz", "restbench", "graphqlrestbench", "nestful", "--ray", "tools.jsonl.gz", "…", "llm", "--repair", "restbench/tmdb_oas.json")  # fmt: skip
 """An example of a command that runs is left out where it names one of these, which are not here."""
 ELSEWHERE = {"docs/python.md": "test_python_library.py", "docs/langchain.md": "test_langchain_agents.py"}
 """Pages whose Python examples run one after the other, by the test that runs them."""
@@ -148,8 +148,9 @@ def test_other_programs_find_what_they_are_told(commands: list[Called]) -> None:
         if program == "make":
             assert {word for word in words if "=" not in word} <= targets, one
         if program == "docker":
-            at = words.index("run") + 2 if "run" in words else None
-            names = [words[at]] if at else words[words.index("--wait") + 1 :] if "--wait" in words else []
+            names = (
+                [one.container[0]] if one.container else words[words.index("--wait") + 1 :] if "--wait" in words else []
+            )
             assert set(names) <= set(services), one
         if program == "pip":
             assert set(re.findall(r"\[(\w+)\]", " ".join(words))) <= set(extras), one

@@ -13,7 +13,7 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.runtime.environment import EnvironmentContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, inspect, text
 
 from domain.errors import StoreVersionError, UnavailableError
 from server.storage import migrations as storage_steps
@@ -102,15 +102,38 @@ async def test_rows_of_an_earlier_version_are_still_there(empty_url: str, keys: 
     await storage.close()
 
 
-def _first_version(connection: Connection) -> None:
+async def test_each_step_leaves_what_servers_of_the_version_before_work_with(empty_url: str) -> None:
+    """They go on while newer ones start: each column of theirs stays, and a row without the new columns can be written."""
+
+    def walk(connection: Connection) -> None:
+        before: dict[str, set[str]] = {}
+        for step in reversed([*ScriptDirectory(str(STEPS)).walk_revisions()]):
+            _upgrade(connection, step.revision)
+            seen = inspect(connection)
+            columns = {table: {one["name"]: one for one in seen.get_columns(table)} for table in seen.get_table_names()}
+            for table, names in before.items():
+                assert names <= columns.get(table, {}).keys(), f"step {step.revision} takes something from {table}"
+                for name in columns[table].keys() - names:
+                    added = columns[table][name]
+                    assert added["nullable"] or added["default"] is not None, f"step {step.revision}: {table}.{name}"
+            before = {table: set(of_table) for table, of_table in columns.items()}
+
+    await within(empty_url, walk)
+
+
+def _upgrade(connection: Connection, goal: str) -> None:
     script = ScriptDirectory(str(STEPS))
 
-    def first(revision: Any, _: MigrationContext) -> Any:
-        return script._upgrade_revs("0001", revision)  # pyright: ignore[reportPrivateUsage]  # as migrate.py does
+    def steps_to_goal(revision: Any, _: MigrationContext) -> Any:
+        return script._upgrade_revs(goal, revision)  # pyright: ignore[reportPrivateUsage]  # as migrate.py does
 
-    with EnvironmentContext(Config(), script, fn=first) as steps:
-        steps.configure(connection=connection)
+    with EnvironmentContext(Config(), script, fn=steps_to_goal) as steps:
+        steps.configure(connection=connection, target_metadata=Row.metadata)
         steps.run_migrations()
+
+
+def _first_version(connection: Connection) -> None:
+    _upgrade(connection, "0001")
     at = "'2026-03-01 12:00:00'"
     connection.execute(
         text(

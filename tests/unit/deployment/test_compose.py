@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from qdrant_client.common.version_check import is_compatible
+import typer
 from ruamel.yaml import YAML
 
 from domain.addresses import Proxies
+from footpath.command import script
+from footpath.commands import COMMANDS
+from server.storage.database import CONNECTIONS
 from tests.architecture.source_tree import packages
 from ui import PAGE_PROXIES, SERVER_ADDRESS
 
@@ -26,6 +29,13 @@ PINNED = re.compile(r"^[a-z0-9/]+:v?\d+(\.\d+)+[\w.-]*(@sha256:[0-9a-f]{64})?$")
 
 def compose(file: Path = FILE) -> dict[str, Any]:
     return YAML(typ="safe").load(file)  # pyright: ignore[reportUnknownMemberType]
+
+
+def command_app(name: str) -> typer.Typer:
+    """A command of ``footpath`` as its script defines it."""
+    app = typer.Typer(add_completion=False)
+    app.command(name)(script(COMMANDS[name].script).main)
+    return app
 
 
 def schema_check(file: Path) -> subprocess.CompletedProcess[str]:
@@ -56,7 +66,8 @@ def test_docker_reads_it_as_well(tmp_path: Path) -> None:
     """No daemon is needed for that."""
     for files in ([FILE], [FILE, PUBLISHED]):
         named = [f"--file={file}" for file in files]
-        command = ["docker", "compose", *named, f"--project-directory={ROOT}", "--profile=app", "config", "--quiet"]
+        profiles = ["--profile=app", "--profile=small"]
+        command = ["docker", "compose", *named, f"--project-directory={ROOT}", *profiles, "config", "--quiet"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == 0, done.stderr
 
@@ -65,7 +76,7 @@ def test_docker_reads_it_as_well(tmp_path: Path) -> None:
 def test_services_are_pinned_guarded_and_bounded(name: str) -> None:
     service = compose()["services"][name]
     assert PINNED.match(service["image"])
-    assert set(service["profiles"]) <= {"stores", "app"}
+    assert set(service["profiles"]) <= {"stores", "app", "command", "small"}
     assert "no-new-privileges:true" in service["security_opt"]
     assert service["cap_drop"] == ["ALL"]
     assert not {"privileged", "cap_add", "network_mode", "pid"} & set(service)
@@ -86,7 +97,7 @@ def test_who_is_root_in_an_image_is_not_in_its_container() -> None:
 def test_only_the_server_and_the_page_are_published_to_this_machine() -> None:
     found = compose()
     published = {name: service["ports"] for name, service in found["services"].items() if "ports" in service}
-    assert set(published) == {"server", "page"}
+    assert set(published) == {"server", "page", "small"}
     others = {name: service["ports"] for name, service in compose(PUBLISHED)["services"].items()}
     assert set(others) == set(STORES)
     assert all(port.startswith("127.0.0.1:") for ports in [*published.values(), *others.values()] for port in ports)
@@ -101,17 +112,29 @@ def test_the_stores_have_no_way_out_and_the_page_none_to_them() -> None:
     assert set(found["services"]["server"]["networks"]) == {"stores", "front"}
 
 
-def test_the_page_is_a_proxy_that_the_server_believes() -> None:
+def plain(text: str) -> str:
+    """Without variables: their defaults, the inner ones first."""
+    while (shorter := re.sub(r"\$\{\w+:-([^${}]*)\}", r"\1", text)) != text:
+        text = shorter
+    return text
+
+
+def test_pages_are_proxies_that_the_server_believes_however_many_there_are() -> None:
+    """By the range of addresses that containers get: a name has none until it is up. The gateway is what comes from this machine."""
     found = compose()
-    address = found["services"]["page"]["networks"]["front"]["ipv4_address"]
-    default = re.fullmatch(r"\$\{PAGE_ADDRESS:-([\d.]+)\}", address)
-    (place,) = found["networks"]["front"]["ipam"]["config"]
-    subnet, given = (place[name].partition(":-")[2].rstrip("}") for name in ("subnet", "ip_range"))
-    assert default
-    assert ip_address(default[1]) in ip_network(subnet)
-    assert ip_address(default[1]) not in ip_network(given), "another container may get it"
-    assert ip_network(given).subnet_of(ip_network(subnet))  # pyright: ignore[reportArgumentType]
-    assert address in found["services"]["server"]["environment"]["FOOTPATH_TRUSTED_PROXIES"]
+    page, server = found["services"]["page"], found["services"]["server"]
+    assert page["networks"] == ["front"], "an address of its own is one page's"
+    (network,) = found["networks"]["front"]["ipam"]["config"]
+    subnet, given = (ip_network(plain(network[name])) for name in ("subnet", "ip_range"))
+    assert given.subnet_of(subnet)  # pyright: ignore[reportArgumentType]
+    assert network["ip_range"] in server["environment"]["FOOTPATH_TRUSTED_PROXIES"]
+    believed = Proxies(plain(server["environment"]["FOOTPATH_TRUSTED_PROXIES"]))
+    assert all(believed.client(str(one), ["203.0.113.9"]) == "203.0.113.9" for one in (given[1], given[-2]))
+    gateway = plain(network["gateway"])
+    assert ip_address(gateway) in subnet
+    assert believed.client(gateway, ["203.0.113.9"]) == gateway
+    in_front = Proxies(plain(page["environment"][PAGE_PROXIES]))
+    assert in_front.client(gateway, ["203.0.113.9"]) == "203.0.113.9"
 
 
 def test_the_stores_are_watched_and_keep_their_data() -> None:
@@ -124,23 +147,10 @@ def test_the_stores_are_watched_and_keep_their_data() -> None:
     assert {name: wait["condition"] for name, wait in waits.items()} == dict.fromkeys(STORES, "service_healthy")
 
 
-def test_the_client_in_the_lock_fits_the_server() -> None:
-    """By the client's own rule; and no version of the server that is known to have holes (1.18.2 and 1.19.0 mend some)."""
-    tag = compose()["services"]["qdrant"]["image"]
-    server = re.search(r":v(\d+\.\d+\.\d+)", tag)
-    client = re.search(r"^qdrant-client==(\S+)", (ROOT / "requirements.lock").read_text(), re.M)
-    assert server
-    assert client
-    assert is_compatible(client[1], server[1])
-    assert tuple(map(int, server[1].split("."))) >= (1, 19, 0)
-
-
 def test_the_server_is_the_application_and_the_page_knows_it_alone() -> None:
     services = compose()["services"]
     app, server, page = (services[name] for name in ("app", "server", "page"))
     assert server["environment"] == app["environment"]
-    assert (ROOT / server["command"][0]).is_file()
-    assert (ROOT / page["command"][3]).is_file()
     assert server["ports"][0].endswith(":" + server["command"][-1])
     assert page["environment"][SERVER_ADDRESS] == "http://server:" + server["command"][-1]
     assert not page["volumes"]
@@ -148,32 +158,58 @@ def test_the_server_is_the_application_and_the_page_knows_it_alone() -> None:
     assert page["depends_on"]["server"]["condition"] == "service_healthy"
 
 
-def test_the_server_believes_the_page_and_the_page_what_is_in_front_of_it() -> None:
-    """By addresses that are known beforehand: a name has none until it is up."""
+def test_what_containers_run_are_commands() -> None:
+    words = [line.split(maxsplit=1) for line in DOCKERFILE.read_text().splitlines() if line.startswith("ENTRYPOINT")]
+    assert words == [["ENTRYPOINT", '["footpath"]']]
+    commands = {name: service["command"] for name, service in compose()["services"].items() if "build" in service and "command" in service}  # fmt: skip
+    assert set(commands) == {"server", "page", "small"}
+    for name, (command, *given) in commands.items():
+        parser = typer.main.get_command(command_app(command))
+        parser.make_context(name, list(given))
+
+
+def test_nothing_that_ends_is_started_with_what_stays() -> None:
+    """``up --wait`` fails where a container ends. A command is run by its name, whose profile is then on."""
+    services = compose()["services"]
+    ending = {name for name, service in services.items() if service.get("restart") == "no"}
+    assert ending == {"app"}
+    assert services["app"]["profiles"] == ["command"]
+    started = {name for name, service in services.items() if "app" in service["profiles"]}
+    assert started == {*STORES, "server", "page"}
+    for name in ("app", "server"):
+        assert set(services[name]["depends_on"]) <= started, "what it waits for is not on by itself"
+
+
+def test_the_database_has_connections_for_the_servers_that_have_a_port_and_for_a_command() -> None:
+    services = compose()["services"]
+    [allowed] = [int(match[1]) for part in services["postgres"]["command"] if (match := re.search(r"max_connections=(\d+)", plain(part)))]  # fmt: skip
+    first, last = map(int, plain(services["server"]["ports"][0]).split(":")[1].split("-"))
+    of_superusers = 3
+    assert allowed - of_superusers >= CONNECTIONS * (last - first + 1 + 1)
+
+
+def test_one_container_has_all_and_asks_no_server() -> None:
     found = compose()
-
-    def plain(text: str) -> str:
-        """Without variables: their defaults, the inner ones first."""
-        while (shorter := re.sub(r"\$\{\w+:-([^${}]*)\}", r"\1", text)) != text:
-            text = shorter
-        return text
-
-    page, server = found["services"]["page"], found["services"]["server"]
-    address = plain(page["networks"]["front"]["ipv4_address"])
-    (network,) = found["networks"]["front"]["ipam"]["config"]
-    assert ip_address(address) in ip_network(plain(network["subnet"]))
-    believed = Proxies(plain(server["environment"]["FOOTPATH_TRUSTED_PROXIES"]))
-    assert believed.client(address, ["203.0.113.9"]) == "203.0.113.9"
-    gateway = plain(network["gateway"])
-    assert believed.client(gateway, ["203.0.113.9"]) == gateway
-    in_front = Proxies(plain(page["environment"][PAGE_PROXIES]))
-    assert in_front.client(gateway, ["203.0.113.9"]) == "203.0.113.9"
+    small, server = found["services"]["small"], found["services"]["server"]
+    assert not small["depends_on"]
+    assert small["networks"] == ["front"]
+    own = {name: value for name, value in small["environment"].items() if server["environment"].get(name) != value}
+    assert set(own) == {"FOOTPATH_GRAPH_URL", "FOOTPATH_VECTOR_URL", "FOOTPATH_TRUSTED_PROXIES", PAGE_PROXIES, "HOME"}
+    assert not own["FOOTPATH_GRAPH_URL"]
+    assert not own["FOOTPATH_VECTOR_URL"]
+    assert Proxies(plain(own["FOOTPATH_TRUSTED_PROXIES"])).believes("127.0.0.1"), "the page is within it"
+    data, secrets = small["volumes"]
+    assert data.partition(":")[0] in found["volumes"]
+    assert secrets["source"] != server["volumes"][1]["source"], "there the address of PostgreSQL lies"
+    assert {**secrets, "source": ""} == {**server["volumes"][1], "source": ""}
+    assert small["healthcheck"]["test"] == found["services"]["page"]["healthcheck"]["test"]
+    assert [port.rpartition(":")[2] for port in small["ports"]] == ["8000", "8501"]
 
 
 def test_the_image_has_stages_a_pinned_base_and_no_root() -> None:
     lines = [line.split() for line in DOCKERFILE.read_text().splitlines() if line and not line.startswith("#")]
     bases = [words[1] for words in lines if words[0] == "FROM"]
-    assert len(bases) == 2
+    assert len(bases) == 3
     assert all(PINNED.match(base) for base in bases)
     users = [words[1] for words in lines if words[0] == "USER"]
     assert users

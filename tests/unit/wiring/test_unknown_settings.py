@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from domain.errors import UsageError
+from ui import PAGE_PROXIES, SERVER_ADDRESS
 from wiring.container import open_container
 from wiring.settings import read_settings
-from wiring.unknown_settings import named_in, unknown_settings
+from wiring.unknown_settings import OF_THE_PAGE, named_in, unknown_settings
 
 
 def test_the_nearest_setting_is_named() -> None:
@@ -18,6 +19,11 @@ def test_the_nearest_setting_is_named() -> None:
     assert unknown_settings(["FOOTPATH_ZZYZX"]) == [
         "FOOTPATH_ZZYZX is no setting and is ignored; .env.example lists the settings"
     ]
+
+
+def test_what_the_page_reads_is_no_slip() -> None:
+    assert {SERVER_ADDRESS, PAGE_PROXIES} == OF_THE_PAGE
+    assert unknown_settings([SERVER_ADDRESS, PAGE_PROXIES]) == []
 
 
 def test_a_file_of_settings_is_read_as_well(tmp_path: Path) -> None:
