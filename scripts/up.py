@@ -68,13 +68,11 @@ def _serve_shared(settings: Settings, store: Path | None) -> dict[str, str]:
             f"--store {store} would not be served: {named} name the servers that hold the store. Leave --store out to serve "
             f"what they hold; or take {named} out of the environment and .env to serve the folder"
         )
-    graph, vectors = settings.graph_url, settings.vector_url
-    if not graph:
+    if not settings.graph_url:
         StoreFolder(settings.store).open(create=False)
     print(
-        f"serving the store of the settings: the graph {f'at {graph}' if graph else f'in {settings.store}'}, the vectors "
-        f"{f'at {vectors}' if vectors else f'in {settings.store}'}. The playground is not started; add an API on the page, "
-        "under Sources, or with scripts/build_graph.py",
+        f"serving the store of the settings: the graph in {settings.graph_url or settings.store}, the vectors in "
+        f"{settings.vector_url or settings.store}. The playground is not started; add an API on the page, under Sources, or with scripts/build_graph.py",
         file=sys.stderr,
     )
     return {}

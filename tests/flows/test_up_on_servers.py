@@ -85,7 +85,7 @@ def test_what_the_servers_hold_is_served(tmp_path: Path, shared: Settings) -> No
             assert _becomes_ready(addresses["server"]), messages.read_text()
         finally:
             up.terminate()
-    assert f"the graph in {shared.store}, the vectors at {shared.vector_url}" in messages.read_text()
+    assert f"the graph in {shared.store}, the vectors in {shared.vector_url}" in messages.read_text()
     assert "The playground is not started" in messages.read_text()
     assert not (tmp_path / ".footpath").exists()
 
