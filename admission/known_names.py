@@ -59,7 +59,10 @@ class KnownNames:
     functions: dict[str, ToolId] = field(default_factory=dict[str, ToolId])
     named: dict[ToolId, str] = field(default_factory=dict[ToolId, str])
     words: dict[str, ToolId] = field(default_factory=dict[str, ToolId])
-    toolsets: dict[str, ToolId] = field(default_factory=dict[str, ToolId])
+    apis: dict[str, dict[str, ToolId]] = field(default_factory=dict[str, dict[str, ToolId]])
+    """By the look of a tool's own name: a function's ends with the tool set, so that it tells nothing of a tool set that is another."""
+    toolsets: dict[str, dict[str, ToolId]] = field(default_factory=dict[str, dict[str, ToolId]])
+    """By the look, each spelling with a tool: one that was entered first hides no other."""
     alike: dict[str, ToolId] = field(default_factory=dict[str, ToolId])
 
     def add(self, tool: ToolId, function: str) -> None:
@@ -71,12 +74,26 @@ class KnownNames:
             if _telling(word):
                 self.words.setdefault(word, tool)
         self.functions.setdefault(function, tool)
-        self.toolsets.setdefault(skeleton(toolset), tool)
+        self.apis.setdefault(skeleton(api), {}).setdefault(api, tool)
+        self.toolsets.setdefault(skeleton(toolset), {}).setdefault(toolset, tool)
         self.alike.setdefault(skeleton(function), tool)
 
     def function_of(self, tool: ToolId) -> str:
         """Its name in trajectories; empty where it is not known."""
         return self.named.get(tool, "")
+
+    def find_toolset_alike(self, toolset: str) -> ToolId | None:
+        """Return a tool whose tool set is spelled otherwise and looks like this one; of several, one that differs in letters."""
+        spellings = self.toolsets.get(skeleton(toolset), {})
+        plain = skeleton(toolset, letters=False)
+        found = sorted((skeleton(one, letters=False) == plain, one) for one in spellings if one != toolset)
+        return spellings[found[0][1]] if found else None
+
+    def find_api_alike(self, api: str) -> ToolId | None:
+        """Return a tool whose name is this one, or else looks like it; None where all of a name's letters are signs."""
+        looks = skeleton(api)
+        spellings = self.apis.get(looks, {}) if looks else {}
+        return spellings.get(api) or next(iter(spellings.values()), None)
 
     def told(self, tool: ToolId) -> str:
         """What a tool is called in a finding."""

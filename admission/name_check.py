@@ -42,10 +42,9 @@ def _alike(tool: ToolDoc, known: KnownNames) -> Iterator[Finding]:
                 "write it in one script",
             )
             return
-    looks = skeleton(tool.toolset)
-    like = known.toolsets.get(looks)
+    like = known.find_toolset_alike(tool.toolset)
     category, toolset, _ = tool_id_parts(like) if like is not None else ("", "", "")
-    if toolset and toolset != tool.toolset:
+    if toolset:
         other = (
             "that of a tool that is for others" if like in known.hidden else f"“{visible(toolset)[:80]}” of {category}"
         )
@@ -65,6 +64,25 @@ def _alike(tool: ToolDoc, known: KnownNames) -> Iterator[Finding]:
             "give it another name",
             other=known.told(other),
         )
+    elif tool.id not in known.ids and tool.function not in known.functions:
+        yield from _shadowing(tool, known)
+
+
+def _shadowing(tool: ToolDoc, known: KnownNames) -> Iterator[Finding]:
+    """A tool of another tool set that a reader, or a model, takes this one for: their functions differ by the tool sets' names."""
+    other = known.find_api_alike(tool.api)
+    if other is None:
+        return
+    api = tool_id_parts(other)[2]
+    told = (
+        f"{known.told(other)} has its name, {visible(tool.api)[:80]}, too: it may be called where the other is meant"
+        if api == tool.api
+        else f"its name {visible(tool.api)[:80]} looks like that of {known.told(other)}: it may be called where the other is meant"
+    )
+    yield warned(
+        "name", told, "see that it does not pass for the other; if it is another thing, give it a name of its own",
+        other=known.told(other),
+    )  # fmt: skip
 
 
 def _beside(tool: ToolDoc, own: KnownNames) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Indexes all tools anew with the encoder of the settings: beside the vectors in use, which are switched at the end, at once."""
+"""Changes a store to the encoder of the settings: vectors are made beside those in use, which are kept after the switch."""
 
 import asyncio
 import sys
@@ -12,7 +12,7 @@ import typer
 from _evaluate_output import name_skipped
 from _reindex_steps import Step, take
 
-from domain.errors import UnavailableError, UsageError
+from domain.errors import ConflictError, UnavailableError, UsageError
 
 if TYPE_CHECKING:
     from wiring.reindex import Reindexed, Trial
@@ -24,18 +24,21 @@ def main(
         Path | None, typer.Option(help="Requests with their relevant APIs, JSONL, that both encoders are compared on.")
     ] = None,
     tolerance: Annotated[float, typer.Option(min=0, max=1, help="What NDCG@5 and Recall@10 may lose on them.")] = 0.01,
-    force: Annotated[bool, typer.Option("--force", help="Switch whatever the comparison says.")] = False,
     former: Annotated[
         Path | None, typer.Option(help="Settings of the encoder used so far, if that is another service: a .env file.")
     ] = None,
-    keep_former: Annotated[bool, typer.Option("--keep-former", help="Do not delete the vectors used so far.")] = False,
-    step: Annotated[Step | None, typer.Option(help="One step of the change alone, rather than all at once.")] = None,
+    step: Annotated[
+        Step | None,
+        typer.Option(
+            help="One step of the change alone: prepare, compare, switch; back to the former vectors; drop them; discard what is prepared."
+        ),
+    ] = None,
     to: Annotated[
         str, typer.Option(help="To prepare: bundled, an encoder's name in FOOTPATH_ENCODERS, or that of the settings.")
     ] = "settings",
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
 ) -> None:
-    """Re-index, compare, switch. Interrupted, it goes on where it was.
+    """Prepare vectors of the settings' encoder, compare, switch; searches go on meanwhile. The former vectors are kept until --step drop. Interrupted, it goes on where it was.
 
     Exit codes: 0 switched, or the step is done; 1 the new vectors are worse and stay beside; 2 wrong use; 3 a store or service cannot be used.
     """
@@ -43,20 +46,20 @@ def main(
         take(step, store, to, queries, as_json=as_json)
         return
     try:
-        done = asyncio.run(_reindex(store, _trial(queries, tolerance, former, force=force), keep_former=keep_former))
+        done = asyncio.run(_reindex(store, _trial(queries, tolerance, former)))
     except KeyboardInterrupt:
         print("interrupted; the vectors in use are as they were. Run it again to go on from there", file=sys.stderr)
         raise typer.Exit(130) from None
-    except (UsageError, UnavailableError) as error:
+    except (UsageError, ConflictError, UnavailableError) as error:
         print(error, file=sys.stderr)
-        raise typer.Exit(2 if isinstance(error, UsageError) else 3) from error
+        raise typer.Exit(3 if isinstance(error, UnavailableError) else 2) from error
     if as_json:
         print(orjson.dumps(asdict(done)).decode())
     _show(done)
     raise typer.Exit(1 if done.refused else 0)
 
 
-def _trial(queries: Path | None, tolerance: float, former: Path | None, *, force: bool) -> "Trial":
+def _trial(queries: Path | None, tolerance: float, former: Path | None) -> "Trial":
     from evaluation.queries import read_queries
     from wiring.embedders import former_settings
     from wiring.reindex import Trial
@@ -65,13 +68,13 @@ def _trial(queries: Path | None, tolerance: float, former: Path | None, *, force
     name_skipped(skipped)
     if asked is not None and not asked:
         raise UsageError(f"{queries} holds no request that can be scored")
-    return Trial(asked, tolerance, force, former_settings(former) if former else None)
+    return Trial(asked, tolerance, former_settings(former) if former else None)
 
 
-async def _reindex(store: Path | None, trial: "Trial", *, keep_former: bool) -> "Reindexed":
+async def _reindex(store: Path | None, trial: "Trial") -> "Reindexed":
     from wiring.reindex import reindex
 
-    return await reindex(_tell, store=store, trial=trial, keep_former=keep_former)
+    return await reindex(_tell, store=store, trial=trial)
 
 
 def _tell(done: int) -> None:
@@ -90,6 +93,11 @@ def _show(done: "Reindexed") -> None:
             )
         told.append(f"overlap@10 {compared.overlap:.3f}, on {compared.requests} requests")
     told += [f"deleted {name}" for name in done.dropped]
+    if done.kept:
+        told.append(
+            f"the vectors of {done.kept} are kept for servers that run: start these again with the settings of now, then --step "
+            "drop deletes them (--step back switches back)"
+        )
     told += [f"not switched: {done.refused}"] if done.refused else []
     print("\n".join(told), file=sys.stderr)
 

@@ -1,4 +1,4 @@
-"""Starts all of Footpath on this machine: the server and the chat page, over a store of yours, or over the playground, which it starts."""
+"""Starts all of Footpath on this machine: the server and the chat page, over a store of yours, over the servers of the settings, or over the playground, which it starts."""
 
 import asyncio
 import os
@@ -14,7 +14,7 @@ from _streamlit import LOOPBACK, free_port, page_command, page_environment, web_
 
 from domain.errors import UnavailableError, UsageError
 from wiring.layout import StoreFolder
-from wiring.settings import read_settings
+from wiring.settings import Settings, read_settings
 
 _BUILT_FOR = "playground.txt"
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  # told apart, not listened on
@@ -26,7 +26,7 @@ def main(
     store: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of a store of yours, made empty where it is new; without one, the playground is started and its graph built."
+            help="Folder of a store of yours, made empty where it is new; without one, the store on the servers that the settings name, else the playground is started and its graph built."
         ),
     ] = None,
     playground_port: Annotated[int, typer.Option(help="Port of the playground; 0: any.")] = 8765,
@@ -38,7 +38,7 @@ def main(
         _free(server_port, "server")
         _free(page_port, "page")
         with children() as started:
-            over = _own(store) if store is not None else _playground(started, playground_port, home)
+            over = _choose_store(started, store, playground_port, home)
             _start(started, page_port, server_port, over, host)
             ended = started.watch()
             print(
@@ -51,6 +51,33 @@ def main(
         raise typer.Exit(2 if isinstance(error, UsageError) else 3) from error
     except (KeyboardInterrupt, Stopped):
         print("all stopped", file=sys.stderr)
+
+
+def _choose_store(started: Children, store: Path | None, playground_port: int, home: Path) -> dict[str, str]:
+    """Return what the server is told of its store; made or built where it lies in a folder. Raises ``UsageError`` and ``UnavailableError``."""
+    settings = read_settings()
+    if settings.graph_url or settings.vector_url:
+        return _serve_shared(settings, store)
+    return _own(store) if store is not None else _playground(started, playground_port, home)
+
+
+def _serve_shared(settings: Settings, store: Path | None) -> dict[str, str]:
+    """Say which stores are served: the server goes by the settings, so that what was made in a folder here would lie beside them."""
+    urls = {"FOOTPATH_GRAPH_URL": settings.graph_url, "FOOTPATH_VECTOR_URL": settings.vector_url}
+    named = " and ".join(name for name, url in urls.items() if url)
+    if store is not None:
+        raise UsageError(
+            f"--store {store} would not be served: {named} name the servers that hold the store. Leave --store out to serve "
+            f"what they hold; or take {named} out of the environment and .env to serve the folder"
+        )
+    if not settings.graph_url:
+        StoreFolder(settings.store).open(create=False)
+    print(
+        f"serving the store of the settings: the graph in {settings.graph_url or settings.store}, the vectors in "
+        f"{settings.vector_url or settings.store}. The playground is not started; add an API on the page, under Sources, or with scripts/build_graph.py",
+        file=sys.stderr,
+    )
+    return {}
 
 
 def _own(store: Path) -> dict[str, str]:

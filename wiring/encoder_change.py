@@ -3,14 +3,13 @@
 import asyncio
 import hashlib
 import logging
-import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from agent.memory.long_term import LongTermMemory
-from domain.errors import ConflictError, FootpathError, UnavailableError, UsageError
+from domain.errors import ConflictError, FootpathError, UsageError
 from domain.tool import ToolDoc, ToolId
 from retriever.backends.edge_folder import EdgeFolder
 from retriever.backends.qdrant import QdrantIndex
@@ -59,7 +58,8 @@ class EncoderChange:
         ``threads``: of an encoder that runs here; searches need the other ones. ``again``: it may be the one in use, or take the place of another's beside.
 
         Raises:
-            ConflictError: it is in use, or the former one, or another one's vectors are beside already.
+            ConflictError: it is in use, or the former one, or another one's vectors are beside already; with ``again``, the former
+                vectors of a third one are kept still, so that it could not be switched to.
             UsageError: there is no such encoder, it gives all texts the same vector, or the re-ranker that the settings name does not go with it.
         """
         async with AsyncExitStack() as stack:
@@ -87,14 +87,21 @@ class EncoderChange:
 
     async def in_force(self, known: str = "") -> EncoderVectors | None:
         """The vectors in use, whoever made them: settings may name another encoder by now. None where there are none. ``known``: of several encoders', rather this one's."""
-        current = await self._encoders.current()
-        makers = await self._makers(current.place)
-        if not makers or (current.identity, current.dimension) in makers:
-            return current if makers else None
+        kept, current = (await self._encoders.state()).in_use, await self._encoders.current()
+        place = kept.place if kept else current.place
+        makers = await self._makers(place)
+        if not makers:
+            return None
+        switched = kept is not None and (kept.identity, kept.dimension) in makers
+        if kept is not None and switched and kept.identity != current.identity:
+            # Only the settings of another process name its encoder, and this one goes on with the former vectors.
+            return kept.model_copy(update={"encoder": (await self._at_hand()).get(kept.identity, SETTINGS)})
+        if (current.identity, current.dimension) in makers:
+            return current
         at_hand = await self._at_hand()
         identity, dimension = min(makers, key=lambda one: (one[0] != known, one[0] not in at_hand, one))
         choice = at_hand.get(identity, SETTINGS)
-        return EncoderVectors(encoder=choice, identity=identity, dimension=dimension, place=current.place)
+        return EncoderVectors(encoder=choice, identity=identity, dimension=dimension, place=place)
 
     async def _at_hand(self) -> dict[str, EncoderChoice]:
         """The encoders here, by identity; one whose files are broken is none."""
@@ -127,6 +134,8 @@ class EncoderChange:
     async def switch(self) -> EncoderVectors:
         """Search by the vectors beside from now on, in every process; what began with the others ends with them.
 
+        Vectors made anew by the encoder in use take the place of those in use, and the former ones stay as they are.
+
         Raises:
             ConflictError: nothing is beside, it is not whole, or the vectors before the last switch are kept still.
         """
@@ -135,10 +144,7 @@ class EncoderChange:
             raise ConflictError(
                 "no vectors of another encoder are ready: prepare them first, and let that come to its end"
             )
-        if state.former is not None:
-            raise ConflictError(
-                f"the vectors of {state.former.identity} are kept from the switch before: drop them first, or switch back"
-            )
+        _check_room(state, await self.in_force(), state.beside.identity)
         return await self._switch(state.beside, state, beside=True)
 
     async def switch_back(self) -> EncoderVectors:
@@ -171,15 +177,16 @@ class EncoderChange:
         await self._encoders.change(state.model_copy(update={"former": None}))
         return gone
 
-    async def drop_all_former(self) -> list[str]:
-        """As :meth:`drop_former`; on a server with all that other encoders, or earlier times, have left there."""
-        gone = await self.drop_former()
+    async def drop_older(self, older: EncoderVectors) -> list[str]:
+        """Delete vectors that the same encoder has made anew and that were switched from; return the names of what went."""
         in_use = (await self.state()).in_use
-        if not self._container.vectors_on_server or in_use is None:
-            return gone
+        if in_use is None or in_use.identity != older.identity:
+            return []
+        if not self._container.vectors_on_server:
+            return [] if in_use.place == older.place else await self._delete(older, beside=False)
         index = await self._encoders.index_of(in_use)
         assert isinstance(index, QdrantIndex)  # noqa: S101
-        return sorted({*gone, *await index.drop_former()})
+        return await index.drop_older()
 
     async def _calibrate(self, embedder: Embedder, *, anew: bool) -> None:
         """Keep the scale of a new encoder with the vectors, before any is made. ``anew``: the model behind a name may be another than once."""
@@ -206,10 +213,10 @@ class EncoderChange:
             await catch_up(container, opened)
             before, now = await self.in_force(), to.model_copy(update={"at": datetime.now(UTC)})
             await _put_in_force(container, opened)
-            if before is not None and before.identity == now.identity and container.vectors_on_server:
-                before = None  # its name is the new one's
+            anew = before is not None and before.identity == now.identity
             left = {"beside": None, "whole": False} if beside else {}
-            await self._encoders.change(state.model_copy(update={"in_use": now, "former": before, **left}))
+            former = state.former if anew else before
+            await self._encoders.change(state.model_copy(update={"in_use": now, "former": former, **left}))
             await catch_up(container, opened)  # what another process admitted before it knew
         return now
 
@@ -223,16 +230,12 @@ class EncoderChange:
                 return await index.delete(vectors.identity, vectors.dimension, beside=beside)
         await self._encoders.close(vectors)
         place = container.folder.root / (vectors.place or PLACE)
-        try:
-            await asyncio.to_thread(shutil.rmtree, place)
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise UnavailableError(f"cannot delete {place} ({error.strerror}); delete it, and do this again") from error
-        return [place.name]
+        return [place.name] if await asyncio.to_thread(EdgeFolder(place).delete) else []
 
 
 def _check(state: EncoderState, in_force: EncoderVectors | None, embedder: Embedder, *, again: bool) -> None:
+    if again:
+        _check_room(state, in_force, embedder.identity)
     if not again and in_force is not None and in_force.identity == embedder.identity:
         raise ConflictError(f"{embedder.identity} is the encoder in use: there is nothing to change")
     if not again and state.former is not None and state.former.identity == embedder.identity:
@@ -240,6 +243,15 @@ def _check(state: EncoderState, in_force: EncoderVectors | None, embedder: Embed
     if state.beside is not None and state.beside.identity != embedder.identity:
         raise ConflictError(
             f"vectors of {state.beside.identity} are beside those in use: switch to them or discard them first"
+        )
+
+
+def _check_room(state: EncoderState, in_force: EncoderVectors | None, identity: str) -> None:
+    """Former vectors are of one encoder, and only somebody who knows that no server searches by them drops them."""
+    if state.former is not None and (in_force is None or in_force.identity != identity):
+        raise ConflictError(
+            f"the vectors of {state.former.identity} are kept from the switch before: drop them first, once no server searches by "
+            "them, or switch back (scripts/reindex.py --step drop, --step back)"
         )
 
 

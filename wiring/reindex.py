@@ -1,4 +1,4 @@
-"""Indexes all tools anew beside the vectors in use, compares both, and switches to the new ones at once."""
+"""All steps of a change of encoder at once: vectors are made beside those in use, both are compared, and the new ones are switched to."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -13,39 +13,40 @@ from retriever.search import ToolSearch
 from wiring.comparison import Comparison, Judging, compare, judged_by, sample_requests
 from wiring.container import Container, open_container
 from wiring.embedders import embedder_of
-from wiring.encoder_change import EncoderChange, Progress
+from wiring.encoder_change import Brought, EncoderChange, Progress, bring_up_to_date, link_anew
 from wiring.encoder_choices import SETTINGS, chosen_by
 from wiring.encoder_state import EncoderVectors
 from wiring.settings import Settings
+from wiring.store_encoders import OpenVectors
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What the new vectors must show before they are switched to. ``queries``: requests with their relevant APIs, None for a sample.
-
-    ``tolerance``: what NDCG@5 and Recall@10 may lose. ``force``: switch anyway. ``former``: settings of the encoder used so
-    far, where it is neither the bundled one nor that of the settings.
-    """
+    """What the new vectors must show before they are switched to."""
 
     queries: Sequence[Query] | None = None
+    """Requests with their relevant APIs, None for a sample, by which nothing is refused."""
     tolerance: float = 0.01
-    force: bool = False
+    """What NDCG@5 and Recall@10 may lose."""
     former: Settings | None = None
+    """Settings of the encoder used so far, where it is neither the bundled one nor that of the settings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reindexed:
-    """``refused``: why the new vectors were not switched to; they are kept beside. ``dropped``: what was deleted after the switch.
-
-    ``compared`` is None where there was nothing in use, or its encoder is not at hand.
-    """
+    """What became of the vectors of an encoder."""
 
     tools: int
     embedded: int
     dropped: tuple[str, ...]
+    """What was deleted: vectors in whose place the same encoder's were put."""
     seconds: float
     compared: Comparison | None = None
+    """None where there was nothing in use, or its encoder is not at hand."""
     refused: str = ""
+    """Why the new vectors were not switched to; they are kept beside."""
+    kept: str = ""
+    """The encoder whose vectors were in use and are kept, so that one can switch back."""
 
 
 async def reindex(
@@ -54,13 +55,15 @@ async def reindex(
     *,
     store: Path | None = None,
     trial: Trial | None = None,
-    keep_former: bool = False,
 ) -> Reindexed:
-    """Interrupted anywhere, a second run goes on. ``keep_former``: what was in use is not deleted.
+    """Take all steps of a change to the encoder of the settings: prepare, compare, switch. Interrupted anywhere, a second run goes on.
+
+    The former vectors are kept, since servers that run may search by them; to an encoder whose vectors are kept it switches back.
 
     Raises:
         UsageError: the settings name no usable encoder, no request of the trial has a relevant API in the store, or the former
             encoder of the trial did not make the vectors in use.
+        ConflictError: the vectors of a third encoder are kept still from the change before.
         UnavailableError: a store or service cannot be used.
     """
     trial, began = trial or Trial(), time.perf_counter()
@@ -75,12 +78,42 @@ async def reindex(
                 f"--former names {known.identity}, and the vectors in use were made by {in_force.identity}: name the "
                 "settings of that encoder, or leave --former out"
             )
-        brought = await change.prepare(chosen_by(container.settings), _tells(progress), threads=None, again=True)
-        compared = await _compared(container, in_force, known, judging)
+        former = (await change.state()).former
+        back = former if former and in_force and former.identity == new.identity != in_force.identity else None
+        brought, prepared = await _prepare(container, change, back, _tells(progress))
+        compared = await _compared(container, in_force, known, judging, prepared)
         refused = _refused(in_force, compared, trial)
-        dropped = [] if refused else await _switched(change, keep_former=keep_former)
+        if not refused:
+            await (change.switch_back() if back else change.switch())
+        dropped, kept = await _finish(container, change, in_force, new.identity) if not refused else ([], "")
         seconds = time.perf_counter() - began
-        return Reindexed(brought.tools, brought.embedded, tuple(dropped), seconds, compared, refused)
+        return Reindexed(brought.tools, brought.embedded, tuple(dropped), seconds, compared, refused, kept)
+
+
+async def _prepare(
+    container: Container, change: EncoderChange, back: EncoderVectors | None, progress: Progress
+) -> tuple[Brought, OpenVectors]:
+    """Make the vectors to switch to; ``back``: the former ones, which lack only what changed since."""
+    encoders = container.encoders
+    if back is not None:
+        opened = await encoders.open(back)
+        return await bring_up_to_date(container, opened.embedder, opened.index, progress), opened
+    brought = await change.prepare(chosen_by(container.settings), progress, threads=None, again=True)
+    beside = (await change.state()).beside
+    assert beside is not None  # noqa: S101 (prepared just now)
+    return brought, await encoders.open(beside, beside=True)
+
+
+async def _finish(
+    container: Container, change: EncoderChange, in_force: EncoderVectors | None, new: str
+) -> tuple[list[str], str]:
+    """Return what was deleted and whose vectors are kept. Nobody searches by older vectors of the same encoder once it was switched."""
+    if in_force is None:
+        return [], ""
+    if in_force.identity == new:
+        return await change.drop_older(in_force), ""
+    await link_anew(container)
+    return [], in_force.identity
 
 
 def _tells(progress: Callable[[int], None] | None) -> Progress:
@@ -97,7 +130,11 @@ async def _former(trial: Trial, stack: AsyncExitStack) -> Embedder | None:
 
 
 async def _compared(
-    container: Container, in_force: EncoderVectors | None, known: Embedder | None, judging: Judging | None
+    container: Container,
+    in_force: EncoderVectors | None,
+    known: Embedder | None,
+    judging: Judging | None,
+    new: OpenVectors,
 ) -> Comparison | None:
     """None where nothing is in force, or its encoder is not at hand."""
     if in_force is None:
@@ -105,10 +142,9 @@ async def _compared(
     encoders, lexical = container.encoders, container.words
     if known is None or known.identity != in_force.identity:
         known = await encoders.embedder_of(in_force.encoder)
-    state = await encoders.state()
-    if known.identity != in_force.identity or state.beside is None:
+    if known.identity != in_force.identity:
         return None
-    former, new = await encoders.index_of(in_force), await encoders.open(state.beside, beside=True)
+    former = await encoders.index_of(in_force)
     return await compare(
         (known.identity, ToolSearch(known, former, lexical)),
         (new.embedder.identity, ToolSearch(new.embedder, new.index, lexical)),
@@ -118,24 +154,16 @@ async def _compared(
 
 def _refused(in_force: EncoderVectors | None, compared: Comparison | None, trial: Trial) -> str:
     """Why not to switch; empty: nothing speaks against it."""
-    if trial.force or trial.queries is None or in_force is None:
+    if trial.queries is None or in_force is None:
         return ""
     if compared is None:
         return (
             f"the vectors in use were made by {in_force.identity}, which is not at hand to be compared with: give its settings "
-            "with --former FILE, or switch without with --force"
+            "with --former FILE, or switch without with --step switch"
         )
     if (lost := compared.worse_by()) > trial.tolerance:
         return (
             f"the new vectors lose {100 * lost:.1f} points, more than the {100 * trial.tolerance:.1f} they may: stay with "
-            f"{compared.former}, or switch all the same with --force"
+            f"{compared.former} (--step discard deletes the new ones), or switch all the same with --step switch"
         )
     return ""
-
-
-async def _switched(change: EncoderChange, *, keep_former: bool) -> list[str]:
-    """The names of what was deleted."""
-    if (await change.state()).former is not None:
-        await change.drop_former()
-    await change.switch()
-    return [] if keep_former else await change.drop_all_former()

@@ -65,6 +65,8 @@ class StoreEncoders:
         before, self._state = self._state, state
         if before is not None and before.in_use != state.in_use:
             _log.info("searches go by %s from now on", (await self.current()).identity)
+        if (before is None or before.in_use != state.in_use) and state.former is not None:
+            await self._warn_of_former(state, state.former)
         return state
 
     async def follow(self) -> None:
@@ -85,13 +87,21 @@ class StoreEncoders:
         await self.follow()
 
     async def current(self) -> EncoderVectors:
-        """What is in use, as far as this process knows. Raises ``UnavailableError`` where it knows nothing yet."""
+        """What this process searches by, as far as it knows. Raises ``UnavailableError`` where it knows nothing yet.
+
+        An encoder that only another process's settings name cannot be opened here: as long as the former vectors are kept, this
+        one goes on with them, so that a change of encoder breaks no server that runs.
+        """
         if self._state is None:
             await self.follow()
-        kept = self._state.in_use if self._state else None
+        state = self._state or EncoderState()
+        kept, former = state.in_use, state.former
         if kept is not None and kept.encoder != SETTINGS:
             return kept
         own = await self.embedder_of(SETTINGS)
+        elsewhere = kept is not None and kept.identity != own.identity
+        if elsewhere and former is not None and (former.encoder != SETTINGS or former.identity == own.identity):
+            return former
         place = kept.place if kept else PLACE
         return EncoderVectors(
             encoder=chosen_by(self._settings), identity=own.identity, dimension=own.dimension, place=place,
@@ -146,6 +156,14 @@ class StoreEncoders:
                 self._embedders[key] = with_kept_scale(made, self.scales)
                 self._stack.push_async_callback(close)
         return self._embedders[key]
+
+    async def _warn_of_former(self, state: EncoderState, former: EncoderVectors) -> None:
+        if state.in_use is not None and (await self.current()).identity == former.identity:
+            _log.warning(
+                "the store was switched to %s, which the settings here do not name: searches go by the former vectors, those of "
+                "%s, until they are dropped; name the new encoder in the settings, and start again",
+                state.in_use.identity, former.identity,
+            )  # fmt: skip
 
     async def _embedder_of(self, vectors: EncoderVectors) -> Embedder:
         found = await self.embedder_of(vectors.encoder)

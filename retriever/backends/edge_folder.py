@@ -17,7 +17,7 @@ RESERVE = 160 << 20
 
 
 class EdgeFolder:
-    """``lock`` (held while open), ``identity.json`` and ``shard/`` under one root. ``former``: what lay there before a switch.
+    """``lock`` (held while open), ``identity.json`` and ``shard/`` under one root. ``former``: what an earlier version moved away at a switch.
 
     ``reindexing``: the command that a user of another encoder is told.
     """
@@ -122,23 +122,20 @@ class EdgeFolder:
         finally:
             self.release()
 
-    def replace(self, other: Path) -> None:
-        """Put another such folder in this one's place; what lay here becomes :attr:`former`. Both must be closed.
-
-        Raises:
-            StoreBusyError: another process has opened this one meanwhile.
-        """
+    def delete(self) -> bool:
+        """Delete the folder and return whether it was there. ``StoreBusyError`` where another process has it open."""
+        if not self.root.exists():
+            return False
         self.acquire()
         try:
-            shutil.rmtree(self.former, ignore_errors=True)
-            self.root.rename(self.former)
-            other.rename(self.root)
+            shutil.rmtree(self.root)
         except OSError as error:
             raise UnavailableError(
-                f"cannot put {other} in the place of {self.root} ({error.strerror}); both are kept: run it again"
+                f"cannot delete {self.root} ({error.strerror}); delete it, and do this again"
             ) from error
         finally:
             self.release()
+        return True
 
     def _read(self) -> tuple[str, int]:
         try:

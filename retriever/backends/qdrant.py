@@ -1,6 +1,6 @@
 """Vectors on a Qdrant server, shared by several processes and machines."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid5
 
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from domain.errors import StoreVersionError, UnavailableError
 from domain.tool import ToolId
 from retriever.backends.qdrant_collections import Encoder, QdrantCollections
-from retriever.backends.qdrant_connection import QdrantAddress, QdrantConnection
+from retriever.backends.qdrant_connection import CollectionMissingError, QdrantAddress, QdrantConnection, Result
 from retriever.index import Hit, Point, Vectors
 
 if TYPE_CHECKING:
-    from qdrant_client import models
+    from qdrant_client import AsyncQdrantClient, models
 
 _NAMESPACE = UUID("0e3f6e7e-5a0b-5c0e-9a55-7a1f0a0b6c11")
 """Makes point ids from tool ids, as the embedded index does: a server takes UUIDs and integers only."""
@@ -78,9 +78,9 @@ class QdrantIndex:
             await self._collections.switch(encoder, self._collection)
             self._collection = alias
 
-    async def drop_former(self) -> list[str]:
-        """Delete the collections that were in force before, and those of other encoders; their names."""
-        return await self._collections.drop_former(self._opened())
+    async def drop_older(self) -> list[str]:
+        """Delete this encoder's collections that were in force before, and return their names."""
+        return await self._collections.drop_older(self._opened())
 
     async def delete(self, identity: str, dimension: int, *, beside: bool) -> list[str]:
         """Delete an encoder's vectors, those in force or those beside them; the names of what went. It need not be set up."""
@@ -110,7 +110,7 @@ class QdrantIndex:
         for start in range(0, len(rows), _BATCH):
             batch = rows[start : start + _BATCH]
             # Waiting for each, not for the last alone: on a cluster they lie on several machines.
-            await self._connection.call("write vectors", lambda client, batch=batch: client.upsert(collection, batch))
+            await self._call("write vectors", lambda client, batch=batch: client.upsert(collection, batch))
 
     async def remove(self, ids: Iterable[ToolId]) -> None:
         from qdrant_client import models
@@ -118,9 +118,7 @@ class QdrantIndex:
         collection, gone = self._fit(), [point_id(tool) for tool in ids]
         for start in range(0, len(gone), _PAGE):
             selector = models.PointIdsList(points=list(gone[start : start + _PAGE]))
-            await self._connection.call(
-                "remove vectors", lambda client, selector=selector: client.delete(collection, selector)
-            )
+            await self._call("remove vectors", lambda client, selector=selector: client.delete(collection, selector))
 
     async def search(
         self, vector: NDArray[np.float32], limit: int, where: Mapping[str, str] | None = None
@@ -128,7 +126,7 @@ class QdrantIndex:
         if limit <= 0:
             return []
         collection = self._fit([vector])
-        found = await self._connection.call(
+        found = await self._call(
             "search",
             lambda client: client.query_points(
                 collection,
@@ -157,7 +155,7 @@ class QdrantIndex:
                 )
                 for vector in asked
             ]
-            answers = await self._connection.call(
+            answers = await self._call(
                 "read vectors", lambda client, requests=requests: client.query_batch_points(collection, requests)
             )
             for column, answer in enumerate(answers):
@@ -170,7 +168,7 @@ class QdrantIndex:
         keys, found = list(wanted), dict[ToolId, NDArray[np.float32]]()
         for start in range(0, len(keys), _PAGE):
             page = keys[start : start + _PAGE]
-            records = await self._connection.call(
+            records = await self._call(
                 "read vectors",
                 lambda client, page=page: client.retrieve(collection, page, with_payload=False, with_vectors=True),
             )
@@ -182,7 +180,7 @@ class QdrantIndex:
         found: dict[ToolId, str] = {}
         offset = None
         while True:
-            records, offset = await self._connection.call(
+            records, offset = await self._call(
                 "list the vectors",
                 lambda client, offset=offset: client.scroll(
                     collection, limit=_PAGE, offset=offset, with_payload=fields
@@ -194,11 +192,19 @@ class QdrantIndex:
                 return found
 
     async def count(self) -> int:
-        return await self._collections.count(self._fit())
+        collection = self._fit()
+        return (await self._call("count vectors", lambda client: client.count(collection, exact=True))).count
 
     async def close(self) -> None:
         self._encoder = None
         await self._connection.close()
+
+    async def _call(self, action: str, request: "Callable[[AsyncQdrantClient], Awaitable[Result]]") -> Result:
+        """Send a request about the collection. ``StoreVersionError`` where it was dropped since it was opened."""
+        try:
+            return await self._connection.call(action, request)
+        except CollectionMissingError as error:
+            raise self._collections.dropped(self._opened()) from error
 
     def _opened(self) -> Encoder:
         if self._encoder is None:

@@ -105,18 +105,14 @@ class QdrantCollections:
             lambda client: client.update_collection_aliases(change_aliases_operations=changes),
         )
 
-    async def drop_former(self, encoder: Encoder) -> list[str]:
-        """Delete this encoder's older collections and all of other encoders, and name them."""
+    async def drop_older(self, encoder: Encoder) -> list[str]:
+        """Delete this encoder's collections that were in force before, and return their names."""
         alias, aliases = self.alias(encoder), await self._aliases()
         if alias not in aliases:
             raise UnavailableError("this encoder has no vectors in force yet: switch to them before the former ones go")
         current = _number(aliases[alias])
-        former = [
-            collection
-            for collection in await self._collections()
-            if not (collection.startswith(f"{alias}-") and _number(collection) >= current)
-        ]
-        return await self._delete(former)
+        own = [one for one in await self._collections() if one.startswith(f"{alias}-")]
+        return await self._delete([one for one in own if _number(one) < current])
 
     async def delete(self, encoder: Encoder, *, beside: bool) -> list[str]:
         """Delete what this encoder has in force and before; or, ``beside``, what it has that was never in force. Their names."""
@@ -133,16 +129,31 @@ class QdrantCollections:
         return sorted(collections)
 
     async def notes(self, encoder: Encoder) -> dict[str, str]:
-        """What was noted with the collection in force."""
-        collection = (await self._aliases())[self.alias(encoder)]
+        """What was noted with the collection in force. Raises ``StoreVersionError`` where it was dropped."""
+        collection = await self._in_force_of(encoder)
         return {key: str(value) for key, value in (await self._metadata(collection)).items()}
 
     async def note(self, encoder: Encoder, key: str, value: str) -> None:
-        """Keep a word with the collection in force."""
-        collection = (await self._aliases())[self.alias(encoder)]
+        """Keep a word with the collection in force. Raises ``StoreVersionError`` where it was dropped."""
+        collection = await self._in_force_of(encoder)
         await self._connection.call(
             "note the state of the index", lambda client: client.update_collection(collection, metadata={key: value})
         )
+
+    def dropped(self, encoder: Encoder) -> StoreVersionError:
+        """Describe vectors that were opened and are gone: another process has dropped them after a change of encoder."""
+        return StoreVersionError(
+            f"the vectors of {encoder.identity} ({encoder.dimension} dimensions) are no longer at "
+            f"{self._connection.address.url}: they were dropped after a change to another encoder. Name the encoder that is "
+            "in use now in the settings (FOOTPATH_EMBEDDER and those beside it) and start again; or index the tools with this "
+            "one: python scripts/reindex.py"
+        )
+
+    async def _in_force_of(self, encoder: Encoder) -> str:
+        collection = (await self._aliases()).get(self.alias(encoder))
+        if collection is None:
+            raise self.dropped(encoder)
+        return collection
 
     async def _create(self, collection: str, encoder: Encoder) -> None:
         """Another process may be first: then its collection is used."""

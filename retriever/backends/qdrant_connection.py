@@ -25,6 +25,10 @@ _USUAL_PORTS = (None, 80, 443, 6333)
 Result = TypeVar("Result")
 
 
+class CollectionMissingError(UnavailableError):
+    """A collection that is not on the server: it was deleted, or the address is not Qdrant's."""
+
+
 @dataclass(frozen=True, slots=True)
 class QdrantAddress:
     """Where the server is. ``grpc_port`` 0: see :meth:`port_of_grpc`. ``timeout``: seconds a request may take.
@@ -132,6 +136,8 @@ class QdrantConnection:
             case _:
                 why = f"it refused the request ({known.text})"
         kind = StoreUnreachableError if known.passes else UnavailableError
+        if known.status == HTTPStatus.NOT_FOUND:
+            kind = CollectionMissingError
         return kind(f"cannot {action} at {place}: {why}; what was written is kept")
 
 

@@ -1,4 +1,4 @@
-"""Ten slow runs of one user are no reason for another's to wait."""
+"""Ten slow runs of one user, or of ten, are no reason for another's to wait."""
 
 import asyncio
 import json
@@ -12,6 +12,7 @@ from tests.faults.proxy import Exchange, proxying
 from tests.flows.served import INHABITANTS, built, serving
 from tests.playing import running_playground
 
+LONG = "Convert 1 euro to yen and " * 150
 HELD = 3
 """All but one of the four places that a server has."""
 
@@ -52,3 +53,28 @@ async def test_another_users_run_is_made_while_ten_slow_ones_wait_for_their_tool
             assert states.count("running") == HELD
             assert states.count("queued") == 10 - HELD
             gate.set()
+
+
+async def test_another_users_run_is_answered_while_ten_users_requests_are_planned(
+    playground: str, tmp_path: Path
+) -> None:
+    """Each has a place. Their requests are planned one after the other; hers is next, so that most of theirs are under way when it has ended."""
+    place = await asyncio.to_thread(built, tmp_path, playground)
+    *many, eve = await many_users(tmp_path / "home", 11)
+    with serving(place, tmp_path / "home", FOOTPATH_RUNS_AT_ONCE="12") as (address, _):
+        runs = [await asked(address, one, LONG) for one in many]
+        async with asyncio.timeout(120):
+            while "queued" in await _states(address, many, runs):  # noqa: ASYNC110  # a server tells nobody
+                await asyncio.sleep(0.05)
+        follower = Follower(address, eve, await asked(address, eve, INHABITANTS))
+        async with asyncio.timeout(120):
+            await follower.follow()
+        assert json.loads(follower.received[-1][1][6:])["event"]["outcome"] == "answered"
+        assert (await _states(address, many, runs)).count("running") > 5
+
+
+async def _states(address: str, users: list[str], runs: list[str]) -> list[str]:
+    """How far each user's run is."""
+    return [
+        (await sent(address, user, "GET", f"/runs/{run}"))[1]["status"] for user, run in zip(users, runs, strict=True)
+    ]

@@ -245,6 +245,15 @@ async def test_a_source_that_looks_like_another_is_stopped(store: Path, toolset:
     assert found.stopped & {"name", "document"}
 
 
+@pytest.mark.parametrize("name", ["send_money", "sendMoney", "Send Money", "5end_m0ney"])
+async def test_a_tool_that_shadows_another_sources_is_not_let_in_without_a_word(store: Path, name: str) -> None:
+    """Its tool set and category are its own; who reads its name, a model or a person, takes it for the bank's."""
+    found = await gated(store, harbour(operationId=name))
+    said = [finding for one in found.examined for finding in one.findings if finding.check == "name"]
+    assert [finding.verdict for finding in said] == ["warned"]
+    assert "Bank/Bank/send_money" in said[-1].told
+
+
 async def test_a_document_does_not_name_anothers_tool(store: Path) -> None:
     content = harbour(title="Bank", operationId="send_money", tags=["Bank"], **extension("x-toolset", "Bank"))
     found = await gated(store, content)

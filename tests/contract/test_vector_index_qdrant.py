@@ -51,8 +51,8 @@ class OnQdrant(VectorIndexContract):
         assert await served.digests() == {A: "old"}
         await beside.switch()
         assert await served.digests() == await beside.digests() == {A: "new", B: "new"}
-        assert len(await beside.drop_former()) == 1
-        assert await beside.drop_former() == []
+        assert len(await beside.drop_older()) == 1
+        assert await beside.drop_older() == []
         assert await served.digests() == {A: "new", B: "new"}
 
     async def test_an_interrupted_reindex_goes_on(self, make: MakeIndex) -> None:
@@ -76,9 +76,11 @@ class OnQdrant(VectorIndexContract):
         await new.switch()
         assert (await old.digests(), await new.digests()) == ({A: "d"}, {A: "other"})
         await make().setup("other model", 3)
-        await new.drop_former()
-        with pytest.raises(UnavailableError, match="deleted"):
-            await old.digests()
+        assert await new.drop_older() == []
+        assert len(await new.delete(IDENTITY, DIMENSION, beside=False)) == 1
+        for use in (old.digests, old.count, old.notes, lambda: old.note("words", "w"), lambda: old.search(unit(1), 1)):
+            with pytest.raises(StoreVersionError, match=rf"the vectors of {IDENTITY} .* were dropped"):
+                await use()
         with pytest.raises(StoreVersionError, match="other model"):
             await make().setup(IDENTITY, DIMENSION)
 
@@ -96,7 +98,7 @@ class OnQdrant(VectorIndexContract):
         beside = make()
         await beside.setup_beside(IDENTITY, DIMENSION)
         with pytest.raises(UnavailableError, match="switch"):
-            await beside.drop_former()
+            await beside.drop_older()
 
     async def test_notes(self, make: MakeIndex) -> None:
         one, other = make(), make()

@@ -15,7 +15,7 @@ import orjson
 import pytest
 
 from agent.memory.similarity import pattern
-from domain.errors import StoreBusyError, StoreVersionError, UnavailableError
+from domain.errors import ConflictError, StoreBusyError, StoreVersionError, UnavailableError
 from domain.tool import ToolId
 from evaluation.api_keys import key_of
 from evaluation.queries import Query
@@ -25,6 +25,7 @@ from tests.models.word_vectors import DIMENSION, embedding_body, word_embeddings
 from wiring.build import BuildOptions, build
 from wiring.container import open_container
 from wiring.embedders import former_settings
+from wiring.encoder_change import EncoderChange
 from wiring.reindex import Trial, reindex
 from wiring.settings import Settings
 
@@ -108,6 +109,12 @@ async def remembered(chosen: Settings) -> list[str]:
         return [one.memory.pattern for one in await (await container.memory()).recall(SOLVED, 1, all_there)]
 
 
+async def drop_former(chosen: Settings) -> None:
+    """Delete the vectors before the last switch, as ``--step drop`` does."""
+    async with open_container(chosen) as container:
+        assert await EncoderChange(container).drop_former()
+
+
 async def queries(place: dict[str, Any]) -> list[Query]:
     """What each tool's document says, as a request for it."""
     async with open_container(settings(place)) as container:
@@ -123,17 +130,20 @@ async def test_another_encoder_is_refused_until_its_vectors_are_switched_to(plac
         assert await remembered(changed) == []
         before = await found(settings(place))
         done = await reindex(settings=changed)
-        assert (done.tools == done.embedded > 10, done.refused, len(done.dropped)) == (True, "", 1)
+        assert (done.tools == done.embedded > 10, done.refused, done.dropped) == (True, "", ())
+        assert done.kept.startswith("footpath-minilm-2")
         assert done.compared is not None
         assert (done.compared.figures, 0 < done.compared.overlap < 1) == ({}, True)
         assert set(await found(changed)) & set(before)
         assert await remembered(changed) == [pattern(SOLVED)]
         assert not [text for request in server.requests for text in request.body["input"] if not text.strip()]
+        assert await found(settings(place)) == before, "whose settings name the former encoder goes on with it"
+        await drop_former(changed)
         with pytest.raises(StoreVersionError, match=r"service:words.*footpath-minilm-2"):
             await found(settings(place))
 
 
-async def test_worse_vectors_stay_beside_until_they_are_forced(place: dict[str, Any]) -> None:
+async def test_worse_vectors_stay_beside_until_more_may_be_lost(place: dict[str, Any]) -> None:
     asked = await queries(place)
     async with service(senseless) as (server, encoder):
         changed, before = settings(place, encoder), await found(settings(place))
@@ -144,32 +154,55 @@ async def test_worse_vectors_stay_beside_until_they_are_forced(place: dict[str, 
         assert 0 < new < old - 0.01 < 1
         assert (done.compared.requests, done.dropped) == (len(asked), ())
         assert await found(settings(place)) == before
-        lenient = await reindex(settings=changed, trial=Trial(asked, tolerance=1.0), keep_former=True)
+        lenient = await reindex(settings=changed, trial=Trial(asked, tolerance=1.0))
         assert (lenient.embedded, lenient.refused) == (0, "")
         documents = [request for request in server.requests if len(request.body["input"]) > 5]
         assert len(documents) == len({str(request.body["input"]) for request in documents})
         assert await found(changed)
 
 
-async def test_force_switches_to_worse_vectors(folder: dict[str, Any]) -> None:
+async def test_refused_vectors_are_switched_to_by_a_step(folder: dict[str, Any]) -> None:
     asked = await queries(folder)
     async with service(senseless) as (_, encoder):
         changed = settings(folder, encoder)
-        done = await reindex(settings=changed, trial=Trial(asked, force=True))
+        done = await reindex(settings=changed, trial=Trial(asked))
         assert done.compared is not None
-        assert (done.compared.worse_by() > 0.01, done.refused, done.dropped) == (True, "", ("vectors",))
+        assert (done.compared.worse_by() > 0.01, "--step switch" in done.refused) == (True, True)
+        async with open_container(changed) as container:
+            await EncoderChange(container).switch()
         assert await found(changed)
 
 
-async def test_the_same_encoder_loses_nothing(folder: dict[str, Any]) -> None:
-    done = await reindex(settings=settings(folder), trial=Trial(await queries(folder)))
-    assert done.compared is not None
-    assert (done.refused, done.compared.overlap > 0.9) == ("", True)
+async def test_the_same_encoder_loses_nothing_and_leaves_nothing(place: dict[str, Any]) -> None:
+    for _ in range(2):
+        done = await reindex(settings=settings(place), trial=Trial(await queries(place)))
+        assert done.compared is not None
+        assert (done.refused, done.compared.overlap > 0.9) == ("", True)
+        assert (len(done.dropped), done.kept) == (1, "")
+        assert len(list(place["store"].glob("vectors*"))) == ("vector_url" not in place)
+
+
+async def test_a_third_encoder_waits_until_the_former_vectors_are_dropped(place: dict[str, Any]) -> None:
+    async with service() as (_, second), service(name="others") as (server, third):
+        before = await found(settings(place))
+        await reindex(settings=settings(place, second))
+        with pytest.raises(ConflictError, match=r"footpath-minilm-2\S* are kept .*--step drop"):
+            await reindex(settings=settings(place, third))
+        assert server.requests == []
+        done = await reindex(settings=settings(place, second))
+        assert (done.embedded > 10, len(done.dropped), done.kept) == (True, 1, ""), "made anew, in place of its own"
+        assert await found(settings(place)) == before, "and the former ones are kept still"
+        back = await reindex(settings=settings(place))
+        assert (back.embedded, back.kept.startswith("service:words")) == (0, True)
+        assert await found(settings(place)) == before
+        await drop_former(settings(place))
+        assert (await reindex(settings=settings(place, third))).refused == ""
 
 
 async def test_a_former_service_is_asked_where_its_settings_are_given(place: dict[str, Any], tmp_path: Path) -> None:
     async with service() as (former, first), service(name="others") as (_, second):
         await reindex(settings=settings(place, first))
+        await drop_former(settings(place, first))
         asked = await queries({**place, **first})
         lost = await reindex(settings=settings(place, second), trial=Trial(asked))
         assert (lost.compared, lost.dropped) == (None, ())

@@ -142,14 +142,16 @@ async def test_words_of_another_store_in_the_folder_are_left_out(
     assert await found(moved) == await found(embedded)
 
 
-async def test_reindexing_switches_and_drops_the_former(tmp_path: Path, qdrant_settings: dict[str, str]) -> None:
+async def test_the_same_encoder_puts_its_vectors_in_the_place_of_the_older_ones(
+    tmp_path: Path, qdrant_settings: dict[str, str]
+) -> None:
     settings = await built(tmp_path / "store", qdrant_settings)
     before = await found(settings)
     done = await reindex(settings=settings)
     assert done.tools == done.embedded > 0
     assert [name.rpartition("-")[2] for name in done.dropped] == ["1"]
     assert await found(settings) == before
-    assert (await reindex(settings=settings, keep_former=True)).dropped == ()
+    assert [name.rpartition("-")[2] for name in (await reindex(settings=settings)).dropped] == ["2"]
 
 
 async def test_vectors_of_another_encoder_are_refused_until_a_reindex(
