@@ -134,8 +134,7 @@ class QdrantCollections:
 
     async def notes(self, encoder: Encoder) -> dict[str, str]:
         """What was noted with the collection in force."""
-        collection = (await self._aliases())[self.alias(encoder)]
-        return {key: str(value) for key, value in (await self._metadata(collection)).items()}
+        return {key: str(value) for key, value in (await self._metadata(self.alias(encoder))).items()}
 
     async def note(self, encoder: Encoder, key: str, value: str) -> None:
         """Keep a word with the collection in force."""
