@@ -38,7 +38,9 @@ class Delay:
                 self._pass_on(reader, server_writer, count.sent), self._pass_on(server_reader, writer, count.answered)
             )
 
-    async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, seen: Callable[[bytes], None]) -> None:
+    async def _pass_on(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, seen: Callable[[bytes], None]
+    ) -> None:
         """Write each piece when it is due. Pieces overlap on their way, as packets do: a long answer is not late by its length."""
         due = asyncio.Queue[tuple[float, bytes]]()
         loop = asyncio.get_running_loop()
@@ -106,29 +108,24 @@ class _Counter:
 def delayed(port: int, seconds: float = 0.0) -> Generator[Delay]:
     """A proxy before a port of 127.0.0.1, in a thread of its own: whoever is measured does not slow it."""
     delay, ready = Delay(port, seconds), threading.Event()
-    loop = asyncio.new_event_loop()
+    loop, over = asyncio.new_event_loop(), asyncio.Event()
 
     async def serve() -> None:
         server = await asyncio.start_server(delay.carry, "127.0.0.1", 0)
         delay.port = server.sockets[0].getsockname()[1]
         ready.set()
-        async with server:
-            await server.serve_forever()
+        await over.wait()
+        server.close()  # the connections are broken off with the tasks that carry them
 
     def run() -> None:
-        with suppress(asyncio.CancelledError):
-            loop.run_until_complete(serving)
+        with asyncio.Runner(loop_factory=lambda: loop) as runner:
+            runner.run(serve())
 
-    serving = loop.create_task(serve())
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     ready.wait()
     try:
         yield delay
     finally:
-        loop.call_soon_threadsafe(serving.cancel)
+        loop.call_soon_threadsafe(over.set)
         thread.join()
-        for task in asyncio.all_tasks(loop):
-            task.cancel()
-        loop.run_until_complete(asyncio.sleep(0))
-        loop.close()
