@@ -1,7 +1,8 @@
 """How often a search, an offer and a run go to a store: each time is a round trip, which is what a distance to its server costs."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -118,3 +119,27 @@ async def test_connections_to_qdrant_are_kept_and_shared(qdrant_stand_in: Qdrant
         await other.call("list the collections", lambda client: client.get_collections())
         await other.close()
         assert traffic.requests.count(b"connect") == 1
+
+
+async def test_a_connection_that_qdrant_closed_meanwhile_is_made_anew() -> None:
+    """As when a server's farewell is still on its way: the request meets a closed connection."""
+    connections: list[int] = []
+
+    async def answer_once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connections.append(0)
+        body = b'{"title": "qdrant", "version": "1.18.0"}'
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(
+            b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(body) + body
+        )
+        with suppress(asyncio.IncompleteReadError):
+            await reader.readuntil(b"\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(answer_once, "127.0.0.1", 0)
+    connection = QdrantConnection(QdrantAddress(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"))
+    await connection.open()
+    assert (await connection.call("reach the server", lambda client: client.info())).version == "1.18.0"
+    assert len(connections) == 2
+    await connection.close()
+    server.close()
