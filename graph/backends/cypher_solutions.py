@@ -25,6 +25,20 @@ MERGE (t:SolutionTool {id: row.tool})
 MERGE (s)-[:CALLS]->(t)
 """
 
+# Setting something locks the node: what its body is is read behind the lock, in one order, so that no two wait for each other.
+LOCK: Final = """
+UNWIND $rows AS id
+MERGE (s:Solution {id: id})
+SET s.changing = true
+RETURN s.id, s.body, s.token
+"""
+UNLOCK: Final = """
+UNWIND $rows AS id MATCH (s:Solution {id: id})
+REMOVE s.changing
+WITH s WHERE s.body IS NULL
+DETACH DELETE s
+"""
+
 # Changes of what was read with READ, in one query. Setting something locks a node, and they are locked in one order, so that no two wait for each
 # other; the tokens are looked at behind the locks. Nothing is written where another change came between, which it says.
 READ: Final = "UNWIND $values AS id MATCH (s:Solution {id: id}) WHERE s.body IS NOT NULL RETURN s.id, s.body, s.token"

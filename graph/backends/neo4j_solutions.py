@@ -29,15 +29,30 @@ class Neo4jSolutions(Neo4jWork):
         return {one: found[one] for one in wanted if one in found}
 
     async def change(self, ids: Sequence[str], change: Change) -> dict[str, Solution]:
-        """Read, then written where nobody has changed them meanwhile, else once more: two round trips, and no lock is held between them."""
-        while True:
-            found = await self._by_chunks(cypher_solutions.READ, ids)
-            there = {one: Solution.model_validate_json(body) for one, body, _ in found}
-            made = {one: change(one, there.get(one)) for one in ids}
-            changed = {one: solution for one, solution in made.items() if solution is not None}
-            before = {one: token or "" for one, _, token in found}
-            if not changed or await self._write_changes(changed, before):
-                return changed
+        """Two round trips: read, and written where nobody changed them meanwhile. Else once more behind locks, lest many wait for many."""
+        found = await self._by_chunks(cypher_solutions.READ, ids)
+        there = {one: Solution.model_validate_json(body) for one, body, _ in found}
+        changed = _changed(ids, there, change)
+        before = {one: token or "" for one, _, token in found}
+        if not changed or await self._write_changes(changed, before):
+            return changed
+        return await self._change_locked(ids, change)
+
+    async def _change_locked(self, ids: Sequence[str], change: Change) -> dict[str, Solution]:
+        wanted, token = sorted(set(ids)), uuid4().hex
+
+        async def work(transaction: Transaction) -> dict[str, Solution]:
+            rows = await (await transaction.run(cypher_solutions.LOCK, {"rows": wanted})).values()
+            there = {one: Solution.model_validate_json(body) for one, body, _ in rows if body is not None}
+            # The connection may have broken after a commit: then this is already done.
+            done = {one: there[one] for one, _, last in rows if last == token}
+            if not done:
+                done = _changed(ids, there, change)
+                await _put(transaction, list(done.values()), token)
+            await send(transaction, cypher_solutions.UNLOCK, wanted)
+            return done
+
+        return await self._connection.write(work)
 
     async def _write_changes(self, changed: Mapping[str, Solution], before: Mapping[str, str]) -> bool:
         """Whether they were written: not where one of them has another token than before."""
@@ -72,6 +87,12 @@ class Neo4jSolutions(Neo4jWork):
 
     async def close(self) -> None:
         await self._connection.close()
+
+
+def _changed(ids: Iterable[str], there: Mapping[str, Solution], change: Change) -> dict[str, Solution]:
+    """Those that a change makes anything of."""
+    made = {one: change(one, there.get(one)) for one in ids}
+    return {one: solution for one, solution in made.items() if solution is not None}
 
 
 async def _put(transaction: Transaction, solutions: Sequence[Solution], token: str) -> None:
