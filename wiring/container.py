@@ -92,7 +92,7 @@ class Container:
         self._adopted = Lazy(self._adopt_programs)
         self._flows = Lazy(self._open_flows)
         self._secrets: Lazy[Secrets] = Lazy(lambda: asyncio.to_thread(read_secrets))
-        self._following = asyncio.Lock()
+        self.following = asyncio.Lock()  # held by whoever makes the words anew
         self.changing = asyncio.Lock()  # held by whoever admits or withdraws tools, or computes their links
         self._field_choices: FieldChoices | None = None
         self._planning = PlanningTurns(settings.planning_seconds)
@@ -153,12 +153,10 @@ class Container:
 
     async def make_ready(self) -> None:
         """Read encoder and words, and follow what other processes have switched to and indexed."""
-        from wiring.indexing import follow_words
+        from wiring.indexing import follow_others
 
-        await self.encoders.follow()
-        embedder, index, lexical = await self.retrieval()
-        async with self._following:
-            await follow_words(self.graph, index, lexical)
+        await follow_others(self)
+        embedder, _, lexical = await self.retrieval()
         if self._read is not embedder:
             await asyncio.gather(embedder.embed(["ready"], "query"), embedder.scale(), lexical.match("ready"))
             await asyncio.to_thread(one_blas_thread)
@@ -179,7 +177,7 @@ class Container:
         from wiring.indexing import follow_words
 
         _, index, lexical = await self.retrieval()
-        async with self._following:
+        async with self.following:
             await follow_words(self.graph, index, lexical)
         return await lexical.ids()
 

@@ -5,8 +5,10 @@ replaced. Whoever indexes notes the fingerprint of the texts with the collection
 small request.
 """
 
+import asyncio
 import logging
 
+from domain.errors import FootpathError
 from domain.tool import ToolId
 from graph.store import GraphStore
 from graph.transfer.exporting import Progress
@@ -37,6 +39,34 @@ async def tell_of_words(index: VectorIndex, lexical: LexicalIndex) -> None:
         await index.note(_NOTE, await lexical.fingerprint())
 
 
+async def follow_others(container: Container) -> None:
+    """Before searching: go by the encoder that is in use now, and by the words that were indexed last.
+
+    Both are read side by side, the words' note with the vectors that were in use: each is a round trip to a server.
+    """
+    before = await _open_index(container)
+    noted, followed = await asyncio.gather(_noted(before), container.encoders.follow(), return_exceptions=True)
+    if isinstance(followed, BaseException):
+        raise followed
+    _, index, lexical = await container.retrieval()
+    if index is not before:
+        noted = await _noted(index)
+    if isinstance(noted, BaseException):
+        raise noted
+    if noted and noted == await lexical.fingerprint():
+        return
+    async with container.following:
+        await follow_words(container.graph, index, lexical)
+
+
+async def _open_index(container: Container) -> VectorIndex | None:
+    """The vectors in use as far as this process knows; None where it knows of none, or they cannot be opened any more."""
+    try:
+        return (await container.retrieval())[1] if container.encoders.has_state else None
+    except FootpathError:
+        return None  # what is in use now is opened next, and says what is wrong with it
+
+
 async def follow_words(graph: GraphStore, index: VectorIndex, lexical: LexicalIndex) -> None:
     """Before searching: make the words anew where others were indexed, or where tools were and no words are here. Takes seconds.
 
@@ -55,7 +85,7 @@ async def follow_words(graph: GraphStore, index: VectorIndex, lexical: LexicalIn
         await tell_of_words(index, lexical)
 
 
-async def _noted(index: VectorIndex) -> str:
+async def _noted(index: VectorIndex | None) -> str:
     from retriever.backends.qdrant import QdrantIndex
 
     return (await index.notes()).get(_NOTE, "") if isinstance(index, QdrantIndex) else ""

@@ -92,7 +92,7 @@ async def link_news(container: Container) -> None:
 async def link_pending(container: Container) -> None:
     """Compute the links that wait, where the store is not so large that they wait for the next build. Raises ``UnavailableError``."""
     graph = container.graph
-    if (await graph.statistics()).documents <= LINKED_AT_ONCE and (await graph.link_counts()).pending:
+    if (await graph.link_counts()).pending and (await graph.statistics()).documents <= LINKED_AT_ONCE:
         await link(container, unseen, embedded=True)
 
 

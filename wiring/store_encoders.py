@@ -59,6 +59,11 @@ class StoreEncoders:
         self._indexes: dict[tuple[str, str], VectorIndex] = {}
         self._lock = asyncio.Lock()
 
+    @property
+    def has_state(self) -> bool:
+        """Whether it was read before which encoder is in use."""
+        return self._state is not None
+
     async def state(self) -> EncoderState:
         """As it is kept now, which counts here from now on. Raises ``UnavailableError``."""
         state = await read_state(await self._notes())

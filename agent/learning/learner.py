@@ -1,5 +1,6 @@
 """Learning after a run: what answers look like, its weights once by the run's key, the memory it followed, the memory it is worth (DESIGN section 3)."""
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
@@ -101,9 +102,8 @@ async def learn_from(
         transcript = Transcript.of(records)
         given = await _scores(transcript, store, policy)
         batch = lesson(records, given=given, decay=weights.gamma, half_life=weights.half_life)
-        new = await store.learn(batch) if batch is not None else False
+        new = await _learn_at_once(batch, records, store)
         learned = _told(batch) if batch is not None else None
-        await learn_answers(records, store)
     except FootpathError as error:
         return WeightsLearned(error=f"{error.code}: {error}")
     except Exception as error:  # noqa: BLE001  # a defect of ours must not take the answer's run with it
@@ -116,6 +116,16 @@ async def learn_from(
             learned, _kept(learned, records, transcript, solutions, store, alone=alone, planned=planned)
         )
     return learned
+
+
+async def _learn_at_once(batch: LiveBatch | None, records: Sequence[EventRecord], store: Learns) -> bool:
+    """Learn the batch and what answers look like, side by side; whether the batch is new. Both have ended when an error is raised."""
+    learning = (store.learn(batch),) if batch is not None else ()
+    _, *learnt = results = await asyncio.gather(learn_answers(records, store), *learning, return_exceptions=True)
+    for one in results:
+        if isinstance(one, BaseException):
+            raise one
+    return learnt == [True]
 
 
 async def _or_said(learned: WeightsLearned, more: Awaitable[WeightsLearned]) -> WeightsLearned:

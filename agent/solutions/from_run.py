@@ -14,6 +14,7 @@ from agent.plans.standing import standing
 from agent.programs.reading import called
 from agent.programs.text_names import used
 from agent.solutions.alignment import QUOTED, fixed_words, inputs_of, literals
+from agent.solutions.drift import fingerprints
 from agent.solutions.own_values import own_values, words_of_answers
 from agent.solutions.plain_values import LOOKS, looks
 from agent.transcript import SubtaskTranscript, Transcript
@@ -170,6 +171,7 @@ def learnt(
         plan, pattern = _with_inputs(program, request, docs)
         if plan is None:
             continue
+        path = path_of(plan.program)
         of_one_run = own_values(plan.program, request, docs, seen, answers if program.tainted else ())
         if not of_one_run and not words_of_answers(plan.program, request, answers):
             yield Solution(
@@ -177,7 +179,8 @@ def learnt(
                 owner=owner,
                 plan=ProgramPlan(program=plan.program.model_copy(update={"stubs": ""}), inputs=plan.inputs),
                 patterns=(pattern,),
-                path=path_of(plan.program),
+                path=path,
+                fingerprints=fingerprints(plan.program, docs) if docs.keys() >= set(path) else {},
                 origin="run",
                 runs=(records[0].run,),
                 at=datetime.now(UTC),

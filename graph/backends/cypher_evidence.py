@@ -3,9 +3,9 @@
 Properties of an older Footpath's graph that are not there count as nothing: hence the ``coalesce``.
 """
 
-from typing import Final
+from typing import Final, LiteralString
 
-from graph.backends.cypher import NEW_TOOL
+from graph.backends.cypher import DROP_LESSONS, KEEP_LESSONS, NEW_TOOL
 
 _LEFT: Final = """CASE WHEN NOT row.called OR coalesce(t.heard, 0.0) = 0.0 OR $at < t.heard THEN 1.0
     ELSE 0.5 ^ (floor(($at - t.heard) / 86400) / $half_life) END"""
@@ -45,6 +45,30 @@ UNWIND $rows AS row
 MATCH (:Tool {id: row.source})-[r:NEXT]->(:Tool {id: row.target})
 SET r.strength = CASE WHEN coalesce(r.strength, 0.0) + row.gained > 0 THEN r.strength + row.gained ELSE 0.0 END
 """
+
+
+def _of_new(statement: LiteralString, rows: LiteralString) -> LiteralString:
+    """A statement over ``$rows`` as a part of :data:`LEARN`, over rows of another name, and over none where the key was there before."""
+    return f"CALL (new) {{{statement.replace('UNWIND $rows', f'UNWIND CASE WHEN new THEN {rows} ELSE [] END')}}}"
+
+
+# All that a run teaches, in one query, since each statement of a transaction is a round trip. Its parts are carried out one after the other,
+# so that they lock in the order in which they would as statements. `new` is true only for whoever made the key.
+LEARN: Final[LiteralString] = "\n".join(
+    (
+        "MERGE (k:Applied {key: $key}) ON CREATE SET k.token = $token, k.new = true",
+        "WITH k, coalesce(k.token = $token, false) AS ours, coalesce(k.new, false) AS new",
+        "REMOVE k.new",
+        "WITH ours, new",
+        _of_new(ADD_LIVE_TOOLS, "$tools"),
+        _of_new(FADE_WALKS, "$fading"),
+        _of_new(ADD_WALKS, "$added"),
+        _of_new(TAKE_WALKS, "$taken"),
+        _of_new(KEEP_LESSONS, "$lessons"),
+        _of_new(DROP_LESSONS, "$taught"),
+        "RETURN ours",
+    )
+)
 
 FORGET_RUNS: Final = """
 UNWIND $rows AS id

@@ -7,11 +7,12 @@ from uuid import uuid4
 from domain.errors import StoreVersionError, UnavailableError
 from domain.tool import ToolDoc, ToolId
 from graph.backends import cypher, neo4j_rows
+from graph.backends import cypher_evidence as live
 from graph.backends.bolt import Connection, Transaction
 from graph.backends.bolt_errors import Server
 from graph.backends.neo4j_answers import Neo4jAnswers
 from graph.backends.neo4j_documents import document
-from graph.backends.neo4j_evidence import Neo4jEvidence, add_evidence, keep_lessons
+from graph.backends.neo4j_evidence import Neo4jEvidence, evidence, keep_lessons
 from graph.backends.neo4j_links import Neo4jLinks
 from graph.backends.neo4j_removal import Neo4jRemoval
 from graph.backends.neo4j_work import send
@@ -96,12 +97,9 @@ class Neo4jGraph(Neo4jEvidence, Neo4jLinks, Neo4jAnswers, Neo4jRemoval):
 
     async def learn(self, batch: LiveBatch) -> bool:
         check_live(batch)
-
-        async def count(transaction: Transaction) -> None:
-            await add_evidence(transaction, batch)
-            await keep_lessons(transaction, batch.lessons().items())
-
-        return await self._once(batch.key, count)
+        rows = {"key": batch.key, "token": uuid4().hex, **evidence(batch)}
+        ((ours,),) = await self._connection.write_query(live.LEARN, rows)
+        return ours
 
     async def _once(self, key: str, count: _Count) -> bool:
         """Enter the key and count, in one transaction. False: the key, or a record of the batch, was there before."""

@@ -1,7 +1,7 @@
 """What runs taught about a tool, and what an administrator said of an edge, in Neo4j."""
 
 from collections.abc import AsyncIterator, Collection, Iterable
-from typing import LiteralString
+from typing import Any, LiteralString
 
 from domain.tool import ToolId
 from graph.backends import cypher, neo4j_rows
@@ -74,14 +74,22 @@ class Neo4jEvidence(Neo4jWork):
             yield tool, neo4j_rows.lesson(*lesson)
 
 
-async def add_evidence(transaction: Transaction, batch: LiveBatch) -> None:
-    """Add what a run says of tools, and of the edges between them."""
-    moment = {"at": seconds(batch.at), "half_life": float(batch.half_life)}
-    await send(transaction, live.ADD_LIVE_TOOLS, neo4j_rows.live_rows(batch), decay=float(batch.decay), **moment)
-    for statement, rows in zip(
-        (live.FADE_WALKS, live.ADD_WALKS, live.TAKE_WALKS), neo4j_rows.walk_rows(batch), strict=True
-    ):
-        await send(transaction, statement, rows)
+def evidence(batch: LiveBatch) -> dict[str, Any]:
+    """The parameters of LEARN: what a run says of tools, and of the edges between them."""
+    fading, added, taken = neo4j_rows.walk_rows(batch)
+    lessons = batch.lessons().items()
+    return {
+        "at": seconds(batch.at),
+        "half_life": float(batch.half_life),
+        "decay": float(batch.decay),
+        "tools": neo4j_rows.live_rows(batch),
+        "fading": fading,
+        "added": added,
+        "taken": taken,
+        "lessons": neo4j_rows.lesson_rows(lessons),
+        "taught": sorted({tool for tool, _ in lessons}),
+        "kept": LESSONS,
+    }
 
 
 async def keep_lessons(transaction: Transaction, lessons: Collection[tuple[ToolId, Lesson]]) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from domain.errors import StoreVersionError, UnavailableError
 from domain.tool import ToolId
 from retriever.backends.qdrant_collections import Encoder, QdrantCollections
-from retriever.backends.qdrant_connection import CollectionMissingError, QdrantAddress, QdrantConnection, Result
+from retriever.backends.qdrant_connection import MissingCollectionError, QdrantAddress, QdrantConnection, Result
 from retriever.index import Hit, Point, Vectors
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ class QdrantIndex:
         """Send a request about the collection. ``StoreVersionError`` where it was dropped since it was opened."""
         try:
             return await self._connection.call(action, request)
-        except CollectionMissingError as error:
+        except MissingCollectionError as error:
             raise self._collections.dropped(self._opened()) from error
 
     def _opened(self) -> Encoder:

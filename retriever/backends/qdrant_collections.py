@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from domain.errors import StoreVersionError, UnavailableError
-from retriever.backends.qdrant_connection import QdrantConnection
+from retriever.backends.qdrant_connection import MissingCollectionError, QdrantConnection
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +129,12 @@ class QdrantCollections:
         return sorted(collections)
 
     async def notes(self, encoder: Encoder) -> dict[str, str]:
-        """What was noted with the collection in force. Raises ``StoreVersionError`` where it was dropped."""
-        collection = await self._in_force_of(encoder)
-        return {key: str(value) for key, value in (await self._metadata(collection)).items()}
+        """What was noted with the collection in force, in one round trip. Raises ``StoreVersionError`` where it was dropped."""
+        try:
+            found = await self._metadata(self.alias(encoder))
+        except MissingCollectionError:
+            found = await self._metadata(await self._in_force_of(encoder))
+        return {key: str(value) for key, value in found.items()}
 
     async def note(self, encoder: Encoder, key: str, value: str) -> None:
         """Keep a word with the collection in force. Raises ``StoreVersionError`` where it was dropped."""

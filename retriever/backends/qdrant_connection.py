@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
 from domain.errors import StoreUnreachableError, StoreVersionError, UnavailableError, UsageError
-from retriever.backends.qdrant_failures import Failure, failure
+from retriever.backends.qdrant_failures import Failure, failure, is_dropped
 
 if TYPE_CHECKING:
     from qdrant_client import AsyncQdrantClient
@@ -22,11 +23,14 @@ LOCAL = ":memory:"
 _GRPC_PORT = 6334
 _USUAL_PORTS = (None, 80, 443, 6333)
 
+_KEPT, _KEPT_SECONDS = 20, 4.0
+"""Idle connections that are kept, and for how long: a server closes them itself after 5 seconds."""
+
 Result = TypeVar("Result")
 
 
-class CollectionMissingError(UnavailableError):
-    """A collection that is not on the server: it was deleted, or the address is not Qdrant's."""
+class MissingCollectionError(UnavailableError):
+    """The collection that was asked is not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +61,32 @@ class QdrantAddress:
         return self.grpc_port or (_GRPC_PORT if port in _USUAL_PORTS else port + 1)
 
 
+class _SharedClient:
+    """The client of all connections to one address in one event loop, so that what one has connected the others use."""
+
+    def __init__(self) -> None:
+        self.client: AsyncQdrantClient | None = None
+        self.users = set[QdrantConnection]()
+        self.lock = asyncio.Lock()
+
+
+_shared_clients = WeakKeyDictionary[asyncio.AbstractEventLoop, dict[QdrantAddress, _SharedClient]]()
+
+
+def _shared_client(address: QdrantAddress) -> _SharedClient:
+    """One of its own in local mode, where the client is the server."""
+    if address.url == LOCAL:
+        return _SharedClient()
+    return _shared_clients.setdefault(asyncio.get_running_loop(), {}).setdefault(address, _SharedClient())
+
+
 class QdrantConnection:
-    """One client, opened and closed once. Safe for concurrent use."""
+    """A client of a server, opened and closed once, and shared within the event loop. Safe for concurrent use."""
 
     def __init__(self, address: QdrantAddress) -> None:
         self.address = address
         self._client: AsyncQdrantClient | None = None
+        self._shared: _SharedClient | None = None
 
     async def open(self) -> None:
         """Connect, and see that a Qdrant server of a fit version answers; idempotent.
@@ -72,27 +96,44 @@ class QdrantConnection:
         """
         if self._client is not None:
             return
-        # Importing takes most of a second, and a client reads certificates.
-        self._client = await asyncio.to_thread(_connect, self.address)
-        try:
-            if self.address.url != LOCAL:
-                await self._check()
-        except BaseException:
-            await self.close()
-            raise
+        shared = _shared_client(self.address)
+        async with shared.lock:
+            if self._client is not None:
+                return
+            if shared.client is None:
+                shared.client = await self._connect()
+            shared.users.add(self)
+            self._shared, self._client = shared, shared.client
 
     async def close(self) -> None:
-        """Idempotent."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.close()
+        """Idempotent. The last one that uses the client closes it."""
+        shared, self._shared, self._client = self._shared, None, None
+        if shared is not None:
+            shared.users.discard(self)
+            if not shared.users:
+                client, shared.client = shared.client, None
+                if client is not None:
+                    await client.close()
 
     async def call(self, action: str, request: "Callable[[AsyncQdrantClient], Awaitable[Result]]") -> Result:
-        """Send a request. Raises ``UnavailableError``, whose message begins with ``cannot {action}``."""
+        """Send a request. Raises ``UnavailableError``, whose message begins with ``cannot {action}``.
+
+        It is sent once more where the server closed a kept connection meanwhile, so that every request must be safe to repeat.
+        """
         if self._client is None:
             raise UnavailableError(f"the vector index at {self.address.url} is not open: call setup first")
+        return await self._send(action, request, self._client)
+
+    async def _send(
+        self, action: str, request: "Callable[[AsyncQdrantClient], Awaitable[Result]]", client: "AsyncQdrantClient"
+    ) -> Result:
         try:
-            return await request(self._client)
+            try:
+                return await request(client)
+            except Exception as error:
+                if not is_dropped(error):
+                    raise
+            return await request(client)
         except Exception as error:
             # The client raises its own errors, httpx's, gRPC's and bare ones. What none of them is, is a fault of ours.
             if (known := failure(error)) is None:
@@ -100,8 +141,20 @@ class QdrantConnection:
             # The frames of the client hold its sockets: whoever keeps the error would keep them open behind close.
             raise self._unavailable(action, known) from error.with_traceback(None)
 
-    async def _check(self) -> None:
-        found = await self.call("reach the Qdrant server", lambda client: client.info())
+    async def _connect(self) -> "AsyncQdrantClient":
+        """A client of a server that was seen to be one of a fit version."""
+        # Importing takes most of a second, and a client reads certificates.
+        client = await asyncio.to_thread(_new_client, self.address)
+        try:
+            if self.address.url != LOCAL:
+                await self._check(client)
+        except BaseException:
+            await client.close()
+            raise
+        return client
+
+    async def _check(self, client: "AsyncQdrantClient") -> None:
+        found = await self._send("reach the Qdrant server", lambda client: client.info(), client)
         version = tuple(int(part) for part in found.version.split(".")[:2] if part.isdigit())
         if "qdrant" not in found.title.lower() or len(version) < 2:
             raise UnavailableError(
@@ -136,12 +189,12 @@ class QdrantConnection:
             case _:
                 why = f"it refused the request ({known.text})"
         kind = StoreUnreachableError if known.passes else UnavailableError
-        if known.status == HTTPStatus.NOT_FOUND:
-            kind = CollectionMissingError
+        kind = MissingCollectionError if known.lacks_collection else kind
         return kind(f"cannot {action} at {place}: {why}; what was written is kept")
 
 
-def _connect(address: QdrantAddress) -> "AsyncQdrantClient":
+def _new_client(address: QdrantAddress) -> "AsyncQdrantClient":
+    import httpx
     from qdrant_client import AsyncQdrantClient
 
     if address.url == LOCAL:
@@ -153,6 +206,8 @@ def _connect(address: QdrantAddress) -> "AsyncQdrantClient":
         prefer_grpc=address.prefer_grpc,
         grpc_port=address.port_of_grpc,
         timeout=address.timeout,
+        # The client keeps no connection to an address of this machine, where a tunnel to a server far away may begin.
+        limits=httpx.Limits(max_connections=None, max_keepalive_connections=_KEPT, keepalive_expiry=_KEPT_SECONDS),
         # Ours has an exception instead of a warning from a thread.
         check_compatibility=False,
     )

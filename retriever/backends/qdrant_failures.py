@@ -1,5 +1,6 @@
 """What went wrong with a request to Qdrant, over HTTP, gRPC or in the client's local mode, as one HTTP status."""
 
+import re
 import ssl
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -9,6 +10,8 @@ import orjson
 
 _SHOWN = 200
 """Characters of a server's words that are shown."""
+_LOCAL_MISSING = re.compile(r"Collection \S+ not found")
+"""What the client's local mode says of a collection that is not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +20,11 @@ class Failure:
 
     status: int | None
     text: str
+
+    @property
+    def lacks_collection(self) -> bool:
+        """Whether the collection that was asked is not there; a 404 of anything else may come from a proxy that leads elsewhere."""
+        return self.status == HTTPStatus.NOT_FOUND and "collection" in self.text.casefold()
 
     @property
     def passes(self) -> bool:
@@ -33,6 +41,8 @@ def failure(error: Exception) -> Failure | None:
     from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
     match error:
+        case ValueError() if _LOCAL_MISSING.fullmatch(str(error)):
+            return Failure(HTTPStatus.NOT_FOUND, str(error))
         case UnexpectedResponse():
             return Failure(error.status_code or int(HTTPStatus.BAD_GATEWAY), _server_words(error))
         case ResourceExhaustedResponse():
@@ -49,6 +59,15 @@ def failure(error: Exception) -> Failure | None:
             return _strange(error)
         case _:
             return None
+
+
+def is_dropped(error: Exception) -> bool:
+    """Return whether a server closed a kept connection while a request was on its way: the usual end of one that was idle."""
+    import httpx
+    from qdrant_client.http.exceptions import ResponseHandlingException
+
+    source = error.source if isinstance(error, ResponseHandlingException) else error
+    return isinstance(source, httpx.RemoteProtocolError | httpx.ReadError | httpx.WriteError)
 
 
 def _strange(error: Exception) -> Failure:

@@ -1,6 +1,7 @@
 """Memories on a Qdrant server, shared by several processes and machines; see :mod:`retriever.backends.qdrant_memory_points`."""
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -8,7 +9,7 @@ import orjson
 
 from domain.memory import PROGRAM, EarlierMemory, Memory, Recalled, read_memory
 from domain.tool import ToolId
-from retriever.backends.qdrant_connection import QdrantAddress, QdrantConnection
+from retriever.backends.qdrant_connection import MissingCollectionError, QdrantAddress, QdrantConnection
 from retriever.backends.qdrant_memory_points import MARKED, MemoryCollections, about, judged, point_id, where
 
 if TYPE_CHECKING:
@@ -95,18 +96,21 @@ class QdrantMemories:
         from qdrant_client import models
 
         collection = self._collections.vectors(identity)
-        if limit < 1 or not await self._collections.exists(collection):
+        if limit < 1:
             return []
         seen = where({"owner": sorted({"", owner})})
-        found = await self._connection.call(
-            "search memories",
-            lambda client: client.query_points(
-                collection, query=list(vector), query_filter=seen, limit=limit, with_payload=["id"],
-                search_params=models.SearchParams(exact=True),
-            ),
-        )  # fmt: skip
+        try:
+            found = await self._connection.call(
+                "search memories",
+                lambda client: client.query_points(
+                    collection, query=list(vector), query_filter=seen, limit=limit, with_payload=["id"],
+                    search_params=models.SearchParams(exact=True),
+                ),
+            )  # fmt: skip
+        except MissingCollectionError:
+            return []
         places = {(point.payload or {})["id"]: min(1.0, float(point.score)) for point in found.points}
-        memories = await self._with_judgements(await self._found(list(places)))
+        memories = await self._judged(list(places))
         recalled = [Recalled(memory=memory, similarity=places[memory.id]) for memory in memories]
         return sorted(recalled, key=lambda one: (-one.similarity, one.memory.id))
 
@@ -140,7 +144,7 @@ class QdrantMemories:
         )
         read = (read_memory(orjson.loads((record.payload or {})["body"])) for record in records)
         known = {memory.id: program for memory, program in read if program is not None}
-        kept = await self._with_judgements(await self._found(list(known)))
+        kept = await self._judged(list(known))
         return [EarlierMemory(memory, known[memory.id]) for memory in kept]
 
     async def drop_programs(self, memories: Iterable[str]) -> None:
@@ -152,7 +156,7 @@ class QdrantMemories:
         pages = self._scrolled(where(_A_MEMORY), ["id"], _IDS)
         ids = sorted([payload["id"] async for page in pages for payload in page])
         for start in range(0, len(ids), _PAGE):
-            page = await self._with_judgements(await self._found(ids[start : start + _PAGE]))
+            page = await self._judged(ids[start : start + _PAGE])
             for memory in sorted(page, key=lambda one: one.id):
                 yield memory
 
@@ -205,15 +209,19 @@ class QdrantMemories:
 
     async def _with_judgements(self, memories: list[Memory]) -> list[Memory]:
         """The memories with all that was said of them."""
-        if not memories:
-            return []
-        said = {kind: await self._said(kind, [memory.id for memory in memories]) for kind in ("good", "bad")}
-        return [
-            memory.model_copy(
-                update={kind: getattr(memory, kind) + counts.get(memory.id, 0) for kind, counts in said.items()}
-            )
-            for memory in memories
-        ]
+        return _counted(memories, await self._judgements([memory.id for memory in memories]))
+
+    async def _judged(self, ids: list[str]) -> list[Memory]:
+        """Those of these memories that there are, with all that was said of them: read side by side."""
+        memories, said = await asyncio.gather(self._found(ids), self._judgements(ids))
+        return _counted(memories, said)
+
+    async def _judgements(self, ids: list[str]) -> dict[str, dict[str, int]]:
+        """How often each of these memories was judged good, and bad."""
+        if not ids:
+            return {}
+        good, bad = await asyncio.gather(self._said("good", ids), self._said("bad", ids))
+        return {"good": good, "bad": bad}
 
     async def _said(self, kind: str, ids: list[str]) -> dict[str, int]:
         wanted = where({"kind": [kind], "memory": [about(memory) for memory in ids]})
@@ -244,6 +252,16 @@ class QdrantMemories:
             "read memories", lambda client: client.retrieve(collection, keys, with_payload=["id"])
         )
         return {(record.payload or {})["id"] for record in records}
+
+
+def _counted(memories: Iterable[Memory], said: Mapping[str, Mapping[str, int]]) -> list[Memory]:
+    """Memories with these judgements beside those that they were added with."""
+    return [
+        memory.model_copy(
+            update={kind: getattr(memory, kind) + counts.get(memory.id, 0) for kind, counts in said.items()}
+        )
+        for memory in memories
+    ]
 
 
 def _parsed(payloads: Iterable[dict[str, Any]]) -> list[Memory]:

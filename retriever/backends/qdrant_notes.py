@@ -1,6 +1,6 @@
 """A few texts that all processes of a Qdrant server's vectors share: metadata of a collection without vectors."""
 
-from retriever.backends.qdrant_connection import QdrantAddress, QdrantConnection
+from retriever.backends.qdrant_connection import MissingCollectionError, QdrantAddress, QdrantConnection
 from retriever.backends.qdrant_side_collections import SideCollections
 
 
@@ -15,9 +15,12 @@ class QdrantNotes:
     async def read(self, key: str) -> str:
         """Empty where nothing was written. Raises ``UnavailableError``."""
         await self._connection.open()
-        if not await self._side.exists(self._collection):
+        try:
+            found = await self._connection.call(
+                "read a collection", lambda client: client.get_collection(self._collection)
+            )
+        except MissingCollectionError:
             return ""
-        found = await self._connection.call("read a collection", lambda client: client.get_collection(self._collection))
         return str((found.config.metadata or {}).get(key, ""))
 
     async def write(self, key: str, text: str) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID, uuid5
 
 from domain.solution import NearPattern
-from retriever.backends.qdrant_connection import QdrantAddress, QdrantConnection
+from retriever.backends.qdrant_connection import MissingCollectionError, QdrantAddress, QdrantConnection
 from retriever.backends.qdrant_side_collections import SideCollections, digest, where
 
 _NAMESPACE = UUID("0f1b7a44-92d5-5c0e-8d0a-63f0c1c1a9b2")
@@ -30,10 +30,11 @@ class QdrantPatterns:
         """How many points are filed under each."""
         wanted = list(dict.fromkeys(solutions))
         collection = self._collection(identity)
-        if not wanted or not await self._collections.exists(collection):
-            return {}
         pages = [wanted[start : start + _PAGE] for start in range(0, len(wanted), _PAGE)]
-        return {one: count for page in pages for one, count in (await self._counted(collection, page)).items()}
+        try:
+            return {one: count for page in pages for one, count in (await self._counted(collection, page)).items()}
+        except MissingCollectionError:
+            return {}
 
     async def put(self, identity: str, owner: str, solution: str, vectors: Sequence[Sequence[float]]) -> None:
         from qdrant_client import models
@@ -59,16 +60,19 @@ class QdrantPatterns:
         from qdrant_client import models
 
         collection = self._collection(identity)
-        if limit < 1 or not await self._collections.exists(collection):
+        if limit < 1:
             return []
         seen = where({"owner": sorted({"", owner})})
-        found = await self._connection.call(
-            "search patterns",
-            lambda client: client.query_points(
-                collection, query=list(vector), query_filter=seen, limit=limit, with_payload=["solution", "number"],
-                search_params=models.SearchParams(exact=True),
-            ),
-        )  # fmt: skip
+        try:
+            found = await self._connection.call(
+                "search patterns",
+                lambda client: client.query_points(
+                    collection, query=list(vector), query_filter=seen, limit=limit, with_payload=["solution", "number"],
+                    search_params=models.SearchParams(exact=True),
+                ),
+            )  # fmt: skip
+        except MissingCollectionError:
+            return []
         near = [_near(point.payload or {}, float(point.score)) for point in found.points]
         return sorted(near, key=lambda one: (-one.similarity, one.solution, one.number))
 
