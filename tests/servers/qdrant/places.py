@@ -34,7 +34,7 @@ class QdrantPlace:
         finally:
             for index in made:
                 await index.close()
-            await self._wipe(name)
+            await self.wipe(name)
 
     @asynccontextmanager
     async def memories(self, *, prefer_grpc: bool = False) -> AsyncGenerator[QdrantMemories]:
@@ -46,7 +46,7 @@ class QdrantPlace:
             yield store
         finally:
             await store.close()
-            await self._wipe(name)
+            await self.wipe(name)
 
     @asynccontextmanager
     async def patterns(self) -> AsyncGenerator[QdrantPatterns]:
@@ -58,9 +58,10 @@ class QdrantPlace:
             yield index
         finally:
             await index.close()
-            await self._wipe(name)
+            await self.wipe(name)
 
-    async def _wipe(self, name: str) -> None:
+    async def wipe(self, name: str) -> None:
+        """Delete the collections whose names begin with ``name``."""
         client = AsyncQdrantClient(url=self.url, headers={"api-key": self.api_key}, check_compatibility=False)
         for one in (await client.get_collections()).collections:
             if one.name.startswith(name):

@@ -1,0 +1,106 @@
+"""A store that needs no server and one whose vectors and memories lie on Qdrant, built apart of the same sources, find the same."""
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from agent.offer.maker import OfferMaker
+from evaluation.expected import read_asked
+from tests.servers.qdrant.places import QdrantPlace
+from wiring.build import BuildOptions, build
+from wiring.container import Container, open_container
+from wiring.settings import Settings
+
+PLAYGROUND = Path(__file__).resolve().parents[2] / "playground"
+EACH = 3
+"""Every so many of the playground's requests are asked."""
+LIMIT = 16
+REQUESTS = [one.request for one in read_asked(sorted((PLAYGROUND / "requests").glob("*.jsonl")))[::EACH]]
+
+
+def ignore(stage: str, done: int, total: int | None) -> None:
+    """It takes seconds."""
+    del stage, done, total
+
+
+async def build_playground(settings: Settings) -> None:
+    data = PLAYGROUND / "data"
+    await build(BuildOptions(tools=(data / "openapi.json",), trajectories=(data / "answer",)), ignore, settings)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("agreement") / "store"
+    asyncio.run(build_playground(Settings(store=folder)))
+    return folder
+
+
+async def search_all(container: Container) -> list[list[tuple[str, float]]]:
+    """The best tools of each request with their fused scores."""
+    search = await container.search()
+    found = [await search.start_tools(request, LIMIT) for request in REQUESTS]
+    return [[(hit.id, round(hit.score, 3)) for hit in hits] for hits in found]
+
+
+async def precedents(container: Container) -> list[list[Sequence[str]]]:
+    """The paths of the requests most like each one."""
+    search = await container.search()
+    return [[one.tools for one in await search.like(request, 32)] for request in REQUESTS]
+
+
+async def offer_all(container: Container) -> list[list[str]]:
+    search = await container.search()
+    maker = OfferMaker(search, container.graph, search, container.weights)
+    return [[tool.id for tool in (await maker.offer(request, LIMIT)).tools] for request in REQUESTS]
+
+
+async def memories_of(container: Container) -> list[dict[str, Any]]:
+    store = await container.memories()
+    return [memory.model_dump(mode="json", exclude={"at"}) async for memory in store.all()]
+
+
+class SearchAgreement:
+    """Test classes inherit this and give the fixture ``place``."""
+
+    @pytest.fixture
+    async def both(self, built: Path, tmp_path: Path, place: QdrantPlace) -> AsyncIterator[tuple[Container, Container]]:
+        name = f"test-{uuid4().hex[:12]}"
+        server = {"vector_url": place.url, "vector_api_key": place.api_key, "vector_collection": name}
+        shared = Settings.model_validate({"store": tmp_path / "shared", **server})
+        try:
+            await build_playground(shared)
+            folder = await asyncio.to_thread(shutil.copytree, built, tmp_path / "embedded")
+            async with AsyncExitStack() as stack:
+                embedded = await stack.enter_async_context(open_container(Settings(store=folder)))
+                yield embedded, await stack.enter_async_context(open_container(shared))
+        finally:
+            await place.wipe(name)
+
+    async def test_both_find_the_same(self, both: tuple[Container, Container]) -> None:
+        embedded, shared = both
+        assert await memories_of(embedded) == await memories_of(shared)
+        alike = await precedents(embedded)
+        assert alike == await precedents(shared)
+        assert all(len(one) == 32 for one in alike), "memories had a say"
+        assert await search_all(embedded) == await search_all(shared)
+        assert await offer_all(embedded) == await offer_all(shared)
+
+
+@pytest.mark.timeout(300)
+class TestStandIn(SearchAgreement):
+    @pytest.fixture
+    def place(self, qdrant_stand_in: QdrantPlace) -> QdrantPlace:
+        return qdrant_stand_in
+
+
+@pytest.mark.timeout(300)
+class TestQdrantServer(SearchAgreement):
+    @pytest.fixture
+    def place(self, qdrant_server: QdrantPlace) -> QdrantPlace:
+        return qdrant_server
