@@ -10,9 +10,20 @@ from hypothesis import strategies as st
 from retriever.index import Embedder
 from retriever.words import sentence_spans
 
-
 _WORDS = st.sampled_from(
-    ["weather", "city", "harbour", "20", "dollars into euros", "the", "A forecast.", "Ärger", "天气", "x" * 40, "\ud800"]
+    [
+        "weather",
+        "city",
+        "harbour",
+        "20",
+        "dollars into euros",
+        "the",
+        "A forecast.",
+        "Ärger",
+        "天气",
+        "x" * 40,
+        "\ud800",
+    ]
 ) | st.text(max_size=12)
 _TEXTS = st.lists(_WORDS, max_size=60).map(" ".join)
 """Of no token to more than the encoder reads."""

@@ -123,7 +123,7 @@ async def queries(place: dict[str, Any]) -> list[Query]:
 async def test_another_encoder_is_refused_until_its_vectors_are_switched_to(place: dict[str, Any]) -> None:
     async with service() as (server, encoder):
         changed = settings(place, encoder)
-        with pytest.raises(StoreVersionError, match=r"footpath-minilm-2.*service:words.*scripts/reindex\.py"):
+        with pytest.raises(StoreVersionError, match=r"footpath-minilm-3.*service:words.*scripts/reindex\.py"):
             await found(changed)
         assert await remembered(changed) == []
         before = await found(settings(place))
@@ -134,7 +134,7 @@ async def test_another_encoder_is_refused_until_its_vectors_are_switched_to(plac
         assert set(await found(changed)) & set(before)
         assert await remembered(changed) == [pattern(SOLVED)]
         assert not [text for request in server.requests for text in request.body["input"] if not text.strip()]
-        with pytest.raises(StoreVersionError, match=r"service:words.*footpath-minilm-2"):
+        with pytest.raises(StoreVersionError, match=r"service:words.*footpath-minilm-3"):
             await found(settings(place))
 
 
