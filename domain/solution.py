@@ -8,6 +8,7 @@ from pydantic import Field
 
 from domain.model import Model
 from domain.program import ProgramPlan
+from domain.ties import rank
 from domain.tool import ToolId
 
 SolutionOrigin = Literal["run", "template", "person", "mined"]
@@ -60,6 +61,11 @@ class NearPattern(Model):
     solution: str
     number: int
     similarity: float
+
+
+def rank_patterns(found: Iterable[NearPattern], limit: int) -> list[NearPattern]:
+    """Return the most similar, those of the same similarity by solution and number."""
+    return rank(found, limit, lambda one: one.similarity, lambda one: (one.solution, one.number))
 
 
 Change = Callable[[str, Solution | None], Solution | None]

@@ -75,7 +75,7 @@ def _forecast() -> DemoRequest:
     city = _city("Brennick")
     days = forecast(city.latitude, city.longitude, 3)
     return DemoRequest(
-        request="What is the forecast for Brennick for the next 3 days: how warm will it get?",
+        request="How warm will it get in Brennick in the next 3 days? I need the forecast for that place.",
         calls=("search_places", "get_daily_forecast"),
         numbers=tuple(day.temperature_max for day in days),
         tolerance=0.05,

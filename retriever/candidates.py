@@ -55,7 +55,7 @@ class Gathering:
         """For each request ``size`` from each side; ``widen``: with those of their tool sets, those walked beside strong ones and those that
         served requests alike. What several requests want of the graph is asked for together.
         """
-        # Each by itself: a vector depends a little on what it is embedded with.
+        # Each by itself: a vector of an embedding service may depend on what is sent with its text.
         asked = [one for (one,) in await asyncio.gather(*(self._reader.read([request]) for request in requests))]
         found = await asyncio.gather(*(self._nearest(one, size, category) for one in asked))
         if not widen:

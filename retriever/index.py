@@ -54,6 +54,16 @@ class Hit:
     score: float
 
 
+def hit_score(hit: Hit) -> float:
+    """Return the cosine, for :mod:`domain.ties`."""
+    return hit.score
+
+
+def hit_id(hit: Hit) -> ToolId:
+    """Return the tool's id, for :mod:`domain.ties`."""
+    return hit.id
+
+
 class VectorIndex(Protocol):
     """Vectors of tools by id, for one embedder identity. All methods may raise ``UnavailableError``."""
 
@@ -72,7 +82,7 @@ class VectorIndex(Protocol):
     async def search(
         self, vector: NDArray[np.float32], limit: int, where: Mapping[str, str] | None = None
     ) -> list[Hit]:
-        """The nearest, best first. ``where`` holds equality filters on the payload (``category``)."""
+        """The nearest, best first, those of the same cosine by id (:mod:`domain.ties`). ``where`` holds equality filters on the payload (``category``)."""
         ...
 
     async def cosines(self, asked: Vectors, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:

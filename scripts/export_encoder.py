@@ -14,7 +14,15 @@ from _training_sources import check_folder
 
 from domain.errors import UsageError
 from evaluation.corpora.corpus import load_lines
-from retriever.training.export import NEEDED, bundled_source, export_encoder, form_of
+from retriever.training.export import (
+    NEEDED,
+    ExportReport,
+    RescaleReport,
+    bundled_source,
+    export_encoder,
+    form_of,
+    rescale_encoder,
+)
 from retriever.training.requirements import need
 
 
@@ -22,6 +30,12 @@ def main(
     target: Annotated[Path, typer.Argument(help="Folder to write.")],
     source: Annotated[
         Path | None, typer.Option(help="Folder of the float model; the installed one without it.")
+    ] = None,
+    exported: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of an encoder exported by an earlier version: gives each token a scale of its own. Needs onnx alone."
+        ),
     ] = None,
     texts: Annotated[
         Path | None, typer.Option(help="JSONL with a 'description' a line, to compare int8 with float.")
@@ -47,19 +61,28 @@ def main(
     """Export, quantise, compare; prints the report as JSON."""
     with scoring("the export is interrupted; nothing of it is of use"):
         check_folder(target)
-        samples = (
-            _descriptions(texts) if texts else ["weather forecast for a city", "convert an amount between currencies"]
-        )
-        need(*NEEDED)
-        folder = source or bundled_source()
         told = {
             "pooling": pooling,
             "query_prefix": query_prefix,
             "query_tokens": query_tokens,
             "document_tokens": document_tokens,
         }
-        form = form_of(folder).model_copy(update={name: value for name, value in told.items() if value is not None})
-        report = export_encoder(folder, target, samples, form)
+        changes = {name: value for name, value in told.items() if value is not None}
+        if exported:
+            if source or texts or changes:
+                raise UsageError("--exported changes scales only: leave the other options out")
+            _print(rescale_encoder(exported, target))
+            return
+        samples = (
+            _descriptions(texts) if texts else ["weather forecast for a city", "convert an amount between currencies"]
+        )
+        need(*NEEDED)
+        folder = source or bundled_source()
+        form = form_of(folder).model_copy(update=changes)
+        _print(export_encoder(folder, target, samples, form))
+
+
+def _print(report: ExportReport | RescaleReport) -> None:
     sys.stdout.write(orjson.dumps(asdict(report), option=orjson.OPT_INDENT_2).decode() + "\n")
 
 

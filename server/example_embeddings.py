@@ -2,7 +2,7 @@
 
 from server.example_plans import AT, Example
 
-_OLD = "footpath-minilm-2:865c4d15bf4670d0:text1:384"
+_OLD = "footpath-minilm-3:652114fbc9579b78:text1:384"
 _NEW = "service:bge-m3:text1:1024"
 _CHOICE = "service:01980f6f-2a3b-7c10-8d11-6b0c2a3d1e10"
 _VECTORS: Example = {"key": "bundled", "name": "", "identity": _OLD, "dimension": 384, "at": None}

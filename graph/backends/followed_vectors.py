@@ -13,6 +13,8 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from domain.ties import TIED
+
 
 @dataclass(frozen=True, slots=True)
 class _Vectors:
@@ -39,7 +41,10 @@ class FollowedVectors:
     def near(
         self, connection: sqlite3.Connection, vector: NDArray[np.float32], identity: str, owner: str, limit: int
     ) -> list[tuple[float, tuple[Any, ...]]]:
-        """The rows most similar to a vector of unit length that are shared or of this owner, each with its cosine; in no order."""
+        """Return the rows most similar to a vector of unit length that are shared or of this owner, each with its cosine; in no order.
+
+        All that tie with the last one come with them: which of these count is the caller's to say, who knows what they are called.
+        """
         while True:
             places = self._nearest(self._followed(connection, identity), vector, owner, limit)
             rows = connection.execute(self._found, (orjson.dumps(list(places)).decode(),)).fetchall() if places else []
@@ -60,7 +65,10 @@ class FollowedVectors:
         seen = (known.owners == 0) | (known.owners == self._owners.get(owner, 0))
         similar = np.where(seen, known.rows @ vector, -np.inf)
         most = min(limit, int(seen.sum()))
-        best = np.argsort(-similar, kind="stable")[:most]
+        if not most:
+            return {}
+        least = np.partition(similar, -most)[-most]
+        best = np.flatnonzero(similar >= least - TIED)
         return {int(known.numbers[at]): min(1.0, float(similar[at])) for at in best.tolist()}
 
     def _followed(self, connection: sqlite3.Connection, identity: str) -> _Vectors:

@@ -10,6 +10,7 @@ import orjson
 from numpy.typing import NDArray
 
 from domain.memory import EarlierMemory, Memory, Recalled, read_memory
+from domain.ties import rank
 from domain.tool import ToolId
 from graph.backends.followed_vectors import FollowedVectors
 from graph.backends.sqlite_database import Database, Format, SqliteReading
@@ -137,7 +138,7 @@ class SqliteMemories(SqliteReading):
         self, connection: sqlite3.Connection, wanted: NDArray[np.float32], identity: str, owner: str, limit: int
     ) -> list[Recalled]:
         near = self._vectors.near(connection, wanted, identity, owner, limit)
-        near.sort(key=lambda found: (-found[0], found[1][1]))
+        near = rank(near, limit, lambda found: found[0], lambda found: found[1][1])
         return [
             Recalled(memory=_memory(body, good, bad), similarity=cosine) for cosine, (_, _, body, good, bad) in near
         ]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from domain.solution import NearPattern
+from domain.solution import NearPattern, rank_patterns
 from graph.backends.followed_vectors import FollowedVectors
 from graph.backends.sqlite_database import Database, Format, SqliteReading, json_list
 
@@ -87,4 +87,4 @@ class SqlitePatterns(SqliteReading):
     ) -> list[NearPattern]:
         near = self._vectors.near(connection, wanted, identity, owner, limit)
         found = [NearPattern(solution=one, number=place, similarity=cosine) for cosine, (_, one, place) in near]
-        return sorted(found, key=lambda one: (-one.similarity, one.solution, one.number))
+        return rank_patterns(found, limit)

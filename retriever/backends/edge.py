@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.errors import UnavailableError
+from domain.ties import find_with_ties, rank
 from domain.tool import ToolId
 from retriever.backends.edge_folder import EdgeFolder
-from retriever.index import Hit, Point, Vectors
+from retriever.index import Hit, Point, Vectors, hit_id, hit_score
 
 _NAMESPACE = UUID("0e3f6e7e-5a0b-5c0e-9a55-7a1f0a0b6c11")
 """Makes point ids from tool ids: the engine takes UUIDs and integers only."""
@@ -59,7 +60,12 @@ class EdgeIndex:
     ) -> list[Hit]:
         if limit <= 0:
             return []
-        return await self._run("search", lambda shard: _search(shard, vector, limit, where or {}))
+        found = await find_with_ties(
+            lambda asked: self._run("search", lambda shard: _search(shard, vector, asked, where or {})),
+            limit,
+            hit_score,
+        )
+        return rank(found, limit, hit_score, hit_id)
 
     async def cosines(self, asked: Vectors, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
         wanted = list(dict.fromkeys(ids))

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.errors import StoreVersionError, UnavailableError
+from domain.ties import rank
 from domain.tool import ToolId
-from retriever.index import Hit, Point, Vectors
+from retriever.index import Hit, Point, Vectors, hit_id, hit_score
 
 
 class ExactIndex:
@@ -40,7 +41,7 @@ class ExactIndex:
         wanted = dict(where or {})
         points = [point for point in self._points.values() if wanted.items() <= {"category": point.category}.items()]
         hits = [Hit(point.id, float(point.vector @ vector)) for point in points]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.id))[: max(limit, 0)]
+        return rank(hits, limit, hit_score, hit_id)
 
     async def cosines(self, asked: Vectors, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
         return {tool: asked @ vector for tool, vector in (await self.vectors(ids)).items()}

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.errors import StoreVersionError, UnavailableError
+from domain.ties import find_with_ties, rank
 from domain.tool import ToolId
 from retriever.backends.qdrant_collections import Encoder, QdrantCollections
 from retriever.backends.qdrant_connection import MissingCollectionError, QdrantAddress, QdrantConnection, Result
-from retriever.index import Hit, Point, Vectors
+from retriever.index import Hit, Point, Vectors, hit_id, hit_score
 
 if TYPE_CHECKING:
     from qdrant_client import AsyncQdrantClient, models
@@ -125,19 +126,23 @@ class QdrantIndex:
     ) -> list[Hit]:
         if limit <= 0:
             return []
-        collection = self._fit([vector])
-        found = await self._call(
-            "search",
-            lambda client: client.query_points(
-                collection,
-                query=vector.tolist(),
-                query_filter=_filter(where or {}),
-                search_params=_search_params(quantization=self._quantization),
-                limit=limit,
-                with_payload=["id"],
-            ),
-        )
-        return [Hit(ToolId((hit.payload or {})["id"]), float(hit.score)) for hit in found.points]
+        collection, conditions = self._fit([vector]), _filter(where or {})
+
+        async def find(asked: int) -> list[Hit]:
+            found = await self._call(
+                "search",
+                lambda client: client.query_points(
+                    collection,
+                    query=vector.tolist(),
+                    query_filter=conditions,
+                    search_params=_search_params(quantization=self._quantization),
+                    limit=asked,
+                    with_payload=["id"],
+                ),
+            )
+            return [Hit(ToolId((hit.payload or {})["id"]), float(hit.score)) for hit in found.points]
+
+        return rank(await find_with_ties(find, limit, hit_score), limit, hit_score, hit_id)
 
     async def cosines(self, asked: Vectors, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
         from qdrant_client import models

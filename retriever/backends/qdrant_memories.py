@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import orjson
 
 from domain.memory import PROGRAM, EarlierMemory, Memory, Recalled, read_memory
+from domain.ties import find_with_ties, rank
 from domain.tool import ToolId
 from retriever.backends.qdrant_connection import MissingCollectionError, QdrantAddress, QdrantConnection
 from retriever.backends.qdrant_memory_points import MARKED, MemoryCollections, about, judged, point_id, where
@@ -42,9 +44,10 @@ class QdrantMemories:
     async def add(self, memories: Sequence[Memory]) -> None:
         from qdrant_client import models
 
+        first = {memory.id: memory for memory in reversed(memories)}  # of several ways to say the same, as SQLite does
         rows = {
-            point_id(memory.id): {"kind": "memory", "id": memory.id, "body": memory.model_dump_json(exclude_none=True)}
-            for memory in memories
+            point_id(name): {"kind": "memory", "id": name, "body": memory.model_dump_json(exclude_none=True)}
+            for name, memory in first.items()
         }
         keys: list[models.ExtendedPointId] = list(rows)
         for start in range(0, len(keys), _PAGE):
@@ -99,20 +102,24 @@ class QdrantMemories:
         if limit < 1:
             return []
         seen = where({"owner": sorted({"", owner})})
-        try:
+
+        async def find(asked: int) -> list[tuple[str, float]]:
             found = await self._connection.call(
                 "search memories",
                 lambda client: client.query_points(
-                    collection, query=list(vector), query_filter=seen, limit=limit, with_payload=["id"],
+                    collection, query=list(vector), query_filter=seen, limit=asked, with_payload=["id"],
                     search_params=models.SearchParams(exact=True),
                 ),
             )  # fmt: skip
+            return [((point.payload or {})["id"], min(1.0, float(point.score))) for point in found.points]
+
+        try:
+            found = await find_with_ties(find, limit, itemgetter(1))
         except MissingCollectionError:
             return []
-        places = {(point.payload or {})["id"]: min(1.0, float(point.score)) for point in found.points}
-        memories = await self._judged(list(places))
-        recalled = [Recalled(memory=memory, similarity=places[memory.id]) for memory in memories]
-        return sorted(recalled, key=lambda one: (-one.similarity, one.memory.id))
+        near = dict(rank(found, limit, itemgetter(1), itemgetter(0)))
+        memories = {one.id: one for one in await self._judged(list(near))}
+        return [Recalled(memory=memories[one], similarity=near[one]) for one in near if one in memories]
 
     async def judge(self, memory: str, *, good: bool) -> None:
         from qdrant_client import models

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID, uuid5
 
-from domain.solution import NearPattern
+from domain.solution import NearPattern, rank_patterns
+from domain.ties import find_with_ties
 from retriever.backends.qdrant_connection import MissingCollectionError, QdrantAddress, QdrantConnection
 from retriever.backends.qdrant_side_collections import SideCollections, digest, where
 
@@ -63,18 +64,21 @@ class QdrantPatterns:
         if limit < 1:
             return []
         seen = where({"owner": sorted({"", owner})})
-        try:
+
+        async def find(asked: int) -> list[NearPattern]:
             found = await self._connection.call(
                 "search patterns",
                 lambda client: client.query_points(
-                    collection, query=list(vector), query_filter=seen, limit=limit, with_payload=["solution", "number"],
+                    collection, query=list(vector), query_filter=seen, limit=asked, with_payload=["solution", "number"],
                     search_params=models.SearchParams(exact=True),
                 ),
             )  # fmt: skip
+            return [_near(point.payload or {}, float(point.score)) for point in found.points]
+
+        try:
+            return rank_patterns(await find_with_ties(find, limit, lambda one: one.similarity), limit)
         except MissingCollectionError:
             return []
-        near = [_near(point.payload or {}, float(point.score)) for point in found.points]
-        return sorted(near, key=lambda one: (-one.similarity, one.solution, one.number))
 
     async def remove(self, solutions: Iterable[str]) -> None:
         from qdrant_client import models

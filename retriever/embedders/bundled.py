@@ -21,8 +21,8 @@ from retriever.index import Vectors
 from retriever.pooling import Span, first_of, mean_of, shares
 from retriever.words import sentence_spans
 
-MODEL = "footpath-minilm-2"
-SHA256 = "865c4d15bf4670d0a142c072dc075c8b1899627c5d0350e57d06bf159641f8b4"
+MODEL = "footpath-minilm-3"
+SHA256 = "652114fbc9579b78ee9a8fc7ab0a228e985dc68efc57aff40c609b97b873a204"
 """Of model and tokenizer, one after the other; ``scripts/export_encoder.py`` prints it."""
 
 _OTHER = "encoder"
@@ -33,7 +33,7 @@ _BATCH = 16
 _LEAST = 8
 """Tokens that a prefix leaves to a request at least."""
 _CHUNK = 2048
-"""Texts tokenised and sorted by length at a time."""
+"""Texts tokenised and grouped by length at a time."""
 
 _NOWHERE: list[Span] = [(0, 0)]
 
@@ -68,7 +68,8 @@ class _Engine:
 class BundledEmbedder(ReadsApart):
     """Embeds on ``threads`` CPU threads, each with a batch of its own: twice as fast as one batch on two threads.
 
-    int8 scales are chosen per batch while running, so that a vector depends a little on its batch (cosine above 0.99).
+    A text's vector is the same whatever is embedded beside it, since each token has an int8 scale of its own
+    (``retriever/training/token_scales.py``). Encoders exported before that have one scale a batch: cosine above 0.98.
     """
 
     def __init__(
@@ -182,7 +183,7 @@ class BundledEmbedder(ReadsApart):
         with ThreadPoolExecutor(self._threads) as pool:
             for start in range(0, len(texts), _CHUNK):
                 chunk = _tokenised(engine.tokenizer, texts[start : start + _CHUNK], reading)
-                groups = list(_alike(np.array([len(text.ids) for text in chunk])))
+                groups = list(_alike(chunk))
                 batches = [[chunk[row] for row in rows] for rows in groups]
                 results = pool.map(run, batches) if len(batches) > 1 else map(run, batches)
                 made = dict(zip(chain.from_iterable(groups), chain.from_iterable(results), strict=True))
@@ -212,25 +213,23 @@ def _tokenised(tokenizer: Any, texts: Sequence[str], reading: _Reading) -> list[
 
 
 def _vectors(session: Any, batch: Sequence[_Text]) -> list[Vectors]:
-    """Of one batch, padded to the length of its longest text."""
-    ids = np.zeros((len(batch), max(len(text.ids) for text in batch)), np.int64)
-    mask = np.zeros_like(ids)
-    for row, text in enumerate(batch):
-        ids[row, : len(text.ids)] = text.ids
-        mask[row, : len(text.ids)] = 1
-    states = session.run(None, {"input_ids": ids, "attention_mask": mask})[0]
-    return [mean_of(states[row, : len(text.ids)], text.taken) for row, text in enumerate(batch)]
+    """Embed texts of one length together."""
+    ids = np.array([text.ids for text in batch], np.int64)
+    states = session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})[0]
+    return [mean_of(rows, text.taken) for rows, text in zip(states, batch, strict=True)]
 
 
-def _alike(lengths: NDArray[np.int64]) -> Iterator[list[int]]:
-    """Batches of texts of like length, for padding costs as much as text: rows by length, cut where a batch is full or its last text would be twice as long as its first."""
-    order = np.argsort(lengths, kind="stable")
-    start = 0
-    while start < len(order):
-        end = int(np.searchsorted(lengths[order], 2 * lengths[order[start]], side="right"))
-        end = min(end, start + _BATCH)
-        yield order[start:end].tolist()
-        start = end
+def _alike(texts: Sequence[_Text]) -> Iterator[list[int]]:
+    """Group the places of texts of one length, ``_BATCH`` at most together.
+
+    Nothing is padded: padding costs as much as text, and sums over another number of tokens may round otherwise.
+    """
+    groups: dict[int, list[int]] = {}
+    for place, text in enumerate(texts):
+        groups.setdefault(len(text.ids), []).append(place)
+    for places in groups.values():
+        for start in range(0, len(places), _BATCH):
+            yield places[start : start + _BATCH]
 
 
 def _fit(text: str, tokens: int) -> str:

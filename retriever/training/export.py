@@ -32,6 +32,7 @@ from retriever.encoder_folder import (
 )
 from retriever.pooling import first_of, mean_of
 from retriever.training.requirements import need
+from retriever.training.token_scales import scale_tokens
 
 NEEDED = ("torch", "transformers", "onnx")
 """What an export imports."""
@@ -51,6 +52,16 @@ class ExportReport:
     document_tokens: int
     mean_cosine: float
     lowest_cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class RescaleReport:
+    """An encoder whose tokens were given scales of their own."""
+
+    sha256: str
+    size: int
+    products: int
+    """How many products with weights have them."""
 
 
 def bundled_source() -> Path:
@@ -109,6 +120,23 @@ def export_encoder(source: Path, target: Path, samples: Sequence[str], form: Enc
         mean_cosine=round(float(cosines.mean()), 5),
         lowest_cosine=round(float(cosines.min()), 5),
     )
+
+
+def rescale_encoder(source: Path, target: Path) -> RescaleReport:
+    """Write an encoder exported before to ``target`` with a scale for each token; its weights stay what they are, and torch is not needed.
+
+    Raises:
+        UsageError: ``source`` holds no such encoder, or one whose tokens have scales already.
+        UnavailableError: onnx is not installed.
+    """
+    form = read_form(source)
+    if missing := [name for name in (MODEL_FILE, TOKENIZER_FILE) if not (source / name).is_file()]:
+        raise UsageError(f"{source} holds no {missing[0]}; name the folder of an exported encoder")
+    target.mkdir(parents=True, exist_ok=True)
+    products = scale_tokens(source / MODEL_FILE, target / MODEL_FILE)
+    shutil.copyfile(source / TOKENIZER_FILE, target / TOKENIZER_FILE)
+    write_form(form, target)
+    return RescaleReport(hash_of(target), (target / MODEL_FILE).stat().st_size, products)
 
 
 def _model_of_tokens(source: Path) -> tuple[Any, int, int]:
@@ -171,11 +199,14 @@ def _trace(module: Any, path: Path) -> None:
 
 
 def _quantise(source: Path, target: Path) -> None:
-    """Weights to int8 per channel; activations are quantised while running."""
+    """Weights to int8 per channel; activations are quantised while running, each token by itself."""
     keep_use_private()
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    quantize_dynamic(str(source), str(target), per_channel=True, weight_type=QuantType.QInt8)
+    with TemporaryDirectory() as scratch:
+        per_tensor = Path(scratch) / "per_tensor.onnx"
+        quantize_dynamic(str(source), str(per_tensor), per_channel=True, weight_type=QuantType.QInt8)
+        scale_tokens(per_tensor, target)
 
 
 def _compare(module: Any, target: Path, samples: Sequence[str], form: EncoderForm) -> NDArray[np.float32]:

@@ -55,6 +55,27 @@ class MemoryStoreContract:
         (found,) = await memories.near([1.0, 0.0], ENCODER, "", 1)
         assert (found.memory.good, found.memory.bad) == (0, 1)
 
+    async def test_the_first_of_two_ways_to_ask_for_the_same_is_kept(self, memories: MemoryStore) -> None:
+        """In one batch or in two: a store that is built again holds the same."""
+        first = memory("weather in <name>")
+        again = first.model_copy(update={"request": "weather in Bergen"})
+        await memories.add([first, again, memory("x"), again])
+        await memories.add([again])
+        assert {one.id: one.request async for one in memories.all()}[first.id] == first.request
+        assert await memories.count() == 2
+
+    async def test_ties_are_broken_by_id_whatever_the_order_of_arrival(self, memories: MemoryStore) -> None:
+        """More of them than are asked for, and than are read at once."""
+        tied = [memory("x", path=(ToolId(f"c/s/{number}"),)) for number in range(60)]
+        best = memory("y")
+        ids = sorted(one.id for one in tied)
+        start = len(tied) // 2
+        await filled(memories, *((one, [0.6, 0.8]) for one in tied[start:]), (best, [1.0, 0.0]))
+        await filled(memories, *((one, [0.6, 0.8]) for one in tied[:start]))
+        for limit in (1, 2, 9, 59):
+            found = [one.memory.id for one in await memories.near([1.0, 0.0], ENCODER, "", limit)]
+            assert found == [best.id, *ids][:limit]
+
     async def test_nothing_of_its_own_is_of_an_earlier_version(self, memories: MemoryStore) -> None:
         await memories.add([memory('the "program":{ of <name>'), memory("program")])
         assert await memories.earlier(5) == []

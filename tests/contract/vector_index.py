@@ -44,6 +44,15 @@ class VectorIndexContract:
         assert [hit.id for hit in await index.search(unit(1), 1)] == [A]
         assert await index.search(unit(1), 0) == []
 
+    async def test_ties_are_broken_by_id_whatever_the_order_of_arrival(self, index: VectorIndex) -> None:
+        """More of them than are asked for, and than are read at once."""
+        tied = [tool_id("weather", "copies", str(number)) for number in range(60)]
+        for part in (tied[1::2], tied[::2]):
+            await index.put([point(tool, unit(3, 4)) for tool in part])
+        await index.put([point(A, unit(1))])
+        for limit in (1, 2, 9, 59):
+            assert [hit.id for hit in await index.search(unit(1), limit)] == [A, *sorted(tied)][:limit]
+
     async def test_put_replaces(self, index: VectorIndex) -> None:
         await index.put([point(A, unit(1), "old")])
         await index.put([point(A, unit(0, 1), "new", "books")])

@@ -125,7 +125,7 @@ async def queries(place: dict[str, Any]) -> list[Query]:
 async def test_another_encoder_is_refused_until_its_vectors_are_switched_to(place: dict[str, Any]) -> None:
     async with service() as (server, encoder):
         changed = settings(place, encoder)
-        with pytest.raises(StoreVersionError, match=r"footpath-minilm-2.*service:words.*scripts/reindex\.py"):
+        with pytest.raises(StoreVersionError, match=r"footpath-minilm-3.*service:words.*scripts/reindex\.py"):
             await found(changed)
         assert await remembered(changed) == []
         before = await found(settings(place))
@@ -139,7 +139,7 @@ async def test_another_encoder_is_refused_until_its_vectors_are_switched_to(plac
         assert not [text for request in server.requests for text in request.body["input"] if not text.strip()]
         assert await found(settings(place)) == before, "whose settings name the former encoder goes on with it"
         await drop_former(changed)
-        with pytest.raises(StoreVersionError, match=r"service:words.*footpath-minilm-2"):
+        with pytest.raises(StoreVersionError, match=r"service:words.*footpath-minilm-3"):
             await found(settings(place))
 
 

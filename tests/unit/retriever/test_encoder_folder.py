@@ -53,8 +53,8 @@ async def test_a_vector_may_be_of_the_first_token() -> None:
 async def test_sentences_are_then_read_apart() -> None:
     embedder = BundledEmbedder(form=EncoderForm(pooling="cls"))
     one, (whole,) = await embedder.read([f"{RAIN} {MONEY}", RAIN])
-    assert one[1] == pytest.approx(whole, abs=0.05)  # int8 scales are those of a batch
-    assert one[2] == pytest.approx(unit(states(MONEY)[0][0]), abs=0.05)
+    assert one[1] == pytest.approx(whole, abs=1e-5)
+    assert one[2] == pytest.approx(unit(states(MONEY)[0][0]), abs=1e-5)
 
 
 async def test_what_stands_before_a_request_belongs_to_none_of_its_sentences() -> None:

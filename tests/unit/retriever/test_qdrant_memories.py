@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from dataclasses import astuple, dataclass, field
+from math import cos, sin
 from typing import Any
 from uuid import uuid4
 
@@ -125,7 +126,8 @@ async def test_one_more_costs_the_same_among_many(store: QdrantMemories, server:
 async def test_recalling_costs_the_same_among_many(store: QdrantMemories, server: Server) -> None:
     cost: list[tuple[int, ...]] = []
     for count in (20, 400):
-        await filled(store, *((one, [1.0, 0.0]) for one in many(f"of {count}", count)))
+        angles = (number / count for number in range(count))
+        await filled(store, *zip(many(f"of {count}", count), ([cos(one), sin(one)] for one in angles), strict=True))
         server.traffic.reset()
         assert len(await store.near([1.0, 0.0], ENCODER, "", 6)) == 6
         cost.append(astuple(server.traffic))

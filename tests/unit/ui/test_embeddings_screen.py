@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from tests.unit.ui.served import HOSTILE, Served
 from ui.client import Client
 
-OLD, NEW = "footpath-minilm-2:865c:text1:384", "service:bge-m3:text1:1024"
+OLD, NEW = "footpath-minilm-3:865c:text1:384", "service:bge-m3:text1:1024"
 IN_USE = {"key": "bundled", "name": "", "identity": OLD, "dimension": 384, "at": None}
 OTHER = {"key": "service:s1", "name": HOSTILE, "identity": NEW, "dimension": 1024, "at": "2026-11-28T10:00:00Z"}
 CHOICES = [

@@ -46,3 +46,12 @@ def test_texts_without_a_description_are_told_before_the_export(held: list[dict[
     assert done.returncode == 2
     assert done.stderr.startswith(f"{texts} has no line with a 'description'")
     assert not (tmp_path / "out").exists()
+
+
+def test_scales_alone_are_changed_without_other_options(tmp_path: Path) -> None:
+    done = run("export_encoder.py", tmp_path / "out", "--exported", tmp_path / "old", "--pooling", "cls")
+    assert (done.returncode, done.stderr) == (2, "--exported changes scales only: leave the other options out\n")
+    done = run("export_encoder.py", tmp_path / "out", "--exported", tmp_path / "old")
+    assert done.returncode == 2
+    assert "holds no model.onnx; name the folder of an exported encoder" in done.stderr
+    assert not (tmp_path / "out").exists()

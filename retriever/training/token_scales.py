@@ -1,0 +1,151 @@
+# pyright: reportMissingImports=false, reportMissingTypeStubs=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+"""Gives every token of an int8 encoder a scale of its own, in place of one for all that is embedded together.
+
+onnxruntime's dynamic quantisation chooses the scale of activations per tensor: a text's vector then depends on the texts beside it and on
+padding. Here a token's activations are divided by their own largest magnitude, so that nothing reaches over from another token or text;
+products are exact in integers, and small tokens are no longer rounded by the steps of large ones.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from domain.errors import UsageError
+from retriever.training.requirements import need
+
+_CONTRIB = "com.microsoft"
+"""The domain of ``MatMulIntegerToFloat``, which scales columns while it writes: a pass over the products less."""
+_PREFIX = "token_scales/"
+_CONSTANTS = {
+    "one": np.float32(1.0),
+    "steps": np.float32(127.0),
+    "step": np.float32(1 / 127),
+    "smallest": np.float32(1e-12),
+    "zero": np.uint8(128),
+}
+"""``smallest``: keeps a token of zeros from being divided by zero. ``zero``: unsigned, as kernels for VNNI want activations."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Product:
+    """The nodes that ``quantize_dynamic`` made of one product with a weight."""
+
+    quantise: Any
+    multiply: Any
+    cast: Any
+    scales: Any
+    """The product of the activations' scale and the weights'."""
+    rescale: Any
+    weight: str
+    weight_scale: str
+
+    @property
+    def activations(self) -> str:
+        """The name of the float activations."""
+        return self.quantise.input[0]
+
+
+def scale_tokens(source: Path, target: Path) -> int:
+    """Rewrite a model that ``quantize_dynamic`` made with signed, symmetric weights, and return the number of products changed.
+
+    Raises:
+        UsageError: it is no such model, or was rewritten before.
+        UnavailableError: onnx is not installed.
+    """
+    need("onnx")
+    import onnx
+    from onnx import helper, numpy_helper
+
+    try:
+        model: Any = onnx.load(str(source))
+    except Exception as error:  # the classes that protobuf raises are no part of onnx's interface
+        raise UsageError(f"{source} cannot be read as an ONNX model ({error}); name an exported encoder") from error
+    products = list(_products(model.graph, source))
+    if not products:
+        raise UsageError(f"{source} has no product with one scale for all texts: it needs no other scales")
+    replaced = {id(node) for one in products for node in (one.quantise, one.multiply, one.cast, one.scales)}
+    by_place = {id(one.rescale): one for one in products}
+    quantised: set[str] = set()
+    nodes: list[Any] = []
+    for node in model.graph.node:
+        if (product := by_place.get(id(node))) is not None:
+            if product.activations not in quantised:
+                quantised.add(product.activations)
+                nodes += _quantisation(product.activations)
+            nodes += _multiplication(product)
+        elif id(node) not in replaced:
+            nodes.append(node)
+    used = {name for node in nodes for name in node.input}
+    kept = [tensor for tensor in model.graph.initializer if tensor.name in used]
+    constants = [numpy_helper.from_array(np.asarray(value), _PREFIX + name) for name, value in _CONSTANTS.items()]
+    del model.graph.node[:]
+    del model.graph.initializer[:]
+    model.graph.node.extend(nodes)
+    model.graph.initializer.extend([*kept, *constants])
+    if _CONTRIB not in {opset.domain for opset in model.opset_import}:
+        model.opset_import.append(helper.make_opsetid(_CONTRIB, 1))
+    onnx.save(model, str(target))
+    return len(products)
+
+
+def _products(graph: Any, source: Path) -> Iterator[_Product]:
+    """Find the products with weights. ``UsageError``: one is made another way, so that its weights would be misread."""
+    from onnx import numpy_helper
+
+    makers = {name: node for node in graph.node for name in node.output}
+    users: dict[str, list[Any]] = {}
+    for node in graph.node:
+        for name in node.input:
+            users.setdefault(name, []).append(node)
+    tensors = {tensor.name: tensor for tensor in graph.initializer}
+    for node in graph.node:
+        if node.op_type != "MatMulInteger":
+            continue
+        quantise = makers.get(node.input[0])
+        cast = users[node.output[0]][0]
+        rescale = users[cast.output[0]][0]
+        scales = makers.get(next((name for name in rescale.input if name != cast.output[0]), ""))
+        weight_scale = next((name for name in scales.input if name in tensors), "") if scales is not None else ""
+        zeros = tensors.get(node.input[3]) if len(node.input) > 3 else None
+        kinds = [one.op_type for one in (quantise, cast, rescale, scales) if one is not None]
+        if kinds != ["DynamicQuantizeLinear", "Cast", "Mul", "Mul"] or not weight_scale or node.input[1] not in tensors:
+            raise UsageError(f"{source}: {node.name} was not made by quantize_dynamic; export the encoder anew")
+        if zeros is not None and numpy_helper.to_array(zeros).any():
+            raise UsageError(f"{source}: the weights of {node.name} are not symmetric; export the encoder anew")
+        yield _Product(quantise, node, cast, scales, rescale, node.input[1], weight_scale)
+
+
+def _quantisation(activations: str) -> list[Any]:
+    """Nodes from float activations to unsigned integers around 128, and to the scale of each token."""
+    from onnx import helper
+
+    magnitude, largest, bounded, inverse, scaled, whole, scale = (
+        f"{_PREFIX}{activations}/{name}"
+        for name in ("magnitude", "largest", "bounded", "inverse", "scaled", "whole", "scale")
+    )
+    one, steps, step, smallest, zero = (_PREFIX + name for name in _CONSTANTS)
+    return [
+        helper.make_node("Abs", [activations], [magnitude]),
+        helper.make_node("ReduceMax", [magnitude], [largest], axes=[-1], keepdims=1),
+        helper.make_node("Max", [largest, smallest], [bounded]),
+        helper.make_node("Mul", [bounded, step], [scale]),
+        helper.make_node("Div", [steps, bounded], [inverse]),
+        helper.make_node("Mul", [activations, inverse], [scaled]),
+        helper.make_node("QuantizeLinear", [scaled, one, zero], [whole]),
+    ]
+
+
+def _multiplication(product: _Product) -> list[Any]:
+    """Nodes from those integers to what the product was: columns scaled as the weights, rows as the tokens."""
+    from onnx import helper
+
+    prefix, columns = f"{_PREFIX}{product.activations}/", f"{_PREFIX}{product.rescale.output[0]}/columns"
+    asked = [f"{prefix}whole", product.weight, f"{_PREFIX}one", product.weight_scale, f"{_PREFIX}zero"]
+    return [
+        helper.make_node("MatMulIntegerToFloat", asked, [columns], domain=_CONTRIB),
+        helper.make_node("Mul", [columns, f"{prefix}scale"], [product.rescale.output[0]], name=product.rescale.name),
+    ]
