@@ -1,5 +1,6 @@
 """What runs are made with: the one container of a process, opened when first needed, and an executor for each user."""
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -223,9 +224,15 @@ class Agents:
             stopped = partial(self._storage.held.stopped, run.id)
             caller = StopCheckExecutor(UnknownOutcomeExecutor(ledger, questions), stopped, control.stop)
             deps = await run_deps(container, run.policy, caller, run.planner, owner=run.user_id, model=run.model)
-            deps = replace(deps, files=await self.files_of(run))
-            spent = await self._spending(run, deps.policy)
-            voices = await voices_of(run, self._storage)
+            # None of these rests on another: where the database is far away, all of them take as long as one.
+            files, spent, voices, plan, wrong, earlier = await asyncio.gather(
+                self.files_of(run),
+                self._spending(run, deps.policy),
+                voices_of(run, self._storage),
+                given_plan(run, container.graph.get_tools),
+                self._wrong_answers(run),
+                runs_before(run, self._storage),
+            )
             by_another = bool(voices.others_said)
             approver = UserApprover(
                 questions,
@@ -236,12 +243,13 @@ class Agents:
             )
             deps = replace(
                 deps,
+                files=files,
                 secrets=own.secrets,
                 ledger=True,
                 taken_up=True,
-                plan=await given_plan(run, container.graph.get_tools),
+                plan=plan,
                 approver=approver,
-                wrong_answers=await self._wrong_answers(run),
+                wrong_answers=wrong,
                 memory=deps.memory if run.settings.get(WORDED, True) else None,
             )
             deps = replace(
@@ -257,7 +265,7 @@ class Agents:
                 ended=control.held,
                 name=run.id,
                 past=past,
-                earlier=await runs_before(run, self._storage),
+                earlier=earlier,
             )
             async with (
                 self._kept(run, deps.policy),
@@ -273,8 +281,11 @@ class Agents:
 
     async def _hidden_from(self, user_id: str) -> frozenset[ToolId]:
         """What no run of this user may take: tools that are not for the user, and those that an administrator has banned."""
-        hidden = await self.visibility.hidden_from(user_id, (await self.whole()).graph.get_tools)
-        return hidden | await shielded(self._storage.tool_marks.banned())
+        whole = await self.whole()
+        hidden, banned = await asyncio.gather(
+            self.visibility.hidden_from(user_id, whole.graph.get_tools), shielded(self._storage.tool_marks.banned())
+        )
+        return hidden | banned
 
     async def files_of(self, run: Run) -> GivenFiles:
         """What a run goes over beside responses. Raises as :func:`files_of`."""

@@ -3,6 +3,7 @@
 A tool that is not offered, or not to this user, is hidden: through :func:`wiring.visible.visible` nothing names it, and no call of it is made.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -54,14 +55,12 @@ class Visibility:
 
         ``documents`` None: there is no graph to ask which of them an import gave, and none counts as given.
         """
-        known = await self._read(documents)
-        allowed = {one for one, use in known.uses.items() if user is not None and may_use(use, user)}
-        seen = {tool for tool, source in known.offered.items() if source in allowed}
-        return known.tools - seen - known.imported
+        return _hidden(await self._read(documents), user)
 
     async def hidden_from(self, user_id: str, documents: Documents) -> frozenset[ToolId]:
         """The same, by the user's id."""
-        return await self.hidden_tools(await shielded(self._users.get(user_id)), documents)
+        known, user = await asyncio.gather(self._read(documents), shielded(self._users.get(user_id)))
+        return _hidden(known, user)
 
     async def source_of(self, tool: ToolDoc, documents: Documents) -> SourceUse | None:
         """The source that offers a tool, with whose keys its calls send; None where an import gave it, or nobody offers it."""
@@ -81,6 +80,12 @@ class Visibility:
             if documents is not None:
                 self._known = known
         return known
+
+
+def _hidden(known: _Known, user: User | None) -> frozenset[ToolId]:
+    allowed = {one for one, use in known.uses.items() if user is not None and may_use(use, user)}
+    seen = {tool for tool, source in known.offered.items() if source in allowed}
+    return known.tools - seen - known.imported
 
 
 def may_use(use: SourceUse, user: User) -> bool:

@@ -71,7 +71,7 @@ class AllowedTools:
     async def disallow(self, user_id: str, tool: str) -> bool:
         """Whether it was allowed."""
         chosen = (AllowedToolRow.user_id == user_id) & (AllowedToolRow.tool == tool)
-        async with self._database.writing() as session:
+        async with self._database.writing(single=True) as session:
             gone = delete(AllowedToolRow).where(chosen).returning(AllowedToolRow.tool)
             return await session.scalar(gone) is not None
 

@@ -69,13 +69,13 @@ class Attempts:
 
     async def clear(self, key: str) -> None:
         """Forget all failures: the right password came."""
-        async with self._database.writing() as session:
+        async with self._database.writing(single=True) as session:
             await session.execute(delete(AttemptRow).where(AttemptRow.key == _hashed(key)))
 
     async def forgive(self, key: str) -> None:
         """Take one failure back, with the wait that it brought; those before stay."""
         row = AttemptRow
-        async with self._database.writing() as session:
+        async with self._database.writing(single=True) as session:
             changed = update(row).where(row.key == _hashed(key), row.failures > 0)
             await session.execute(changed.values(failures=row.failures - 1, locked_until=None))
 

@@ -60,7 +60,7 @@ class Audit:
         row = AuditRow(
             id=new_id(), at=self._clock(), status=status, name_key=name_key(deed.name), **deed.model_dump(mode="json")
         )
-        async with self._database.writing() as session:
+        async with self._database.writing(single=True) as session:
             session.add(row)
         return row.id
 
@@ -68,7 +68,7 @@ class Audit:
         """How it ended, once: a second end changes nothing."""
         still_open = (AuditRow.id == entry) & AuditRow.status.is_(None)
         ended = update(AuditRow).where(still_open).values(status=status, said=said)
-        await self._database.write(lambda session: session.execute(ended))
+        await self._database.write(lambda session: session.execute(ended), single=True)
 
     async def page(self, wanted: AuditFilter, before: str = "", limit: int = 50) -> list[AuditEntry]:
         """The newest first, those before an id."""

@@ -57,7 +57,7 @@ class Conversations:
         row = ConversationRow(
             id=new_id(), user_id=user_id, title=title, title_key=title.casefold(), created_at=at, updated_at=at
         )
-        async with self._database.writing() as session:
+        async with self._database.writing(single=True) as session:
             session.add(row)
         return _conversation(row)
 
@@ -95,7 +95,7 @@ class Conversations:
     async def remove(self, conversation_id: str, user_id: str) -> bool:
         """With its messages, runs and their events. Whether it was there."""
         gone = delete(ConversationRow).where(_owned(conversation_id, user_id)).returning(ConversationRow.id)
-        async with self._database.writing() as session:
+        async with self._database.writing(single=True) as session:
             return await session.scalar(gone) is not None
 
     async def say(

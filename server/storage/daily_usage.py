@@ -60,12 +60,12 @@ class DailyUsage:
         """Count more tokens; what it comes to. Of a user who is gone nothing is counted: ``ConflictError``."""
         at = self._clock()
         tokens = {"prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens, "model_calls": model_calls}
-        return await self._database.write(lambda session: count(session, user_id, at, tokens, cost))
+        return await self._database.write(lambda session: count(session, user_id, at, tokens, cost), single=True)
 
     async def forget(self, before: timedelta) -> None:
         """Remove the counts of days so long ago."""
         gone = delete(DayRow).where(DayRow.day < (self._clock().astimezone(UTC) - before).date())
-        await self._database.write(lambda session: session.execute(gone))
+        await self._database.write(lambda session: session.execute(gone), single=True)
 
 
 def count(session: Session, user_id: str, at: datetime, more: Mapping[str, int], cost: float | None = None) -> Used:

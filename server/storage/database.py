@@ -4,13 +4,15 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
+from time import monotonic
 from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.dialects.postgresql.asyncpg import AsyncAdapt_asyncpg_dbapi
+from sqlalchemy.exc import ArgumentError, DisconnectionError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 from sqlalchemy.orm import Session
-from sqlalchemy.pool import NullPool
+from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from domain.errors import FootpathError, UsageError
 from server.storage.failures import translated
@@ -25,6 +27,11 @@ _KEPT_CONNECTIONS = 8
 """Kept open; as many again in a rush. What is over waits its turn."""
 CONNECTIONS = 2 * _KEPT_CONNECTIONS
 """The most that one process has with PostgreSQL."""
+_RESTED_SECONDS = 30.0
+"""How long a connection may rest before it is asked whether it is still there."""
+_USED, _SINGLE = "footpath_used", "footpath_single"
+_PREPARED = 1000
+"""How many statements PostgreSQL keeps ready for each connection; one that is new to it takes a round trip more."""
 
 
 class Database:
@@ -34,6 +41,10 @@ class Database:
         self.failed: Callable[[FootpathError], None] = lambda _: None
         """Told of every error of the database itself."""
         self._engine = engine_for(url, pooled=True)
+        # Each statement of PostgreSQL sees what is there when it begins, in a transaction or not: what only reads goes without one, in one round trip.
+        self._without_begin = self._engine
+        if self._engine.dialect.name == "postgresql":
+            self._without_begin = self._engine.execution_options(isolation_level="AUTOCOMMIT")
         # SQLite has one writer at a time. Who waits here is served in order and at once; who waits there polls.
         self._turn = asyncio.Lock() if self._engine.dialect.name == "sqlite" else nullcontext()
         self._in_thread = _sqlite_engine(url) if self._engine.dialect.name == "sqlite" else None
@@ -45,21 +56,26 @@ class Database:
 
     @asynccontextmanager
     async def reading(self) -> AsyncGenerator[AsyncSession]:
-        """A transaction that only reads."""
+        """What only reads: on SQLite in one transaction; on PostgreSQL each statement by itself."""
         with translated(self.failed):
-            async with AsyncSession(self._engine, expire_on_commit=False) as session:
+            async with AsyncSession(self._without_begin, expire_on_commit=False) as session:
                 yield session
 
     @asynccontextmanager
-    async def writing(self, *, durable: bool = False) -> AsyncGenerator[AsyncSession]:
+    async def writing(self, *, durable: bool = False, single: bool = False) -> AsyncGenerator[AsyncSession]:
         """A transaction: all of it, or nothing where an exception leaves it.
 
         ``durable``: it is on the disk when this returns, whatever happens to the machine. Otherwise SQLite may lose the last
         moments in a power cut, never in a crash of the program; PostgreSQL is always durable.
+        ``single``: it is one statement, which is whole by itself; on PostgreSQL that takes one round trip instead of three, and a second one raises.
         """
+        options = {"footpath_write": True, "footpath_durable": durable, "footpath_single": single}
         with translated(self.failed):
-            async with self._turn, AsyncSession(self._engine, expire_on_commit=False) as session:
-                await session.connection(execution_options={"footpath_write": True, "footpath_durable": durable})
+            async with (
+                self._turn,
+                AsyncSession(self._without_begin if single else self._engine, expire_on_commit=False) as session,
+            ):
+                await session.connection(execution_options=options)
                 yield session
                 await session.commit()
 
@@ -71,14 +87,14 @@ class Database:
         with translated(self.failed):
             return await shielded(asyncio.to_thread(_done, engine, work, {}))
 
-    async def write(self, work: Callable[[Session], T], *, durable: bool = False) -> T:
+    async def write(self, work: Callable[[Session], T], *, durable: bool = False, single: bool = False) -> T:
         """What ``work`` gives, in a transaction as :meth:`writing` begins it.
 
         On SQLite all of it is one visit to a thread. Otherwise each statement is several, and after each it waits until a busy loop
         comes to it, with everybody who writes behind it. ``work`` neither waits for anything nor touches what others have.
         """
         if (engine := self._in_thread) is None:
-            async with self.writing(durable=durable) as session:
+            async with self.writing(durable=durable, single=single) as session:
                 return await session.run_sync(work)
         options = {"footpath_write": True, "footpath_durable": durable}
         with translated(self.failed):
@@ -128,15 +144,48 @@ def engine_for(url: str, *, pooled: bool) -> AsyncEngine:
             given = {
                 "pool_size": _KEPT_CONNECTIONS,
                 "max_overflow": CONNECTIONS - _KEPT_CONNECTIONS,
-                "pool_pre_ping": True,
+                "pool_use_lifo": True,  # those that were used last have the statements ready
             }
+            parsed = parsed.update_query_dict({"prepared_statement_cache_size": str(_PREPARED)} | dict(parsed.query))
         # Times are told apart by their zone; JSON travels as text, and nothing else is cast.
-        return create_async_engine(
+        engine = create_async_engine(
             parsed, hide_parameters=True, connect_args={"server_settings": {"timezone": "UTC"}}, **given
         )
+        if pooled:
+            event.listen(engine.sync_engine, "checkin", _note_use)
+            event.listen(engine.sync_engine, "checkout", _check_connection)
+            event.listen(engine.sync_engine, "before_cursor_execute", _check_single)
+        return engine
     raise UsageError(
         "FOOTPATH_DATABASE_URL must begin with postgresql+asyncpg:// or name a file: sqlite+aiosqlite:///…"
     )
+
+
+def _note_use(_connection: Any, record: ConnectionPoolEntry) -> None:
+    record.info[_USED] = monotonic()
+    record.info.pop(_SINGLE, None)
+
+
+def _check_connection(connection: Any, record: ConnectionPoolEntry, _proxy: object) -> None:
+    """Have a connection that is closed made anew.
+
+    That a server closed it is seen without asking; what lies between may have forgotten it without a word, for which a connection is asked that
+    rested for long. SQLAlchemy's own ping asks every time, in three round trips.
+    """
+    try:
+        if connection.driver_connection.is_closed():
+            raise DisconnectionError
+        if monotonic() - record.info.get(_USED, monotonic()) > _RESTED_SECONDS:
+            connection.ping()
+    except (AsyncAdapt_asyncpg_dbapi.Error, OSError) as error:
+        raise DisconnectionError from error
+
+
+def _check_single(connection: Connection, *_: object) -> None:
+    """Without BEGIN each statement is a transaction of its own: what was announced as one must be one."""
+    if connection.get_execution_options().get("footpath_single") and connection.info.get(_SINGLE):
+        raise RuntimeError("a second statement in a transaction that was announced to have a single one")
+    connection.info[_SINGLE] = True
 
 
 def _asyncpg_url(url: URL) -> URL:

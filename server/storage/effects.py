@@ -59,13 +59,13 @@ class Effects:
         """Write down how it ended, once. False: it was not open."""
         chosen = (EffectRow.run_id == run_id) & (EffectRow.call_key == call_key) & EffectRow.finished_at.is_(None)
         ended = update(EffectRow).where(chosen).values(finished_at=self._clock(), outcome=outcome, result=result)
-        async with self._database.writing(durable=True) as session:
+        async with self._database.writing(durable=True, single=True) as session:
             return await session.scalar(ended.returning(EffectRow.call_key)) is not None
 
     async def undo(self, run_id: str, call_key: str) -> None:
         """Remove an entry that is open, of a call of which nothing was sent: it may be begun anew."""
         chosen = (EffectRow.run_id == run_id) & (EffectRow.call_key == call_key) & EffectRow.finished_at.is_(None)
-        async with self._database.writing(durable=True) as session:
+        async with self._database.writing(durable=True, single=True) as session:
             await session.execute(delete(EffectRow).where(chosen))
 
     async def get(self, run_id: str, call_key: str) -> Effect | None:

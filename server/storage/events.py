@@ -25,14 +25,16 @@ class RunEvents:
         self._database = database
 
     async def append(self, events: Sequence[StoredEvent], *, durable: bool = False) -> None:
-        """Write them in one transaction: all or none.
+        """Write them in one statement: all or none.
 
         Raises ``ConflictError`` where a number is taken (another worker has this run now) or the run is gone.
         """
         if not events:
             return
         rows = [event.model_dump() for event in events]
-        await self._database.write(lambda session: session.execute(insert(EventRow), rows), durable=durable)
+        await self._database.write(
+            lambda session: session.execute(insert(EventRow), rows), durable=durable, single=True
+        )
 
     async def after(self, run_id: str, seq: int = 0, limit: int = 500) -> list[StoredEvent]:
         """In order, those after number ``seq``."""

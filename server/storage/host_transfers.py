@@ -47,7 +47,7 @@ class HostTransfers:
     async def forget(self, user_id: str, source: str, target: str) -> bool:
         """Have it asked again. Whether it was decided."""
         chosen = (FlowRow.user_id == user_id) & (FlowRow.source == source) & (FlowRow.target == target)
-        async with self._database.writing() as session:
+        async with self._database.writing(single=True) as session:
             return await session.scalar(delete(FlowRow).where(chosen).returning(FlowRow.source)) is not None
 
 

@@ -118,7 +118,7 @@ class KeyGrants:
         return await self._changed(update(self._shelf.rows).where(mine).values(**values))
 
     async def _changed(self, change: Any) -> bool:
-        async with self._database.writing(durable=True) as session:
+        async with self._database.writing(durable=True, single=True) as session:
             return cast("CursorResult[Any]", await session.execute(change)).rowcount == 1
 
     def _sealed(self, owner: str, name: str, hosts: Sequence[str], grant: Grant) -> tuple[int, bytes]:

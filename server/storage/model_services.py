@@ -30,10 +30,10 @@ class ModelServices:
 
     async def all(self) -> list[ModelService]:
         """In the order in which they came."""
-        chosen = select(ModelServiceRow).order_by(ModelServiceRow.id)
+        has_key = select(ModelKeyRow.service_id).where(ModelKeyRow.service_id == ModelServiceRow.id).exists()
+        chosen = select(ModelServiceRow, has_key).order_by(ModelServiceRow.id)
         async with self._database.reading() as session:
-            keyed = set(await session.scalars(select(ModelKeyRow.service_id)))
-            return [_service(row, has_key=row.id in keyed) for row in await session.scalars(chosen)]
+            return [_service(row, has_key=keyed) for row, keyed in await session.execute(chosen)]
 
     async def get(self, service_id: str) -> ModelService:
         """``NotFoundError``: there is none."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, or_, select, update
+from sqlalchemy import ColumnElement, func, literal, or_, select, update
 from sqlalchemy.orm import Session
 
 from domain.event import Outcome
@@ -47,24 +47,26 @@ class HeldRuns:
         if ending:
             due = or_(RunRow.cancel_at.is_not(None), RunRow.tried_until <= at)
         free = next_runs(worker, at, limit, due, of_one)
-        held: dict[str, Any] = {"worker": worker, "lease_until": at + lease, "status": "running"}
+        held: dict[str, Any] = {
+            "worker": worker,
+            "lease_until": at + lease,
+            "status": "running",
+            "started_at": func.coalesce(RunRow.started_at, literal(at, RunRow.started_at.type)),
+        }
+        chosen = free.cte("chosen")
+        taken = update(RunRow).where(RunRow.id.in_(select(chosen.c.id))).values(held).returning(RunRow)
 
         def claimed(session: Session) -> list[Run]:
-            ids = list(session.scalars(free))
-            taken = update(RunRow).where(RunRow.id.in_(ids)).values(held)
-            rows = session.scalars(taken.returning(RunRow)).all()
-            for row in rows:
-                row.started_at = row.started_at or at
+            rows = session.scalars(taken, execution_options={"synchronize_session": False})
             return sorted((run_of(row) for row in rows), key=lambda run: run.id)
 
-        return await self._database.write(claimed)
+        return await self._database.write(claimed, single=True)
 
     async def renew(self, worker: str, lease: timedelta) -> set[str]:
         """Go on holding all that this worker holds; their ids. What is missing was lost."""
         held = (RunRow.worker == worker) & (RunRow.status == "running")
         renewed = update(RunRow).where(held).values(lease_until=self._clock() + lease).returning(RunRow.id)
-        async with self._database.writing() as session:
-            return set(await session.scalars(renewed))
+        return await self._database.write(lambda session: set(session.scalars(renewed)), single=True)
 
     async def put_down(self, run_id: str, worker: str, status: Literal["queued", "waiting"]) -> bool:
         """Let go of it: to be taken up by any worker, or to wait for a person. False: it was not this worker's.
@@ -83,17 +85,15 @@ class HeldRuns:
     async def keep_usage(self, run_id: str, worker: str, usage: JsonObject) -> None:
         """What it has taken until now, while this worker holds it: who takes it up goes on from there."""
         kept = update(RunRow).where(_held(run_id, worker)).values(usage=usage)
-        async with self._database.writing() as session:
-            await session.execute(kept)
+        await self._database.write(lambda session: session.execute(kept), single=True)
 
     async def put_back(self, run_id: str, worker: str, pause: timedelta, trying: timedelta) -> bool:
         """Let go of it, to be taken up after a pause; ``trying``: for how long yet. False: it was not this worker's."""
         at = self._clock()
         put = update(RunRow).where(_held(run_id, worker)).returning(RunRow.id)
         waits: dict[str, Any] = {"not_before": at + pause, "tried_until": at + trying}
-        async with self._database.writing() as session:
-            row = await session.scalar(put.values(status="queued", worker=None, lease_until=None, **waits))
-        return row is not None
+        put = put.values(status="queued", worker=None, lease_until=None, **waits)
+        return await self._database.write(lambda session: session.scalar(put), single=True) is not None
 
     async def finish(
         self,
@@ -115,12 +115,10 @@ class HeldRuns:
         ended: dict[str, Any] = {"status": "finished", "outcome": outcome, "usage": usage, "finished_at": at}
         held = _held(run_id, worker)
         async with self._database.writing() as session:
-            conversation = await session.scalar(select(RunRow.conversation_id).where(held))
-            if conversation is None:
-                return False
             if answer:  # the conversation first: the order in which a removal takes them
-                told = update(ConversationRow).where(ConversationRow.id == conversation).values(updated_at=at)
-                await session.execute(told)
+                its_own = select(RunRow.conversation_id).where(held).scalar_subquery()
+                told = update(ConversationRow).where(ConversationRow.id == its_own).values(updated_at=at)
+                await session.execute(told, execution_options={"synchronize_session": False})
             chosen = update(RunRow).where(held).values(worker=None, lease_until=None, **ended).returning(RunRow)
             row = await session.scalar(chosen)
             if row is not None and answer:

@@ -131,8 +131,8 @@ class Runs:
             **choices.model_dump(),
         )
         async with self._database.writing() as session:
-            await _standing(session, user_id, session_id)
-            if most is not None and await _open_count(session, user_id) >= most:
+            still_open = await _check_standing(session, user_id, session_id)
+            if most is not None and still_open >= most:
                 raise BusyError(f"{most} of your runs have not ended yet; wait for one, or cancel one")
             touched = update(ConversationRow).where(owned).values(updated_at=at, **(titled(request) if say else {}))
             if await session.scalar(touched.returning(ConversationRow.id)) is None:
@@ -262,19 +262,20 @@ class Runs:
         return row
 
 
-async def _standing(session: AsyncSession, user_id: str, session_id: str | None) -> None:
-    """``UnauthenticatedError`` where the user is disabled or the session revoked; it stays so until the transaction ends."""
+async def _check_standing(session: AsyncSession, user_id: str, session_id: str | None) -> int:
+    """How many of a user's runs have not ended. The user's row is held, so that all of this stays so until the transaction ends.
+
+    Raises:
+        UnauthenticatedError: the user is disabled or the session revoked.
+    """
     user = select(UserRow.disabled_at).where(UserRow.id == user_id).with_for_update()
-    ended = await session.scalar(user)
-    if ended is None and session_id is not None:
-        ended = await session.scalar(select(SessionRow.revoked_at).where(SessionRow.id == session_id))
-    if ended is not None:
+    disabled = await session.scalar(user)
+    revoked = select(SessionRow.revoked_at).where(SessionRow.id == (session_id or ""))
+    found = await session.execute(select(revoked.scalar_subquery(), _still_open(user_id).scalar_subquery()))
+    ended, still_open = found.one()
+    if disabled is not None or ended is not None:
         raise UnauthenticatedError("this account or session has ended; log in again")
-
-
-async def _open_count(session: AsyncSession, user_id: str) -> int:
-    """How many of a user's runs have not ended; the user's row is held, so that it stays so until the transaction ends."""
-    return await session.scalar(_still_open(user_id)) or 0
+    return still_open
 
 
 def _still_open(user_id: str) -> Select[int]:

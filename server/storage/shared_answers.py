@@ -80,7 +80,7 @@ class SharedAnswers:
     async def remove(self, user_id: str, shared_id: str) -> bool:
         """Take one of this user's back. Whether it was there."""
         mine = (SharedAnswerRow.user_id == user_id) & (SharedAnswerRow.id == shared_id)
-        async with self._database.writing() as session:
+        async with self._database.writing(single=True) as session:
             gone = delete(SharedAnswerRow).where(mine).returning(SharedAnswerRow.id)
             return await session.scalar(gone) is not None
 

@@ -152,7 +152,7 @@ class Tokens:
 
     async def revoke(self, user_id: str, session_id: str, why: str) -> bool:
         """End one of this user's sessions. Whether it was there."""
-        async with self._database.writing() as session:
+        async with self._database.writing(single=True) as session:
             return await self._end(session, (SessionRow.user_id == user_id) & (SessionRow.id == session_id), why) > 0
 
     async def revoke_for(self, user_id: str, session_id: str | None, why: str) -> bool:
@@ -177,7 +177,7 @@ class Tokens:
 
     async def revoke_all(self, user_id: str, why: str, *, but: str = "") -> int:
         """End all of a user's sessions, ``but`` one if named. How many."""
-        async with self._database.writing() as session:
+        async with self._database.writing(single=True) as session:
             return await self._end(session, (SessionRow.user_id == user_id) & (SessionRow.id != but), why)
 
     async def _end(self, session: AsyncSession, chosen: "object", why: str) -> int:

@@ -74,12 +74,12 @@ class ToolKeys:
         """Whether there was one."""
         rows = self._shelf.rows
         gone = delete(rows).where(self._shelf.chosen(owner, name)).returning(rows.name)
-        async with self._database.writing() as session:
+        async with self._database.writing(single=True) as session:
             return await session.scalar(gone) is not None
 
     async def clear(self, owner: str) -> None:
         """Forget all that this owner has."""
-        async with self._database.writing() as session:
+        async with self._database.writing(single=True) as session:
             await session.execute(delete(self._shelf.rows).where(self._shelf.owner == owner))
 
     async def reseal(self) -> int:

@@ -55,7 +55,7 @@ class ToolMarks:
         """It counts from now on. ``kept``: what it put aside, to be put back when it is taken back."""
         told = mark.model_dump() | {"sources": list(mark.sources)}
         row = ToolMarkRow(id=new_id(), by_id=by_id, by=by, at=self._clock(), kept=dict(kept or {}), **told)
-        async with self._database.writing() as session:
+        async with self._database.writing(single=True) as session:
             session.add(row)
 
     async def of(self, tool: ToolId, limit: int = 100) -> list[ToolMark]:

@@ -89,7 +89,7 @@ class ToolTries:
         """Write down how it ended, once."""
         chosen = (ToolTryRow.id == try_id) & ToolTryRow.finished_at.is_(None)
         ended = update(ToolTryRow).where(chosen).values(finished_at=self._clock(), **end.model_dump())
-        async with self._database.writing(durable=True) as session:
+        async with self._database.writing(durable=True, single=True) as session:
             await session.execute(ended)
 
     async def get(self, user_id: str, try_id: str) -> ToolTry | None:

@@ -163,7 +163,7 @@ class Users:
         if instead_of is not None:
             chosen &= UserRow.password_hash == instead_of
         statement = update(UserRow).where(chosen).values(password_hash=password_hash).returning(UserRow.id)
-        async with self._database.writing() as session:
+        async with self._database.writing(single=True) as session:
             return await session.scalar(statement) is not None
 
     async def _locked(self, session: AsyncSession, user_id: str) -> UserRow:

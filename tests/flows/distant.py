@@ -1,0 +1,79 @@
+"""A server whose PostgreSQL is at the other end of a line, and what is asked of it to count round trips and seconds."""
+
+import asyncio
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from server.storage.migrate import migrate
+from tests.flows.served import INHABITANTS, PASSWORD, Client, Place, registered, serving
+from tests.servers.line import Line, line
+from tests.servers.postgres.databases import new_database
+from tests.servers.postgres.server import PostgresServer
+
+
+@dataclass
+class DistantServer:
+    """One server, and somebody who is logged in there."""
+
+    client: Client
+    cable: Line
+    start: tuple[int, float]
+    """Round trips and seconds from the start of the process to its first line."""
+
+    def measure(self, work: Callable[[], object]) -> tuple[int, float]:
+        """Return the round trips and the seconds that something takes, those of the server's own polling included."""
+        before, began = self.cable.round_trips, time.perf_counter()
+        work()
+        return self.cable.round_trips - before, time.perf_counter() - began
+
+    def log_in(self) -> None:
+        answer = self.client.call("POST", "/auth/login", {"name": "ada", "password": PASSWORD})
+        assert answer.status_code == 200, answer.text
+
+    def get(self, path: str) -> None:
+        answer = self.client.call("GET", path)
+        assert answer.status_code == 200, answer.text
+
+    def ask(self, conversation: str) -> str:
+        """Return the id of a new run."""
+        body = {"request": INHABITANTS}
+        answer = self.client.call("POST", f"/conversations/{conversation}/runs", body)
+        assert answer.status_code == 202, answer.text
+        return answer.json()["id"]
+
+    def new_conversation(self) -> str:
+        return self.client.call("POST", "/conversations", {}).json()["id"]
+
+    def run(self) -> str:
+        """Ask in a new conversation, follow the run to its end, and return its id."""
+        asked = self.ask(self.new_conversation())
+        end = self.client.follow(asked)[-1].event
+        assert end.kind == "run.finished"
+        assert end.outcome == "answered"
+        return asked
+
+
+@contextmanager
+def serving_at_distance(
+    server: PostgresServer, place: Place, home: Path, delay: float = 0.0
+) -> Generator[DistantServer]:
+    """A server with an empty database, over a line with ``delay`` seconds each way. The solution of its user's request is known."""
+    database = new_database(server)
+    with asyncio.Runner() as runner:
+        name = runner.run(database.__aenter__())
+        try:
+            runner.run(migrate(server.url(name)))
+            with line(server.port, delay) as cable:
+                url = server.url(name).replace(f":{server.port}/", f":{cable.port}/")
+                began = time.perf_counter()
+                variables = {"FOOTPATH_LEASE_SECONDS": "15", "FOOTPATH_USER_RUNS": "100"}
+                with serving(place, home, FOOTPATH_DATABASE_URL=url, **variables) as (address, _):
+                    start = cable.round_trips, time.perf_counter() - began
+                    distant = DistantServer(registered(address), cable, start)
+                    distant.run()
+                    yield distant
+        finally:
+            runner.run(database.__aexit__(None, None, None))
