@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from agent.scheduler import closing
-from domain.errors import FootpathError, PassingError, StoreBusyError
+from domain.errors import FootpathError, PassingError, StoreBusyError, StoreRefusedError
 from domain.event import CallStarted, Event, EventRecord, InputNeeded, Outcome, RunDelayed, RunFinished
 from domain.made_calls import MadeCalls
 from domain.usage import Usage
@@ -26,6 +26,7 @@ from server.watching.logs import RUN_ID
 _log = logging.getLogger(__name__)
 _PAGE = 500
 _AWAY = "a store is out of reach"
+_REFUSED = "a store refuses the server that took the run"
 Stored = Callable[[Run, EventRecord], None]
 """Told of an event of a run that has been stored, once."""
 
@@ -170,15 +171,16 @@ class RunExecution:
 
     async def _put_back(self, error: FootpathError) -> None:
         """Have it taken up again after a pause, told of once; or end it, where it has been tried for long enough and went no further."""
-        _log.warning("%s: %s", _AWAY, error)  # where it is, is not for users
+        why = _REFUSED if isinstance(error, StoreRefusedError) else _AWAY
+        _log.warning("%s: %s", why, error)  # where it is, is not for users
         at = datetime.now(UTC)
         since = self._last.at if self._last and isinstance(self._last.event, RunDelayed) else at
         waited = at - since
         if waited >= self._retry_wait.whole:
-            self._ended("failed", f"{error.code}: {_AWAY}; it was tried again for {waited.total_seconds():.0f} seconds")
+            self._ended("failed", f"{error.code}: {why}; it was tried again for {waited.total_seconds():.0f} seconds")
             return
         if since is at:
-            self._tell(RunDelayed(reason=f"The run waits, and goes on by itself when this has passed: {_AWAY}"))
+            self._tell(RunDelayed(reason=f"The run waits, and goes on by itself when this has passed: {why}"))
         await self._journal.flush()
         self._left = "put back"
         pause, trying = self._retry_wait.pause(waited), self._retry_wait.whole - waited

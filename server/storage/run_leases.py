@@ -13,7 +13,7 @@ from server.storage.clock import Clock
 from server.storage.conversations import said
 from server.storage.database import Database
 from server.storage.events import StoredEvent
-from server.storage.fair_queue import next_runs
+from server.storage.fair_queue import is_lost, next_runs
 from server.storage.rows.accounts import UserRow
 from server.storage.rows.conversations import ConversationRow
 from server.storage.rows.runs import EventRow, InputRow, RunRow, RunToolRow
@@ -58,6 +58,18 @@ class HeldRuns:
             return sorted((run_of(row) for row in rows), key=lambda run: run.id)
 
         return await self._database.write(claimed)
+
+    async def has_due(self) -> bool:
+        """Whether there may be a run to be taken up now."""
+        at = self._clock()
+        due = or_(RunRow.not_before.is_(None), RunRow.not_before <= at, RunRow.cancel_at.is_not(None))
+        queued = select(RunRow.id).where(RunRow.status == "queued", due).limit(1)
+        left = select(RunRow.id).where(is_lost(at)).limit(1)
+
+        def found(session: Session) -> bool:
+            return session.scalar(queued) is not None or session.scalar(left) is not None
+
+        return await self._database.read(found)
 
     async def renew(self, worker: str, lease: timedelta) -> set[str]:
         """Go on holding all that this worker holds; their ids. What is missing was lost."""
