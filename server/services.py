@@ -27,6 +27,7 @@ from server.oauth.client import OAuth, open_oauth
 from server.readiness import Readiness
 from server.runs.agents import Agents, open_agents
 from server.runs.broker import EventBroker
+from server.runs.late_lessons import learning_late
 from server.runs.outage import RetryWait
 from server.runs.stream_sessions import StreamSessions, watched_sessions
 from server.runs.worker import Worker, WorkerParameters, working
@@ -114,6 +115,7 @@ async def open_services(
         async with (
             working(storage, agents.begin, broker, parameters, stored, partial(readiness.check, ignored)) as worker,
             tidying(storage, settings.event_days),
+            learning_late(storage, agents, worker.name, readiness.check),
             watched_sessions(storage) as followed,
             sources_at_work(
                 storage,
@@ -169,6 +171,7 @@ async def _take_up(storage: Storage, home: Path) -> None:
     if killed:
         await storage.held.release(killed)
         await storage.held_jobs.release(killed)
+        await storage.lessons.release(killed)
         await storage.source_checks.break_off(killed)
         await asyncio.to_thread(forget_workers, home, killed)
 

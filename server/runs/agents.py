@@ -258,6 +258,7 @@ class Agents:
                 name=run.id,
                 past=past,
                 earlier=await runs_before(run, self._storage),
+                keeps=True,
             )
             async with (
                 self._kept(run, deps.policy),

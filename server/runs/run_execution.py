@@ -10,6 +10,7 @@ from typing import Literal
 from agent.scheduler import closing
 from domain.errors import FootpathError, PassingError, StoreBusyError, StoreRefusedError
 from domain.event import CallStarted, Event, EventRecord, InputNeeded, Outcome, RunDelayed, RunFinished
+from domain.learned import WeightsLearned
 from domain.made_calls import MadeCalls
 from domain.usage import Usage
 from server.runs.agents import BeginRun, RunControl
@@ -75,6 +76,7 @@ class RunExecution:
         self._end: RunFinished | None = None
         self._last: EventRecord | None = None
         self._to_store: EventRecord | None = None
+        self._lesson_waits = False
         self._asked: set[str] = set()
         self._question: InputNeeded | None = None
         self._calls: list[tuple[EventRecord, CallStarted]] = []
@@ -202,6 +204,8 @@ class RunExecution:
                     self._end = record.event
                 case CallStarted():
                     self._calls.append((record, record.event))
+                case WeightsLearned():
+                    self._lesson_waits = record.event.deferred == "waiting"
                 case InputNeeded():
                     self._asked.add(record.event.input)
                 case _:
@@ -249,7 +253,16 @@ class RunExecution:
         usage = end.usage.model_dump(mode="json")
         last = as_stored(self._to_store) if self._to_store else None
         ended = await self._storage.held.finish(
-            self._run.id, self._worker, end.outcome, usage, answer=end.answer, last=last, called=self._made.by_tool
+            self._run.id,
+            self._worker,
+            end.outcome,
+            usage,
+            answer=end.answer,
+            last=last,
+            called=self._made.by_tool,
+            lesson=self._lesson_waits,
         )
+        if ended and self._lesson_waits:
+            _log.warning("a store was out of reach: what this run teaches is kept, and learnt when it is back")
         if ended and last:
             self._stored([last])

@@ -16,7 +16,7 @@ from server.storage.events import StoredEvent
 from server.storage.fair_queue import is_lost, next_runs
 from server.storage.rows.accounts import UserRow
 from server.storage.rows.conversations import ConversationRow
-from server.storage.rows.runs import EventRow, InputRow, RunRow, RunToolRow
+from server.storage.rows.runs import EventRow, InputRow, LessonRow, RunRow, RunToolRow
 from server.storage.runs import Run, run_of
 from server.storage.users import DISABLED
 
@@ -117,9 +117,10 @@ class HeldRuns:
         answer: str = "",
         last: StoredEvent | None = None,
         called: Mapping[str, int] | None = None,
+        lesson: bool = False,
     ) -> bool:
-        """It has ended. ``answer``: said in its conversation; ``last``: its last event; ``called``: how often it called which tools; all with it or
-        not at all.
+        """It has ended. ``answer``: said in its conversation; ``last``: its last event; ``called``: how often it called which tools;
+        ``lesson``: what it teaches waits for a store; all with it or not at all.
 
         False: it was not this worker's. ``ConflictError``: the event's number is taken.
         """
@@ -137,6 +138,8 @@ class HeldRuns:
             row = await session.scalar(chosen)
             if row is not None and answer:
                 session.add(said(row, "assistant", answer, at))
+            if row is not None and lesson:
+                session.add(LessonRow(run_id=run_id, kept_at=at, turn_at=at))
             if row is not None and last is not None:
                 session.add(EventRow(**last.model_dump()))
             if row is not None:
