@@ -45,10 +45,10 @@ class Outage:
         """Whether this server was found unable to make runs, and has not been found able since."""
         return self._watching is not None
 
-    def begin(self) -> None:
-        """Take no run from now on: one has found that it cannot be made here."""
+    def begin(self, reason: UnavailableError) -> None:
+        """Take no run from now on, until a look finds that they can be made here."""
         if self._watching is None:
-            _log.warning("no runs are taken until what they need is within reach")
+            _log.warning("no runs are taken: %s", reason)
             self._watching = asyncio.create_task(self._watch())
 
     async def check(self) -> bool:
@@ -57,8 +57,7 @@ class Outage:
         A run that is taken and put back again has lost time, and has found nothing out that a look does not.
         """
         if not self.lasts and (reason := await self._find_reason()) is not None:
-            _log.warning("this server is not ready: %s", reason)
-            self.begin()
+            self.begin(reason)
         return not self.lasts
 
     async def close(self) -> None:

@@ -64,7 +64,7 @@ class RunExecution:
         self._begin = begin
         self._left: Left = ""
         self.barred = False
-        self.out_of_reach: FootpathError | None = None
+        self.out_of_reach: PassingError | None = None
         self._retry_wait = retry_wait
         self._cancelled = run.cancel_at is not None
         self._why = run.cancel_why or ""

@@ -125,7 +125,7 @@ class Worker:
         """A process that is barred takes no runs for a lease: whoever can make them is not to wait for it."""
         self._made.pop(run_id, None)
         if making.out_of_reach is not None and not self._stopping:
-            self._outage.begin()
+            self._outage.begin(making.out_of_reach)
         if making.barred:
             self._barred_until = asyncio.get_running_loop().time() + self._parameters.lease
         self.look()

@@ -113,8 +113,8 @@ class Metrics:
         self._tokens.labels("prompt").inc(usage.prompt_tokens)
         self._tokens.labels("completion").inc(usage.completion_tokens)
 
-    def text(self, open_runs: Mapping[str, int], lessons: int = 0) -> bytes:
-        """All figures in Prometheus' format. ``open_runs``: by status; empty where the database did not tell. ``lessons``: how many wait."""
+    def text(self, open_runs: Mapping[str, int], lessons: float) -> bytes:
+        """All figures in Prometheus' format. ``open_runs``: by status; empty where the database did not tell. ``lessons``: how many wait; then NaN."""
         self._lessons.set(lessons)
         self._state.clear()
         for status, count in open_runs.items():
