@@ -17,7 +17,7 @@ from agent.policy.protocol import Policy
 from agent.solutions.from_run import judged, learnt, taken, worded_anew
 from agent.solutions.protocol import Solutions
 from agent.transcript import Transcript
-from domain.errors import FootpathError, PassingError
+from domain.errors import FootpathError, UnavailableError
 from domain.event import EventRecord, RunFinished
 from domain.learned import JudgedMemory, JudgedSolution, LearnedEdge, LearnedTool, WeightsLearned
 from domain.plan import StepResult
@@ -97,7 +97,7 @@ async def learn_from(
     """Learn from a whole run; what it taught, or None where there was nothing to learn. ``alone``, ``user``, ``planned``: as of :class:`Learner`.
 
     All of it counts once, however often it is learnt from, and by whichever process. Nothing is raised: a run that
-    was answered stays answered, and the event says why nothing was learnt; where a store was out of reach, it is ``waiting``.
+    was answered stays answered, and the event says why nothing was learnt; where a store could not be used, it is ``waiting``.
     ``again``: an outage, or the end of a process, may have cut short an earlier time.
     """
     try:
@@ -135,7 +135,9 @@ async def _or_said(learned: WeightsLearned, more: Awaitable[WeightsLearned]) -> 
 
 def _unlearnt(learned: WeightsLearned, error: FootpathError) -> WeightsLearned:
     """What was learnt all the same, with why the rest was not, and whether it may be later."""
-    waits = isinstance(error, PassingError) or learned.deferred == "waiting"
+    _log.warning("a run was not learnt from as a whole: %s", error)
+    # Whatever keeps a store from being used may be mended, and learning again harms nothing.
+    waits = isinstance(error, UnavailableError) or learned.deferred == "waiting"
     return learned.model_copy(update={"error": f"{error.code}: {error}", "deferred": "waiting" if waits else ""})
 
 

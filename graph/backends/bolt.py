@@ -132,9 +132,15 @@ class Connection:
             raise classify(error)(f"{self._server}: {explain(error, self._server)}") from error
 
 
-_FAILURES = ("Neo.DatabaseError.", "Neo.TransientError.", "Neo.ClientError.Security.AuthenticationRateLimit")
+_FAILURES = (
+    "Neo.DatabaseError.",
+    "Neo.TransientError.",
+    "Neo.ClientError.Transaction.",
+    "Neo.ClientError.Security.AuthenticationRateLimit",
+)
 """Codes of a server that cannot answer just now. By Neo4j's definition a DatabaseError is the server's own failure, not the query's: a full disk,
-a log that cannot be written, a database that needs a restart. The rate limit ends by itself, and other clients' wrong passwords set it off.
+a log that cannot be written, a database that needs a restart. One about a transaction says that the server ended it, as one that stops does. The
+rate limit ends by itself, and other clients' wrong passwords set it off.
 """
 _REFUSALS = (
     "Neo.ClientError.Security.",

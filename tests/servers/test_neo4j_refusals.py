@@ -56,6 +56,8 @@ async def test_the_rate_limit_that_others_set_off_passes(neo4j_server: Neo4jServ
         ("Neo.DatabaseError.General.UnknownError", StoreUnreachableError),
         ("Neo.DatabaseError.Statement.ExecutionFailed", StoreUnreachableError),
         ("Neo.TransientError.Database.DatabaseUnavailable", StoreUnreachableError),
+        ("Neo.TransientError.Transaction.Terminated", StoreUnreachableError),  # for the driver, no transient one
+        ("Neo.ClientError.Transaction.TransactionTimedOut", StoreUnreachableError),
         ("Neo.ClientError.Security.AuthenticationRateLimit", StoreUnreachableError),
         ("Neo.ClientError.Security.Unauthorized", StoreRefusedError),
         ("Neo.ClientError.Security.Forbidden", StoreRefusedError),
