@@ -62,7 +62,7 @@ class UnavailableError(FootpathError):
 
 
 class PassingError(UnavailableError):
-    """What passes by itself: a run that meets it is gone on with later, rather than failed."""
+    """What passes by itself, or in another process: a run that meets it is gone on with later, rather than failed."""
 
     code = "passing"
 
@@ -71,6 +71,15 @@ class StoreUnreachableError(PassingError):
     """A server that holds a part of the store does not answer just now: what was asked of it may be asked again later."""
 
     code = "store_unreachable"
+
+
+class StoreRefusedError(PassingError):
+    """A server that holds a part of the store refuses this process: its account, key or database is not the right one, or not at present.
+
+    Another process may be let in, and so may this one when somebody has corrected the server or the setting that the message names.
+    """
+
+    code = "store_refused"
 
 
 class StoreVersionError(UnavailableError):

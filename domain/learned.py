@@ -51,3 +51,7 @@ class WeightsLearned(Model):
     solutions: tuple[str, ...] = ()
     solved: tuple[JudgedSolution, ...] = ()
     error: str = ""
+    deferred: Literal["", "waiting", "learnt", "dropped"] = ""
+    """``waiting``: a store could not be used when the run ended, and what is missing here is learnt when it is back, which then stands in this event's
+    place as ``learnt``. ``dropped``: it could not be learnt later either.
+    """

@@ -89,8 +89,8 @@ class MemoryStore(Protocol):
         """The most similar memories that are shared or of this owner, best first. ``vector`` has unit length."""
         ...
 
-    async def judge(self, memory: str, *, good: bool) -> None:
-        """Count one more success or failure of its path; unknown ids are ignored."""
+    async def judge(self, memory: str, *, good: bool, key: str = "") -> None:
+        """Count one more success or failure of its path; unknown ids are ignored. With a ``key``, count it once, however often it is said."""
         ...
 
     async def judge_anew(self, tools: Iterable[ToolId]) -> None:

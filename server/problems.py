@@ -126,7 +126,7 @@ def _detail(error: errors.FootpathError, role: str | None) -> str:
     """The message; of a part that is down only which it is, unless an administrator asks: it may name hosts, ports and accounts."""
     if not isinstance(error, errors.UnavailableError) or role == "admin":
         return str(error)
-    infrastructure = bool(error.part) or isinstance(error, errors.StoreUnreachableError)
+    infrastructure = bool(error.part) or isinstance(error, errors.StoreUnreachableError | errors.StoreRefusedError)
     if role is not None and not infrastructure:
         return str(error)
     _log.warning("answered as not ready: %s", error)

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from time import monotonic
 
 from domain.errors import FootpathError, UnavailableError
@@ -39,6 +39,14 @@ class Readiness:
                 self._note({name: fault for name, fault in zip(self._checks, found, strict=True) if fault is not None})
                 self._until = monotonic() + MOMENT
             return self._faults
+
+    async def check(self, ignored: Collection[str] = ()) -> None:
+        """Raise ``UnavailableError`` with all that is not as it must be, but for what is ``ignored``."""
+        faults = await self.faults()
+        if names := sorted(faults.keys() - set(ignored)):
+            error = UnavailableError("not ready: " + "; ".join(f"{name}: {faults[name]}" for name in names))
+            error.part = ", ".join(names)
+            raise error
 
     def _note(self, faults: dict[str, FootpathError]) -> None:
         """A line of the log for each change, not for each question."""

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 from domain.addresses import Proxies
@@ -26,6 +27,7 @@ from server.oauth.client import OAuth, open_oauth
 from server.readiness import Readiness
 from server.runs.agents import Agents, open_agents
 from server.runs.broker import EventBroker
+from server.runs.late_lessons import learning_late
 from server.runs.outage import RetryWait
 from server.runs.stream_sessions import StreamSessions, watched_sessions
 from server.runs.worker import Worker, WorkerParameters, working
@@ -107,9 +109,13 @@ async def open_services(
         await agents.follower.at_start()
         data = ServerData(settings, storage, agents)
         checks = {"database": storage.check, "graph": agents.servers.graph, "vectors": agents.servers.vectors}
+        readiness = Readiness({**checks, **local_checks(settings)})
+        # Rows in a file are this machine's alone: nobody else could make a run that finds no store here, and its failure tells what to do.
+        ignored = ("store",) if storage.database.dialect == "sqlite" else ()
         async with (
-            working(storage, agents.begin, broker, parameters, stored, agents.servers.all) as worker,
+            working(storage, agents.begin, broker, parameters, stored, partial(readiness.check, ignored)) as worker,
             tidying(storage, settings.event_days),
+            learning_late(storage, agents, worker.name, readiness.check),
             watched_sessions(storage) as followed,
             sources_at_work(
                 storage,
@@ -134,10 +140,6 @@ async def open_services(
             metrics.watch(lambda: worker.in_hand, lambda: broker.followers)
             try:
                 async with worker_lock(settings.server_home, worker.name):
-                    readiness, proxies = (
-                        Readiness({**checks, **local_checks(settings)}),
-                        Proxies(settings.trusted_proxies),
-                    )
                     yield Services(
                         settings=settings,
                         storage=storage,
@@ -156,7 +158,7 @@ async def open_services(
                         readiness=readiness,
                         metrics=metrics,
                         traces=traces,
-                        proxies=proxies,
+                        proxies=Proxies(settings.trusted_proxies),
                         model_tests=ServiceTests(settings),
                     )
             finally:
@@ -169,6 +171,7 @@ async def _take_up(storage: Storage, home: Path) -> None:
     if killed:
         await storage.held.release(killed)
         await storage.held_jobs.release(killed)
+        await storage.lessons.release(killed)
         await storage.source_checks.break_off(killed)
         await asyncio.to_thread(forget_workers, home, killed)
 

@@ -110,6 +110,8 @@ def _of_memory(event: Event) -> str:
             return say("Judged its path")
         case PolicyFellBack():
             return say("Went on by other means")
+        case WeightsLearned(deferred="waiting"):
+            return say("Learns from what happened when the store is back")
         case WeightsLearned():
             return say("Learnt from what happened")
         case _:

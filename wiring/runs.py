@@ -1,6 +1,7 @@
 """A container's objects put together for one run."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass
 from datetime import date
 
 from agent.budget import Budget
@@ -8,13 +9,14 @@ from agent.conversation import EarlierRun
 from agent.execution.approval import Approver
 from agent.execution.approvers import AllowChanges, DenyChanges, KeepHostsApart
 from agent.execution.executor import Executor
-from agent.learning.learner import Learner, taught
+from agent.learning.learner import Learner, learn_from, taught
 from agent.memory.long_term import LongTermMemory
 from agent.planners.by_name import default_planner, planner_named
 from agent.request_reader import PlainReader, RequestReader
 from agent.run import RunDeps, run
 from agent.search.settings import WalkSettings
 from domain.event import EventRecord
+from domain.learned import WeightsLearned
 from offline.reader import EnglishReader
 from wiring.container import Container
 
@@ -102,10 +104,12 @@ def run_and_learn(
     name: str = "",
     past: Sequence[EventRecord] = (),
     earlier: Sequence[EarlierRun] = (),
+    keeps: bool = False,
 ) -> AsyncGenerator[EventRecord]:
     """A run that is learnt from as the last thing before its end. What is replayed teaches nothing, whatever ``learn`` says.
 
     ``past``, ``earlier``: as for :func:`agent.run.run`. ``ended``: asked at its end, whether it has ended rather than been put down, to go on later.
+    ``keeps``: the caller keeps a lesson that waits for a store, for :func:`learn_later`.
     """
     records = run(request, deps, budget, name=name, past=past, earlier=earlier)
     if not learn or deps.executor.name == "replay":
@@ -124,8 +128,44 @@ def run_and_learn(
         alone=alone,
         user=user,
         planned=deps.approves is None,
+        keeps=keeps,
     )
     return taught(records, learner, past)
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What is to be learnt of a run that has ended. The rest is as :class:`agent.learning.learner.Learner` has it."""
+
+    records: Sequence[EventRecord]
+    owner: str
+    alone: bool
+    planned: bool
+    remembers: bool
+    """Whether the request is worth a memory."""
+    solves: bool
+    """Whether its programs are worth a solution."""
+
+
+async def learn_later(container: Container, lesson: Lesson) -> WeightsLearned | None:
+    """Learn what an outage prevented. Steps are scored by the rules: no model is asked after the run has ended.
+
+    Raises ``UnavailableError`` where a store cannot be opened.
+    """
+    memory = None
+    if lesson.remembers:
+        memory = LongTermMemory(await container.memories(), await container.embedder(), lesson.owner)
+    return await learn_from(
+        lesson.records,
+        container.graph,
+        memory,
+        weights=container.weights,
+        solutions=await container.solutions(lesson.owner) if lesson.solves else None,
+        alone=lesson.alone,
+        user=lesson.owner,
+        planned=lesson.planned,
+        again=True,
+    )
 
 
 def budget_of(container: Container) -> Budget:

@@ -1,8 +1,11 @@
 """The servers that hold a part of the store: their addresses by the settings, and whether they answer."""
 
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING
+from time import monotonic
+from typing import TYPE_CHECKING, Generic, TypeVar
 
+from domain.errors import StoreRefusedError
 from wiring.lazy import Lazy
 from wiring.settings import Settings
 
@@ -28,14 +31,38 @@ def vector_address(settings: Settings) -> "QdrantAddress":
     return QdrantAddress(settings.vector_url, key, settings.vector_grpc, settings.vector_grpc_port)
 
 
+T = TypeVar("T")
+REFUSED_SECONDS = 15.0
+"""For so long a refused log-in counts. Neo4j locks an account for seconds after three in a row, and so out of every other server that uses it."""
+
+
+class Login(Generic[T]):
+    """Opens a connection; where the server has just refused it, the refusal is repeated without asking again."""
+
+    def __init__(self, connect: Callable[[], Awaitable[T]]) -> None:
+        self._connect = connect
+        self._refusal: StoreRefusedError | None = None
+        self._until = 0.0
+
+    async def __call__(self) -> T:
+        """Raises ``UnavailableError`` as ``connect`` does."""
+        if self._refusal is not None and monotonic() < self._until:
+            raise StoreRefusedError(str(self._refusal))
+        try:
+            return await self._connect()
+        except StoreRefusedError as error:
+            self._refusal, self._until = error, monotonic() + REFUSED_SECONDS
+            raise
+
+
 class StoreServers:
     """Those that the settings name, asked over connections of their own; an embedded part is always there. Connections are closed with the stack."""
 
     def __init__(self, settings: Settings, stack: AsyncExitStack) -> None:
         self._settings = settings
         self._stack = stack
-        self._graph = Lazy(self._open_graph)
-        self._vectors = Lazy(self._open_vectors)
+        self._graph = Lazy(Login(self._open_graph))
+        self._vectors = Lazy(Login(self._open_vectors))
 
     async def graph(self) -> None:
         """Raises ``UnavailableError`` where the graph's server does not answer."""
@@ -47,11 +74,6 @@ class StoreServers:
         if self._settings.vector_url:
             connection = await self._vectors.get()
             await connection.call("reach the vectors", lambda client: client.get_aliases())
-
-    async def all(self) -> None:
-        """Raises as both."""
-        await self.graph()
-        await self.vectors()
 
     async def _open_graph(self) -> "Connection":
         connection = graph_connection(self._settings, retry_seconds=0)

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, NoReturn, TypeVar
 
 from agent.memory.recall import SECONDS as RECALL_SECONDS
-from domain.errors import FootpathError, UnavailableError
+from domain.errors import FootpathError, PassingError, StoreUnreachableError, UnavailableError
 
 T = TypeVar("T")
 
@@ -21,7 +21,7 @@ async def within_reach(
         async with asyncio.timeout(seconds if on_server else None):
             return await opened()
     except TimeoutError:
-        return OutOfReach(UnavailableError(f"the {what} could not be opened within {seconds:g} seconds"))
+        return OutOfReach(StoreUnreachableError(f"the {what} could not be opened within {seconds:g} seconds"))
     except FootpathError as error:
         return OutOfReach(error)
 
@@ -34,7 +34,9 @@ class OutOfReach:
 
     async def _refuse(self, *given: object, **named: object) -> NoReturn:
         del given, named
-        raise UnavailableError(str(self._reason)) from self._reason
+        # Who asks has to know whether asking later may help.
+        kind = type(self._reason) if isinstance(self._reason, PassingError) else UnavailableError
+        raise kind(str(self._reason)) from self._reason
 
     setup = add = without_vector = put_vectors = near = judge = judge_anew = remove = count = _refuse
     earlier = drop_programs = get = put = change = of_program = on_path = known = _refuse

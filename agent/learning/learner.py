@@ -18,7 +18,7 @@ from agent.policy.protocol import Policy
 from agent.solutions.from_run import judged, learnt, taken, worded_anew
 from agent.solutions.protocol import Solutions
 from agent.transcript import Transcript
-from domain.errors import FootpathError
+from domain.errors import FootpathError, UnavailableError
 from domain.event import EventRecord, RunFinished
 from domain.learned import JudgedMemory, JudgedSolution, LearnedEdge, LearnedTool, WeightsLearned
 from domain.plan import StepResult
@@ -41,6 +41,7 @@ class Learner:
     ``solutions``: the library that judges and keeps what programs were run. ``ended``: asked at a run's end, whether it is over; one that goes on elsewhere is learnt from there, once and whole.
     ``alone``: its request goes on from no earlier one, whose words it may need. ``user``: whose run it is; empty where users are not known.
     ``planned``: its programs are as Footpath planned them; False where its user may have changed them before they ran.
+    ``keeps``: whoever ends the run keeps a lesson that waits for a store, and learns it later.
     """
 
     store: Learns
@@ -52,6 +53,7 @@ class Learner:
     alone: bool = True
     user: str = ""
     planned: bool = True
+    keeps: bool = False
 
 
 async def taught(
@@ -91,26 +93,30 @@ async def learn_from(
     alone: bool = True,
     user: str = "",
     planned: bool = True,
+    again: bool = False,
 ) -> WeightsLearned | None:
     """Learn from a whole run; what it taught, or None where there was nothing to learn. ``alone``, ``user``, ``planned``: as of :class:`Learner`.
 
-    The batch is applied once, however often it is learnt from; so are the judgements, which go with it. Nothing is raised: a run that
-    was answered stays answered, and the event says why nothing was learnt.
+    All of it counts once, however often it is learnt from, and by whichever process. Nothing is raised: a run that
+    was answered stays answered, and the event says why nothing was learnt; where a store could not be used, it is ``waiting``.
+    ``again``: an outage, or the end of a process, may have cut short an earlier time.
     """
     try:
-        records = await settle_misses(records, store, user)
+        # What the first time wrote of its misses began their count anew: they are not settled twice.
+        if not (again and await store.applied([f"run:{records[0].run}"])):
+            records = await settle_misses(records, store, user)
         transcript = Transcript.of(records)
         given = await _scores(transcript, store, policy)
         batch = lesson(records, given=given, decay=weights.gamma, half_life=weights.half_life)
-        new = await _learn_at_once(batch, records, store)
+        await _learn_at_once(batch, records, store)
         learned = _told(batch) if batch is not None else None
     except FootpathError as error:
-        return WeightsLearned(error=f"{error.code}: {error}")
+        return _unlearnt(WeightsLearned(), error)
     except Exception as error:  # noqa: BLE001  # a defect of ours must not take the answer's run with it
         _log.exception("a run could not be learnt from")
         return WeightsLearned(error=f"internal: {type(error).__name__}; the log has the details")
     if learned is not None and memory is not None:
-        learned = await _or_said(learned, _remembered(learned, records, transcript, memory, judge=new))
+        learned = await _or_said(learned, _remembered(learned, records, transcript, memory))
     if learned is not None and solutions is not None:
         learned = await _or_said(
             learned, _kept(learned, records, transcript, solutions, store, alone=alone, planned=planned)
@@ -118,14 +124,12 @@ async def learn_from(
     return learned
 
 
-async def _learn_at_once(batch: LiveBatch | None, records: Sequence[EventRecord], store: Learns) -> bool:
-    """Learn the batch and what answers look like, side by side; whether the batch is new. Both have ended when an error is raised."""
+async def _learn_at_once(batch: LiveBatch | None, records: Sequence[EventRecord], store: Learns) -> None:
+    """Learn the batch and what answers look like, side by side. Both have ended when an error is raised."""
     learning = (store.learn(batch),) if batch is not None else ()
-    _, *learnt = results = await asyncio.gather(learn_answers(records, store), *learning, return_exceptions=True)
-    for one in results:
+    for one in await asyncio.gather(learn_answers(records, store), *learning, return_exceptions=True):
         if isinstance(one, BaseException):
             raise one
-    return learnt == [True]
 
 
 async def _or_said(learned: WeightsLearned, more: Awaitable[WeightsLearned]) -> WeightsLearned:
@@ -133,12 +137,23 @@ async def _or_said(learned: WeightsLearned, more: Awaitable[WeightsLearned]) -> 
     try:
         return await more
     except FootpathError as error:
-        return learned.model_copy(update={"error": f"{error.code}: {error}"})
+        return _unlearnt(learned, error)
+
+
+def _unlearnt(learned: WeightsLearned, error: FootpathError) -> WeightsLearned:
+    """What was learnt all the same, with why the rest was not, and whether it may be later."""
+    _log.warning("a run was not learnt from as a whole: %s", error)
+    # Whatever keeps a store from being used may be mended, and learning again harms nothing.
+    waits = isinstance(error, UnavailableError) or learned.deferred == "waiting"
+    return learned.model_copy(update={"error": f"{error.code}: {error}", "deferred": "waiting" if waits else ""})
 
 
 async def _learnt(records: Sequence[EventRecord], learner: Learner) -> WeightsLearned | None:
     parts = learner.store, learner.memory, learner.policy, learner.weights, learner.solutions
-    return await learn_from(records, *parts, alone=learner.alone, user=learner.user, planned=learner.planned)
+    learned = await learn_from(records, *parts, alone=learner.alone, user=learner.user, planned=learner.planned)
+    if learned is None or learner.keeps:
+        return learned
+    return learned.model_copy(update={"deferred": ""})
 
 
 async def _scores(transcript: Transcript, store: Learns, policy: Policy | None) -> tuple[float, ...] | None:
@@ -176,13 +191,11 @@ async def _remembered(
     records: Sequence[EventRecord],
     transcript: Transcript,
     memory: LongTermMemory,
-    *,
-    judge: bool,
 ) -> WeightsLearned:
     """Judge the memories that were followed, and keep the run as one of its own if it is worth it."""
-    judged = [JudgedMemory(memory=one, good=good) for one, good in followed(records, transcript)] if judge else []
+    judged = [JudgedMemory(memory=one, good=good) for one, good in followed(records, transcript)]
     for one in judged:
-        await memory.judge(one.memory, good=one.good)
+        await memory.judge(one.memory, good=one.good, key=f"run:{records[0].run}")
     kept = await memory.keep(list(solved(records, transcript)))
     if kept:
         await memory.embed()

@@ -105,7 +105,7 @@ async def judge(of: Judged, before: Verdict | None, verdict: Verdict | None, tol
     if (before == "wrong") == (verdict == "wrong"):
         return
     if told.memory is not None:
-        await _judge_memories(of, told.memory, wrong=verdict == "wrong")
+        await _judge_memories(of, told.memory, f"verdict:{of.run}:{change}", wrong=verdict == "wrong")
     if told.store is not None and (batch := taken_back(of, change, told.weights, again=verdict != "wrong")) is not None:
         await told.store.learn(batch)
 
@@ -119,9 +119,9 @@ async def _judge_solutions(of: Judged, verdict: Verdict | None, solutions: Solut
             await solutions.judge(one, good=good, run=of.run, right=of.request)
 
 
-async def _judge_memories(of: Judged, memory: LongTermMemory, *, wrong: bool) -> None:
+async def _judge_memories(of: Judged, memory: LongTermMemory, key: str, *, wrong: bool) -> None:
     for one in of.followed:
-        await memory.judge(one, good=not wrong)
+        await memory.judge(one, good=not wrong, key=key)
     remembered = of.learned.remembered if of.learned else ()
     if wrong:
         await memory.forget(remembered)

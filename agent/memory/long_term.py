@@ -91,9 +91,9 @@ class LongTermMemory:
                 progress(done)
         return done
 
-    async def judge(self, memory: str, *, good: bool) -> None:
-        """What became of a run that took a memory's path; by the memory's id."""
-        await self._store.judge(memory, good=good)
+    async def judge(self, memory: str, *, good: bool, key: str = "") -> None:
+        """What became of a run that took a memory's path; by the memory's id. With a ``key``, counted once."""
+        await self._store.judge(memory, good=good, key=key)
 
     async def forget(self, memories: Iterable[str]) -> None:
         """What was kept is recalled no more; by the memories' ids."""

@@ -11,7 +11,7 @@ from typing import Any, Literal, LiteralString, TypeVar
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncSession
 from neo4j.exceptions import DriverError, IncompleteCommit, Neo4jError, ServiceUnavailable
 
-from domain.errors import StoreUnreachableError, UnavailableError
+from domain.errors import StoreRefusedError, StoreUnreachableError, UnavailableError
 from graph.backends import cypher
 from graph.backends.bolt_errors import Server, check_address, explain
 
@@ -141,15 +141,37 @@ class Connection:
         try:
             yield
         except (Neo4jError, DriverError, TimeoutError, ValueError) as error:
-            kind = StoreUnreachableError if _passes(error) else UnavailableError
-            raise kind(f"{self._server}: {explain(error, self._server)}") from error
+            raise classify(error)(f"{self._server}: {explain(error, self._server)}") from error
 
 
-def _passes(error: Exception) -> bool:
-    """Whether the server may answer the same question later: it is down, restarts or is overloaded, and refuses nothing."""
-    if isinstance(error, Neo4jError | DriverError):
-        return isinstance(error, ServiceUnavailable) or error.is_retryable()
-    return isinstance(error, TimeoutError)
+_FAILURES = (
+    "Neo.DatabaseError.",
+    "Neo.TransientError.",
+    "Neo.ClientError.Transaction.",
+    "Neo.ClientError.Security.AuthenticationRateLimit",
+)
+"""Codes of a server that cannot answer just now. By Neo4j's definition a DatabaseError is the server's own failure, not the query's: a full disk,
+a log that cannot be written, a database that needs a restart. One about a transaction says that the server ended it, as one that stops does. The
+rate limit ends by itself, and other clients' wrong passwords set it off.
+"""
+_REFUSALS = (
+    "Neo.ClientError.Security.",
+    "Neo.ClientError.Database.",
+    "Neo.ClientError.General.WriteOnReadOnlyAccessDatabase",
+)
+"""Codes about who asks, and of which database, rather than about what is asked."""
+
+
+def classify(error: Exception) -> type[UnavailableError]:
+    """Return what an error of the driver means to who asked: ask again later, ask as somebody else, or do not ask this again."""
+    if isinstance(error, TimeoutError):
+        return StoreUnreachableError
+    if not isinstance(error, Neo4jError | DriverError):
+        return UnavailableError
+    code = (error.code or "") if isinstance(error, Neo4jError) else ""
+    if isinstance(error, ServiceUnavailable) or error.is_retryable() or code.startswith(_FAILURES):
+        return StoreUnreachableError
+    return StoreRefusedError if code.startswith(_REFUSALS) else UnavailableError
 
 
 def check_version(version: str, server: Server) -> None:

@@ -69,6 +69,9 @@ _SAYS = {
 }
 
 
+_FAILED = "the server failed in itself; nothing of this was kept. See its log and its free disk, and restart the database if it asks for that"
+
+
 def explain(error: Exception, server: Server) -> str:
     """What to tell the user of an error of the driver. Never holds the password; ends with the driver's own words."""
     detail = " ".join(str(error).split())[:400]
@@ -77,7 +80,9 @@ def explain(error: Exception, server: Server) -> str:
 
 def _advice(error: Exception) -> str:
     if isinstance(error, Neo4jError):
-        return _SAYS.get(error.code or "", "the server refused this; nothing of it was kept")
+        code = error.code or ""
+        failed = code.startswith("Neo.DatabaseError.")
+        return _SAYS.get(code, _FAILED if failed else "the server refused this; nothing of it was kept")
     if isinstance(error, ServiceUnavailable | TimeoutError):
         return (
             "no Neo4j answers there. Start the server, or correct FOOTPATH_GRAPH_URL (Bolt's port is 7687 unless it was"

@@ -42,10 +42,19 @@ _FORMAT = Format(
     synchronous="NORMAL",
     # Those that a version before solutions kept programs with: whether there are any is asked whenever the store is opened.
     added={
-        "memory_program": "CREATE INDEX memory_program ON memory (id) WHERE json_extract(body, '$.program') IS NOT NULL"
+        "memory_program": "CREATE INDEX memory_program ON memory (id) WHERE json_extract(body, '$.program') IS NOT NULL",
+        "judgement": """
+            CREATE TABLE judgement (
+                memory TEXT NOT NULL REFERENCES memory ON DELETE CASCADE,
+                key TEXT NOT NULL,
+                PRIMARY KEY (memory, key)
+            ) WITHOUT ROWID
+        """,
     },
 )
 _ADD = "INSERT INTO memory (id, owner, body, good, bad) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+_COUNT = "UPDATE memory SET good = good + ?, bad = bad + ? WHERE id = ?"
+_NOTE_KEY = "INSERT INTO judgement (memory, key) SELECT id, ?2 FROM memory WHERE id = ?1 ON CONFLICT DO NOTHING"
 _EARLIER = "SELECT body, good, bad FROM memory WHERE json_extract(body, '$.program') IS NOT NULL ORDER BY id LIMIT ?"
 _DROP_PROGRAMS = """
     UPDATE memory SET body = json_remove(body, '$.program')
@@ -100,9 +109,12 @@ class SqliteMemories(SqliteReading):
         wanted = np.asarray(vector, dtype=np.float32)
         return await self._database.read(lambda connection: self._near(connection, wanted, identity, owner, limit))
 
-    async def judge(self, memory: str, *, good: bool) -> None:
-        update = "UPDATE memory SET good = good + ?, bad = bad + ? WHERE id = ?"
-        await self._database.write(lambda connection: connection.execute(update, (int(good), int(not good), memory)))
+    async def judge(self, memory: str, *, good: bool, key: str = "") -> None:
+        def count(connection: sqlite3.Connection) -> None:
+            if not key or connection.execute(_NOTE_KEY, (memory, key)).rowcount:
+                connection.execute(_COUNT, (int(good), int(not good), memory))
+
+        await self._database.write(count)
 
     async def judge_anew(self, tools: Iterable[ToolId]) -> None:
         others = orjson.dumps(list(tools)).decode()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
-from domain.errors import StoreUnreachableError, StoreVersionError, UnavailableError, UsageError
+from domain.errors import StoreRefusedError, StoreUnreachableError, StoreVersionError, UnavailableError, UsageError
 from retriever.backends.qdrant_failures import Failure, failure, is_dropped
 
 if TYPE_CHECKING:
@@ -188,7 +188,8 @@ class QdrantConnection:
                 why = f"it failed ({known.text}). See its log and its free disk, and run again"
             case _:
                 why = f"it refused the request ({known.text})"
-        kind = StoreUnreachableError if known.passes else UnavailableError
+        refused = known.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+        kind = StoreUnreachableError if known.passes else StoreRefusedError if refused else UnavailableError
         kind = MissingCollectionError if known.lacks_collection else kind
         return kind(f"cannot {action} at {place}: {why}; what was written is kept")
 

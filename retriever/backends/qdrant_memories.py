@@ -12,7 +12,15 @@ from domain.memory import PROGRAM, EarlierMemory, Memory, Recalled, read_memory
 from domain.ties import find_with_ties, rank
 from domain.tool import ToolId
 from retriever.backends.qdrant_connection import MissingCollectionError, QdrantAddress, QdrantConnection
-from retriever.backends.qdrant_memory_points import MARKED, MemoryCollections, about, judged, point_id, where
+from retriever.backends.qdrant_memory_points import (
+    MARKED,
+    MemoryCollections,
+    about,
+    judged,
+    judgement_id,
+    point_id,
+    where,
+)
 
 if TYPE_CHECKING:
     from qdrant_client import models
@@ -121,13 +129,15 @@ class QdrantMemories:
         memories = {one.id: one for one in await self._judged(list(near))}
         return [Recalled(memory=memories[one], similarity=near[one]) for one in near if one in memories]
 
-    async def judge(self, memory: str, *, good: bool) -> None:
+    async def judge(self, memory: str, *, good: bool, key: str = "") -> None:
         from qdrant_client import models
 
         if not await self._ids(self._bodies, [memory]):
             return
         payload = {"kind": "good" if good else "bad", "memory": about(memory)}
-        point = models.PointStruct(id=str(uuid4()), vector={}, payload=payload)
+        # The same id for the same key: whoever says it again puts the point in its own place.
+        name = judgement_id(memory, key) if key else str(uuid4())
+        point = models.PointStruct(id=name, vector={}, payload=payload)
         await self._connection.call("write a judgement", lambda client: client.upsert(self._bodies, [point]))
 
     async def judge_anew(self, tools: Iterable[ToolId]) -> None:

@@ -27,6 +27,11 @@ def point_id(memory: str) -> str:
     return str(uuid5(_NAMESPACE, memory))
 
 
+def judgement_id(memory: str, key: str) -> str:
+    """The id of a judgement's point that counts once by its key."""
+    return str(uuid5(_NAMESPACE, f"{about(memory)} {key}"))
+
+
 def about(memory: str) -> str:
     """What a judgement is filed under: a bare id looks like a UUID, and a server would write it otherwise when it counts."""
     return f"{_ABOUT}{memory}"

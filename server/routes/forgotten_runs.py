@@ -7,6 +7,7 @@ from server.problems import problems
 from server.routes.router import operations
 from server.routes.texts import RowId
 from server.runs.journal import records_of
+from server.runs.late_lessons import forget_learned
 from server.token_scopes import by_token
 
 router = operations("/runs/{run_id}", tag="runs", responses=problems(401, 404))
@@ -25,11 +26,5 @@ async def forget_run(run_id: RowId, user: CurrentUser, services: CurrentServices
         raise ConflictError("the run has not ended yet: stop it first, then forget it")
     records = await records_of(await services.storage.events.of_run(run_id, ("weights.learned",)))
     learnt = [one.event for one in records if isinstance(one.event, WeightsLearned)]
-    if kept := [one for event in learnt for one in event.remembered]:
-        memories = await (await services.agents.container()).memories()
-        await memories.remove(kept)
-    if solved := [one for event in learnt for one in event.solutions]:
-        library = await (await services.agents.container()).solutions(user.id)
-        found = await library.get(solved)
-        await library.forget([one.id for one in found.values() if one.owner == user.id and set(one.runs) <= {run_id}])
+    await forget_learned(services.agents, user.id, run_id, learnt)
     await services.storage.runs.remove(run_id, user.id)

@@ -5,7 +5,6 @@ from typing import Literal
 from fastapi import Depends
 from pydantic import BaseModel
 
-from domain.errors import UnavailableError
 from server.dependencies import CurrentServices, note_role
 from server.problems import problems
 from server.routes.router import operations
@@ -37,8 +36,5 @@ async def live() -> Live:
 )
 async def ready(services: CurrentServices) -> Ready:
     """Anyone is told which part is not there; administrators and the log are told why."""
-    if faults := await services.readiness.faults():
-        error = UnavailableError("not ready: " + "; ".join(f"{name}: {faults[name]}" for name in sorted(faults)))
-        error.part = ", ".join(sorted(faults))
-        raise error
+    await services.readiness.check()
     return Ready(checks=dict.fromkeys(services.readiness.names, "ok"))

@@ -266,6 +266,7 @@ class Agents:
                 name=run.id,
                 past=past,
                 earlier=earlier,
+                keeps=True,
             )
             async with (
                 self._kept(run, deps.policy),

@@ -1,4 +1,4 @@
-"""Whether what runs are made with is within reach. While it is not, no run is taken only to be put back: it is looked for instead."""
+"""Whether this server can make runs just now. While it cannot, it takes none from the queue, which other servers may share, and looks again instead."""
 
 import asyncio
 import logging
@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from domain.errors import FootpathError, PassingError
+from domain.errors import UnavailableError
 
 _log = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ async def always_there() -> None:
 
 
 class Outage:
-    """One worker's. ``look`` raises while a store is out of reach; ``over`` is called when it does no longer.
+    """One worker's. ``look`` raises ``UnavailableError`` while this server cannot make runs; ``over`` is called when it can again.
 
     The first look comes after the first pause of the ``retry_wait``, each further one after twice as long.
     """
@@ -42,14 +42,23 @@ class Outage:
 
     @property
     def lasts(self) -> bool:
-        """Whether a store was found out of reach, and has not been seen since."""
+        """Whether this server was found unable to make runs, and has not been found able since."""
         return self._watching is not None
 
-    def begin(self) -> None:
-        """A run has found a store out of reach."""
+    def begin(self, reason: UnavailableError) -> None:
+        """Take no run from now on, until a look finds that they can be made here."""
         if self._watching is None:
-            _log.warning("no runs are taken until the store is within reach")
+            _log.warning("no runs are taken: %s", reason)
             self._watching = asyncio.create_task(self._watch())
+
+    async def check(self) -> bool:
+        """Look before runs are taken, and return whether they may be.
+
+        A run that is taken and put back again has lost time, and has found nothing out that a look does not.
+        """
+        if not self.lasts and (reason := await self._find_reason()) is not None:
+            self.begin(reason)
+        return not self.lasts
 
     async def close(self) -> None:
         """Look no more."""
@@ -61,23 +70,21 @@ class Outage:
         try:
             pause = self._retry_wait.first
             await asyncio.sleep(pause.total_seconds())
-            while await self._out_of_reach():
+            while (reason := await self._find_reason()) is not None:
+                _log.warning("no runs are taken yet: %s", reason)
                 pause = min(2 * pause, self._retry_wait.longest)
                 await asyncio.sleep(pause.total_seconds())
-            _log.info("the store is within reach again")
+            _log.info("runs are taken again: what they need is within reach")
         finally:
             self._watching = None
             self._over()
 
-    async def _out_of_reach(self) -> bool:
-        """What does not pass by itself is for a run to say."""
+    async def _find_reason(self) -> UnavailableError | None:
+        """Why no run can be made here just now; None where one can."""
         try:
             await self._look()
-        except PassingError as error:
-            _log.warning("the store is still out of reach: %s", error)
-            return True
-        except FootpathError:
-            return False
+        except UnavailableError as error:
+            return error
         except Exception:  # noqa: BLE001  # a defect of ours must not keep all runs waiting
-            _log.exception("whether the store is within reach could not be found out")
-        return False
+            _log.exception("whether runs can be made could not be found out")
+        return None

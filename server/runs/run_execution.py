@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from agent.scheduler import closing
-from domain.errors import FootpathError, PassingError, StoreBusyError
+from domain.errors import FootpathError, PassingError, StoreBusyError, StoreRefusedError
 from domain.event import CallStarted, Event, EventRecord, InputNeeded, Outcome, RunDelayed, RunFinished
+from domain.learned import WeightsLearned
 from domain.made_calls import MadeCalls
 from domain.usage import Usage
 from server.runs.agents import BeginRun, RunControl
@@ -26,6 +27,7 @@ from server.watching.logs import RUN_ID
 _log = logging.getLogger(__name__)
 _PAGE = 500
 _AWAY = "a store is out of reach"
+_REFUSED = "a store refuses the server that took the run"
 Stored = Callable[[Run, EventRecord], None]
 """Told of an event of a run that has been stored, once."""
 
@@ -62,7 +64,7 @@ class RunExecution:
         self._begin = begin
         self._left: Left = ""
         self.barred = False
-        self.out_of_reach: FootpathError | None = None
+        self.out_of_reach: PassingError | None = None
         self._retry_wait = retry_wait
         self._cancelled = run.cancel_at is not None
         self._why = run.cancel_why or ""
@@ -74,6 +76,7 @@ class RunExecution:
         self._end: RunFinished | None = None
         self._last: EventRecord | None = None
         self._to_store: EventRecord | None = None
+        self._lesson_waits = False
         self._asked: set[str] = set()
         self._question: InputNeeded | None = None
         self._calls: list[tuple[EventRecord, CallStarted]] = []
@@ -170,15 +173,16 @@ class RunExecution:
 
     async def _put_back(self, error: FootpathError) -> None:
         """Have it taken up again after a pause, told of once; or end it, where it has been tried for long enough and went no further."""
-        _log.warning("%s: %s", _AWAY, error)  # where it is, is not for users
+        why = _REFUSED if isinstance(error, StoreRefusedError) else _AWAY
+        _log.warning("%s: %s", why, error)  # where it is, is not for users
         at = datetime.now(UTC)
         since = self._last.at if self._last and isinstance(self._last.event, RunDelayed) else at
         waited = at - since
         if waited >= self._retry_wait.whole:
-            self._ended("failed", f"{error.code}: {_AWAY}; it was tried again for {waited.total_seconds():.0f} seconds")
+            self._ended("failed", f"{error.code}: {why}; it was tried again for {waited.total_seconds():.0f} seconds")
             return
         if since is at:
-            self._tell(RunDelayed(reason=f"The run waits, and goes on by itself when this has passed: {_AWAY}"))
+            self._tell(RunDelayed(reason=f"The run waits, and goes on by itself when this has passed: {why}"))
         await self._journal.flush()
         self._left = "put back"
         pause, trying = self._retry_wait.pause(waited), self._retry_wait.whole - waited
@@ -200,6 +204,8 @@ class RunExecution:
                     self._end = record.event
                 case CallStarted():
                     self._calls.append((record, record.event))
+                case WeightsLearned():
+                    self._lesson_waits = record.event.deferred == "waiting"
                 case InputNeeded():
                     self._asked.add(record.event.input)
                 case _:
@@ -247,7 +253,16 @@ class RunExecution:
         usage = end.usage.model_dump(mode="json")
         last = as_stored(self._to_store) if self._to_store else None
         ended = await self._storage.held.finish(
-            self._run.id, self._worker, end.outcome, usage, answer=end.answer, last=last, called=self._made.by_tool
+            self._run.id,
+            self._worker,
+            end.outcome,
+            usage,
+            answer=end.answer,
+            last=last,
+            called=self._made.by_tool,
+            lesson=self._lesson_waits,
         )
+        if ended and self._lesson_waits:
+            _log.warning("a store was out of reach: what this run teaches is kept, and learnt when it is back")
         if ended and last:
             self._stored([last])

@@ -98,6 +98,10 @@ class Worker:
         free = self._parameters.at_once - len(self._made)
         if free <= 0 or asyncio.get_running_loop().time() < self._barred_until:
             return
+        if not self._outage.lasts:
+            if not await self._storage.held.has_due():
+                return  # a look at the stores would be in vain, and who writes to the rows need not wait
+            await self._outage.check()
         ending, of_one = self._outage.lasts, self._parameters.of_one
         for run in await self._storage.held.claim(self.name, self._lease, free, of_one=of_one, ending=ending):
             if run.id not in self._made:  # it may be one of its own, not renewed in time
@@ -121,7 +125,7 @@ class Worker:
         """A process that is barred takes no runs for a lease: whoever can make them is not to wait for it."""
         self._made.pop(run_id, None)
         if making.out_of_reach is not None and not self._stopping:
-            self._outage.begin()
+            self._outage.begin(making.out_of_reach)
         if making.barred:
             self._barred_until = asyncio.get_running_loop().time() + self._parameters.lease
         self.look()
@@ -169,7 +173,7 @@ async def working(
 ) -> AsyncGenerator[Worker]:
     """A worker at work; ``stored`` is told of each event that was stored, and must raise nothing. At the end it puts its runs down.
 
-    ``reach`` raises while what runs are made with is out of reach; it is asked after a run has found it so.
+    ``reach`` raises ``UnavailableError`` while this process cannot make runs; it is asked before any is taken.
     """
     worker = Worker(storage, begin, broker, parameters, stored, reach)
     task = asyncio.create_task(worker.work())

@@ -17,7 +17,9 @@ def next_runs(
     """
     columns = select(RunRow.id, RunRow.user_id)
     # In two parts, so that each is read off its index alone.
-    either = union_all(columns.where(RunRow.status == "queued", due), columns.where(_lost(at), due)).subquery("either")
+    either = union_all(columns.where(RunRow.status == "queued", due), columns.where(is_lost(at), due)).subquery(
+        "either"
+    )
     number = func.row_number().over(partition_by=either.c.user_id, order_by=either.c.id).label("number")
     free = select(either.c.id, either.c.user_id, number).subquery("free")
     mine = case((RunRow.worker == worker, 1), else_=0)
@@ -33,7 +35,7 @@ def next_runs(
         .join(free, free.c.id == RunRow.id)
         .outerjoin(under_way, under_way.c.user_id == RunRow.user_id)
         .where(
-            due, or_(RunRow.status == "queued", _lost(at))
+            due, or_(RunRow.status == "queued", is_lost(at))
         )  # once more, since it may have been taken while its row was waited for
         .order_by(order, RunRow.id)
         .limit(limit)
@@ -45,6 +47,6 @@ def next_runs(
     return chosen
 
 
-def _lost(at: datetime) -> ColumnElement[bool]:
+def is_lost(at: datetime) -> ColumnElement[bool]:
     """Running, with a worker that has not renewed its lease."""
     return and_(RunRow.status == "running", or_(RunRow.lease_until.is_(None), RunRow.lease_until < at))

@@ -6,11 +6,17 @@ from sqlalchemy.orm import Session
 from server.storage.database import Database
 from server.storage.rows.accounts import UserRow
 from server.storage.rows.conversations import ConversationRow
-from server.storage.rows.runs import RunRow
+from server.storage.rows.runs import LessonRow, RunRow
 from server.storage.rows.sources import SourceRow
 from server.storage.rows.workflows import TemplateRow
 
-_TABLES = {"users": UserRow, "conversations": ConversationRow, "runs": RunRow, "templates": TemplateRow}
+_TABLES = {
+    "users": UserRow,
+    "conversations": ConversationRow,
+    "runs": RunRow,
+    "templates": TemplateRow,
+    "waiting_lessons": LessonRow,
+}
 
 
 class RowCounts:

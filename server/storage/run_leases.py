@@ -13,10 +13,10 @@ from server.storage.clock import Clock
 from server.storage.conversations import said
 from server.storage.database import Database
 from server.storage.events import StoredEvent
-from server.storage.fair_queue import next_runs
+from server.storage.fair_queue import is_lost, next_runs
 from server.storage.rows.accounts import UserRow
 from server.storage.rows.conversations import ConversationRow
-from server.storage.rows.runs import EventRow, InputRow, RunRow, RunToolRow
+from server.storage.rows.runs import EventRow, InputRow, LessonRow, RunRow, RunToolRow
 from server.storage.runs import Run, run_of
 from server.storage.users import DISABLED
 
@@ -62,6 +62,18 @@ class HeldRuns:
 
         return await self._database.write(claimed, single=True)
 
+    async def has_due(self) -> bool:
+        """Whether there may be a run to be taken up now."""
+        at = self._clock()
+        due = or_(RunRow.not_before.is_(None), RunRow.not_before <= at, RunRow.cancel_at.is_not(None))
+        queued = select(RunRow.id).where(RunRow.status == "queued", due).limit(1)
+        left = select(RunRow.id).where(is_lost(at)).limit(1)
+
+        def found(session: Session) -> bool:
+            return session.scalar(queued) is not None or session.scalar(left) is not None
+
+        return await self._database.read(found)
+
     async def renew(self, worker: str, lease: timedelta) -> set[str]:
         """Go on holding all that this worker holds; their ids. What is missing was lost."""
         held = (RunRow.worker == worker) & (RunRow.status == "running")
@@ -105,9 +117,10 @@ class HeldRuns:
         answer: str = "",
         last: StoredEvent | None = None,
         called: Mapping[str, int] | None = None,
+        lesson: bool = False,
     ) -> bool:
-        """It has ended. ``answer``: said in its conversation; ``last``: its last event; ``called``: how often it called which tools; all with it or
-        not at all.
+        """It has ended. ``answer``: said in its conversation; ``last``: its last event; ``called``: how often it called which tools;
+        ``lesson``: what it teaches waits for a store; all with it or not at all.
 
         False: it was not this worker's. ``ConflictError``: the event's number is taken.
         """
@@ -123,6 +136,8 @@ class HeldRuns:
             row = await session.scalar(chosen)
             if row is not None and answer:
                 session.add(said(row, "assistant", answer, at))
+            if row is not None and lesson:
+                session.add(LessonRow(run_id=run_id, kept_at=at, turn_at=at))
             if row is not None and last is not None:
                 session.add(EventRow(**last.model_dump()))
             if row is not None:

@@ -30,6 +30,7 @@ from server.storage.jobs import Jobs
 from server.storage.key_consents import KeyConsents
 from server.storage.key_grants import KeyGrants
 from server.storage.key_shelves import OF_MODELS, OF_SOURCES
+from server.storage.lessons import WaitingLessons
 from server.storage.login_places import LoginPlaces
 from server.storage.migrate import newest
 from server.storage.model_services import ModelServices
@@ -100,6 +101,7 @@ class Storage:
         self.performance = Performance(database, clock)
         self.held = HeldRuns(database, clock)
         self.events = RunEvents(database)
+        self.lessons = WaitingLessons(database, clock)
         self.retention = Retention(database, clock)
         self.inputs = Inputs(database, clock)
         self.effects = Effects(database, clock)

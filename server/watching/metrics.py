@@ -53,6 +53,11 @@ class Metrics:
             registry=registry,
         )
 
+        self._lessons = Gauge(
+            "footpath_lessons_waiting",
+            "Lessons that wait for a store, of all servers on this database.",
+            registry=registry,
+        )
         self._in_hand = Gauge("footpath_runs_in_hand", "Runs that this process makes.", registry=registry)
         self._followers = Gauge("footpath_followers", "Who follows runs of this process.", registry=registry)
 
@@ -108,8 +113,9 @@ class Metrics:
         self._tokens.labels("prompt").inc(usage.prompt_tokens)
         self._tokens.labels("completion").inc(usage.completion_tokens)
 
-    def text(self, open_runs: Mapping[str, int]) -> bytes:
-        """All figures in Prometheus' format. ``open_runs``: by status; empty where the database did not tell."""
+    def text(self, open_runs: Mapping[str, int], lessons: float) -> bytes:
+        """All figures in Prometheus' format. ``open_runs``: by status; empty where the database did not tell. ``lessons``: how many wait; then NaN."""
+        self._lessons.set(lessons)
         self._state.clear()
         for status, count in open_runs.items():
             self._state.labels(status).set(count)

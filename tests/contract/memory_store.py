@@ -90,6 +90,15 @@ class MemoryStoreContract:
         (found,) = [one async for one in memories.all()]
         assert (found.good, found.bad) == (22, 10)
 
+    async def test_a_judgement_with_a_key_counts_once(self, memories: MemoryStore) -> None:
+        one, other = memory("x"), memory("y")
+        await filled(memories, (one, [1.0, 0.0]), (other, [0.8, 0.6]))
+        await asyncio.gather(*(memories.judge(one.id, good=True, key=f"run {n % 3}") for n in range(12)))
+        await memories.judge(other.id, good=False, key="run 0")
+        await memories.judge("unknown", good=True, key="run 0")
+        found = {kept.id: (kept.good, kept.bad) async for kept in memories.all()}
+        assert found == {one.id: (3, 0), other.id: (0, 1)}
+
     async def test_paths_of_a_tool_that_is_another_now_are_judged_anew(self, memories: MemoryStore) -> None:
         kept, moved = memory("x", path=PATH[:1]), memory("y", "ann").model_copy(update={"good": 2})
         await filled(memories, (kept, [1.0, 0.0]), (moved, [0.8, 0.6]))

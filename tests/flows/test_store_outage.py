@@ -12,7 +12,9 @@ import httpx
 import pytest
 
 from domain.event import InputNeeded, RunFinished
+from domain.learned import WeightsLearned
 from playground.record import CATALOGUE, DATA
+from tests.faults.proxy import Exchange, proxying
 from tests.flows.served import (
     INHABITANTS,
     WRITE,
@@ -78,11 +80,10 @@ def soon_ready(client: Client, status: int, detail: str = "") -> httpx.Response:
         time.sleep(0.1)
 
 
-def endured(client: Client, cable: Line, missing: str, first: str = "") -> None:
-    """The line is cut; eight runs are asked for, and none but the first of all meets it. Some seconds later it is mended. ``first``: a run before them."""
+def endured(client: Client, cable: Line, missing: str) -> None:
+    """The line is cut; eight runs are asked for, and none is taken. Some seconds later it is mended."""
     soon_ready(client, 503, f"not ready: {missing}; try again later, the server's log says why")
     asked = [client.ask(INHABITANTS)[1] for _ in range(8)]
-    assert client.follow(first or asked[0], until="run.delayed")[-1].event.kind == "run.delayed"
     time.sleep(3)
     assert {client.call("GET", f"/runs/{run}").json()["status"] for run in asked} == {"queued"}
     cable.mend()
@@ -109,7 +110,7 @@ def test_qdrant_goes_away_under_a_run_that_changes_something(
         stands(client, change, "waiting")
         cable.cut()
         client.call("POST", f"/runs/{change}/inputs/{asked.input}", {"decision": "allow"})
-        endured(client, cable, "vectors", change)
+        endured(client, cable, "vectors")
         assert to_its_end(client, place, change)[-1].event.kind == "run.finished"
         assert stands(client, change, "finished")["outcome"] == "answered"
         assert len(effects(place)) == 1
@@ -123,3 +124,54 @@ def test_neo4j_is_away_when_the_first_run_is_asked_for(
     with over_a_line(playground, tmp_path, neo4j_server.url, "graph_url", **account) as (client, _, cable):
         cable.cut()
         endured(client, cable, "graph")
+
+
+async def test_a_lesson_that_the_outage_prevented_is_learnt_when_qdrant_is_back(
+    playground: str, tmp_path: Path, qdrant_settings: dict[str, str]
+) -> None:
+    """The line is cut under the last call of a run: it is answered, and what it teaches needs the vectors."""
+    url = qdrant_settings.pop("vector_url")
+    calls, cable_of = list[bytes](), list[Line]()
+    cut_after = 0
+
+    async def answered(exchange: Exchange) -> None:
+        calls.append(exchange.request)
+        raw = await exchange.forward()
+        if len(calls) == cut_after:
+            cable_of[0].cut()
+        await exchange.send(raw)
+
+    def lives(tools: str) -> None:
+        nonlocal cut_after
+        with over_a_line(tools, tmp_path, url, "vector_url", **qdrant_settings) as made:
+            client, _, cable = made
+            cable_of.append(cable)
+            calls.clear()
+            client.follow(client.ask(INHABITANTS)[1])
+            cut_after, other = 2 * len(calls), registered(client.address, "ben")
+            _, run = other.ask(INHABITANTS)
+            records = other.follow(run)
+            end, lesson = records[-1].event, records[-2].event
+            assert isinstance(end, RunFinished)
+            assert (end.outcome, len(calls)) == ("answered", cut_after)
+            assert isinstance(lesson, WeightsLearned)
+            assert (lesson.deferred, lesson.remembered) == ("waiting", ())
+            figures = f"{client.address}/metrics"
+            assert "footpath_lessons_waiting 1.0" in httpx.get(figures, trust_env=False, timeout=100).text
+            cable.mend()
+            until = time.monotonic() + 100
+            while (lesson := _lesson_of(other, run, records[-2].seq)).deferred == "waiting":
+                assert time.monotonic() < until
+                time.sleep(0.2)
+            assert (lesson.deferred, lesson.error, len(lesson.remembered)) == ("learnt", "", 1)
+            assert "footpath_lessons_waiting 0.0" in httpx.get(figures, trust_env=False, timeout=100).text
+
+    async with proxying(playground) as proxy:
+        proxy.choose(answered)
+        await asyncio.to_thread(lives, proxy.address)
+
+
+def _lesson_of(client: Client, run: str, seq: int) -> WeightsLearned:
+    event = client.follow(run, after=seq - 1, until=seq)[-1].event
+    assert isinstance(event, WeightsLearned)
+    return event

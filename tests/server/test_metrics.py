@@ -124,5 +124,5 @@ async def test_who_may_read_them(
 def test_two_servers_in_one_process_count_for_themselves() -> None:
     one, other = Metrics(), Metrics()
     one.answered("/health", "GET", 200, 0.1)
-    assert b'route="/health"' in one.text({})
-    assert b'route="/health"' not in other.text({})
+    assert b'route="/health"' in one.text({}, 0)
+    assert b'route="/health"' not in other.text({}, 0)

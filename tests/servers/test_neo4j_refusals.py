@@ -3,8 +3,9 @@
 import asyncio
 
 import pytest
+from neo4j.exceptions import Neo4jError
 
-from domain.errors import StoreVersionError, UnavailableError, UsageError
+from domain.errors import StoreRefusedError, StoreUnreachableError, StoreVersionError, UnavailableError, UsageError
 from domain.tool import tool_id
 from graph.backends import bolt
 from graph.backends.neo4j import Neo4jGraph
@@ -28,6 +29,49 @@ async def test_a_wrong_password(neo4j_server: Neo4jServer) -> None:
     message = await refusal(neo4j_server.url, "neo4j", SECRET)
     assert neo4j_server.url in message
     assert "FOOTPATH_GRAPH_PASSWORD" in message
+
+
+async def test_the_rate_limit_that_others_set_off_passes(neo4j_server: Neo4jServer) -> None:
+    """A server with a wrong password keeps trying: Neo4j locks the account for seconds, for those with the right one too."""
+    for _ in range(4):
+        await refusal(neo4j_server.url, "neo4j", SECRET)
+    right = Neo4jGraph(neo4j_server.url, "neo4j", neo4j_server.password)
+    with pytest.raises(StoreUnreachableError, match="AuthenticationRateLimit"):
+        await right.setup()
+    async with asyncio.timeout(30):
+        while True:
+            try:
+                await right.setup()
+                break
+            except StoreUnreachableError:
+                await asyncio.sleep(0.5)
+    await right.close()
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        ("Neo.DatabaseError.Transaction.TransactionStartFailed", StoreUnreachableError),
+        ("Neo.DatabaseError.Transaction.TransactionCommitFailed", StoreUnreachableError),
+        ("Neo.DatabaseError.General.UnknownError", StoreUnreachableError),
+        ("Neo.DatabaseError.Statement.ExecutionFailed", StoreUnreachableError),
+        ("Neo.TransientError.Database.DatabaseUnavailable", StoreUnreachableError),
+        ("Neo.TransientError.Transaction.Terminated", StoreUnreachableError),  # for the driver, no transient one
+        ("Neo.ClientError.Transaction.TransactionTimedOut", StoreUnreachableError),
+        ("Neo.ClientError.Security.AuthenticationRateLimit", StoreUnreachableError),
+        ("Neo.ClientError.Security.Unauthorized", StoreRefusedError),
+        ("Neo.ClientError.Security.Forbidden", StoreRefusedError),
+        ("Neo.ClientError.Database.DatabaseNotFound", StoreRefusedError),
+        ("Neo.ClientError.General.ForbiddenOnReadOnlyDatabase", StoreUnreachableError),
+        ("Neo.ClientError.General.WriteOnReadOnlyAccessDatabase", StoreRefusedError),
+        ("Neo.ClientError.Statement.SyntaxError", UnavailableError),
+        ("Neo.ClientError.Schema.ConstraintValidationFailed", UnavailableError),
+    ],
+)
+def test_whether_an_error_is_an_outage_or_a_refusal(code: str, kind: type[UnavailableError]) -> None:
+    """As the driver makes it of what a server sends."""
+    error = Neo4jError._hydrate_neo4j(code=code, message="as the server says")  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType]
+    assert bolt.classify(error) is kind
 
 
 async def test_no_account(neo4j_server: Neo4jServer) -> None:

@@ -20,6 +20,7 @@ _KEPT = {
     "conversations": message("Conversations"),
     "runs": message("Runs"),
     "sources": message("Sources"),
+    "waiting_lessons": message("Lessons waiting for a store"),
 }
 _EFFECTS = {
     "reads": message("only read"),

@@ -85,6 +85,21 @@ class RunToolRow(Row):
     calls: Mapped[int]
 
 
+class LessonRow(Row):
+    """What an ended run would have taught, had a store not been out of reach; its events say what. Removed when it has been learnt."""
+
+    __tablename__ = "waiting_lessons"
+    __table_args__ = (Index(None, "turn_at", "run_id"),)
+
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    kept_at: Mapped[datetime]
+    turn_at: Mapped[datetime]
+    """Those with the earliest are learnt first; later than ``kept_at`` for one that has failed and let others go first."""
+    tries: Mapped[int] = mapped_column(default=0, server_default="0")
+    worker: Mapped[str | None]
+    lease_until: Mapped[datetime | None]
+
+
 class SharedAnswerRow(Row):
     """A link by which other users see what a run answered. ``secret_hash``: SHA-256 of what stands in the link; ``with_calls``: what its calls sent and
     got is seen, too.

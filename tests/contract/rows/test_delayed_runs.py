@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from domain.errors import StoreUnreachableError, UnavailableError
+from domain.errors import StoreRefusedError, StoreUnreachableError, StoreVersionError, UnavailableError
 from domain.event import AnswerDelta, EventRecord
 from server.runs.agents import RunControl
 from server.runs.broker import EventBroker
@@ -27,6 +27,7 @@ class Store:
         self.away = True
         self.safe = safe
         self.error = error or StoreUnreachableError("graph: nothing answers there")
+        self.away_before = False
         self.begun: list[str] = []
         self.looked = 0
 
@@ -44,8 +45,9 @@ class Store:
         yield record(run_id, seq + 1, end())
 
     async def look(self) -> None:
+        """It goes away under the first run, unless it was ``away_before``."""
         self.looked += 1
-        if self.away:
+        if self.away and (self.begun or self.away_before):
             raise self.error
 
 
@@ -126,9 +128,54 @@ async def test_one_that_waits_for_the_store_can_be_cancelled(storage: Storage, c
     assert len(store.begun) == 1
 
 
-async def test_what_does_not_pass_by_itself_fails_at_once(storage: Storage, clock: Clock) -> None:
+@pytest.mark.parametrize(
+    "error", [UnavailableError("no answer within 3 seconds"), StoreRefusedError("the server refused the password")]
+)
+async def test_a_server_that_is_not_ready_takes_nothing_that_another_could_make(
+    storage: Storage, clock: Clock, error: UnavailableError
+) -> None:
+    """Two workers on one queue: the stores refuse one of them, from the beginning."""
+    ada, good, bad = await user(storage), Store(), Store(error=error)
+    good.away, bad.away_before = False, True
+    async with working(storage, bad.begin, EventBroker(), pace(), reach=bad.look):
+        first, _ = await run(storage, ada)
+
+        async def looked_for() -> bool:
+            return bad.looked > 3
+
+        await until(looked_for)
+        assert await told(storage, first.id) == []
+        async with working(storage, good.begin, EventBroker(), pace(), reach=good.look):
+            runs = [first.id, *[(await run(storage, ada))[0].id for _ in range(6)]]
+            assert {(await ended(storage, one)).outcome for one in runs} == {"answered"}
+    assert bad.begun == []
+    assert good.begun == runs
+
+
+async def test_a_run_whose_store_refuses_this_server_goes_on_with_another(storage: Storage, clock: Clock) -> None:
+    """The key is changed while the run is made: this server's is refused from then on, the other's is the new one."""
     made, _ = await run(storage, await user(storage))
-    store = Store(error=UnavailableError("the server refused the password"))
+    bad, good = Store(safe=2, error=StoreRefusedError("bolt://graph:7687: it refuses user 'neo4j'")), Store()
+    good.away = False
+    async with working(storage, bad.begin, EventBroker(), pace(), reach=bad.look):
+
+        async def put_back() -> bool:
+            return (await told(storage, made.id))[-1:] == ["run.delayed"]
+
+        await until(put_back)
+        said = (await storage.events.after(made.id))[-1].body
+        assert "a store refuses the server that took the run" in said
+        assert "bolt" not in said
+        assert "neo4j" not in said
+        clock.on(seconds=2)
+        async with working(storage, good.begin, EventBroker(), pace(), reach=good.look):
+            assert (await ended(storage, made.id)).outcome == "answered"
+    assert (await told(storage, made.id)).count("answer.delta") == 5
+
+
+async def test_what_no_server_could_make_fails_at_once(storage: Storage, clock: Clock) -> None:
+    made, _ = await run(storage, await user(storage))
+    store = Store(error=StoreVersionError("the index was written by another encoder"))
     async with working(storage, store.begin, EventBroker(), pace(), reach=store.look):
         assert (await ended(storage, made.id)).outcome == "failed"
     assert await told(storage, made.id) == ["run.finished"]
@@ -141,7 +188,7 @@ async def test_a_run_that_went_on_meanwhile_is_told_of_anew(storage: Storage, cl
 
     async def seen() -> None:
         """The store is there, and gone again when a run needs it."""
-        store.safe = 2
+        store.safe = 2 if store.begun else 0
 
     async def delayed(times: int) -> bool:
         clock.on(seconds=1)

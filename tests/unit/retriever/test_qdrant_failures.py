@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 import orjson
 import pytest
 
-from domain.errors import StoreVersionError, UnavailableError, UsageError
+from domain.errors import StoreRefusedError, StoreVersionError, UnavailableError, UsageError
 from retriever.backends.qdrant import QdrantIndex
 from retriever.backends.qdrant_connection import QdrantAddress
 from tests.contract.vector_index import A, point, unit
@@ -117,7 +117,7 @@ async def test_a_server_that_fails_later() -> None:
 async def test_a_refused_setup_leaves_it_shut_and_can_be_repeated(guarded_url: str) -> None:
     index = QdrantIndex(QdrantAddress(guarded_url, "wrong"))
     for _ in range(2):
-        with pytest.raises(UnavailableError, match="refuses the API key"):
+        with pytest.raises(StoreRefusedError, match="refuses the API key"):
             await index.setup("model", 8)
         with pytest.raises(UnavailableError, match="not open"):
             await index.count()

@@ -107,7 +107,7 @@ async def test_learning_twice_is_learning_once(memory: LongTermMemory) -> None:
     assert first is not None
     assert again is not None
     assert [(one.memory, one.good) for one in first.judged] == [(own[0], True)]
-    assert again.judged == ()
+    assert again.judged == first.judged
     assert (await graph.facts([A]))[A].ok == 1
     (found,) = await memory.recall(ASKED, 5, everything)
     assert (found.memory.good, found.memory.bad) == (1, 0)
@@ -189,6 +189,10 @@ async def test_a_store_that_is_down_takes_no_answer_away() -> None:
     told = [record async for record in taught(stream(kept), Learner(Down()))]
     assert isinstance(told[-2].event, WeightsLearned)
     assert "the graph is not there" in told[-2].event.error
+    assert told[-2].event.deferred == "", "nobody keeps it"
+    kept_for_later = [record async for record in taught(stream(kept), Learner(Down(), keeps=True))][-2].event
+    assert isinstance(kept_for_later, WeightsLearned)
+    assert kept_for_later.deferred == "waiting"
     assert told[-1].event == kept[-1].event
 
 

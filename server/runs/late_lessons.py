@@ -1,0 +1,193 @@
+"""Lessons that an outage prevented, learnt when the stores are back: once, in the order in which the runs ended, whichever server gets to them."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+from agent.learning.verdict import Told, judge, judged_of
+from agent.memory.long_term import LongTermMemory
+from domain.errors import FootpathError, PassingError, UnavailableError
+from domain.event import EventRecord
+from domain.learned import WeightsLearned
+from server.runs.agents import WORDED, Agents
+from server.runs.conversation_context import runs_before
+from server.runs.given_files import files_of
+from server.runs.given_plans import without_documents
+from server.runs.journal import as_stored, records_of
+from server.storage.lessons import WaitingLesson
+from server.storage.runs import Run
+from server.storage.shielded import shielded
+from server.storage.storage import Storage
+from wiring.runs import Lesson, learn_later
+
+_log = logging.getLogger(__name__)
+
+MOST = 10_000
+"""Lessons that wait; beyond that the oldest are dropped."""
+LONGEST = timedelta(days=30)
+"""How long a lesson waits before it is dropped."""
+TRIES = 5
+"""So often one is tried before those after it have their turn: it may be the lesson that is at fault, not the store."""
+_LEASE = timedelta(seconds=120)
+_SECONDS = 90.0
+"""For learning one; less than the lease, so that no other server learns the same at the same time."""
+_POLL, _LONGEST_PAUSE = 5.0, 30.0
+
+
+class LateLearner:
+    """One process's, called ``worker``. ``ready`` raises ``UnavailableError`` while a store is out of reach."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        agents: Agents,
+        worker: str,
+        ready: Callable[[], Awaitable[None]],
+        poll: float = _POLL,
+    ) -> None:
+        self._storage = storage
+        self._agents = agents
+        self._worker = worker
+        self._ready = ready
+        self._poll = poll
+
+    async def work(self) -> None:
+        """Learn what waits, until cancelled."""
+        pause = self._poll
+        while True:
+            await asyncio.sleep(pause)
+            try:
+                held_up = not await self.learn_waiting()
+            except FootpathError as error:
+                _log.warning("waiting lessons could not be looked for: %s", error)
+                held_up = True
+            except Exception:  # noqa: BLE001  # a defect of ours must not end it for good
+                _log.exception("waiting lessons could not be learnt")
+                held_up = True
+            pause = min(2 * pause, max(self._poll, _LONGEST_PAUSE)) if held_up else self._poll
+
+    async def learn_waiting(self) -> bool:
+        """Learn what waits as far as the stores allow. False: some lessons wait for them still. Raises as the rows do."""
+        count = await self._storage.lessons.count()
+        if not count:
+            return True
+        try:
+            await self._ready()
+        except UnavailableError as error:
+            _log.info("%d lessons wait for the stores: %s", count, error)
+            return False
+        learnt = 0
+        while (waiting := await self._storage.lessons.claim(self._worker, _LEASE)) is not None:
+            if not await self._end(waiting, crowded=count - learnt > MOST):
+                break
+            learnt += 1
+        left = await self._storage.lessons.count()
+        if learnt:
+            _log.info("%d lessons that an outage had held up are dealt with; %d wait", learnt, left)
+        return not left
+
+    async def _end(self, waiting: WaitingLesson, *, crowded: bool) -> bool:
+        """Whether it waits no more. Whatever happens, it is let go of."""
+        try:
+            old = crowded or self._storage.sources.now() - waiting.kept_at > LONGEST
+            async with asyncio.timeout(_SECONDS):
+                return await self._learn(waiting.run_id, old=old)
+        except (UnavailableError, TimeoutError) as error:
+            _log.warning("the lesson of run %s waits on: %s", waiting.run_id, str(error) or "it took too long")
+            return False
+        finally:
+            last = waiting.tries % TRIES == 0
+            await shielded(self._storage.lessons.put_back(waiting.run_id, self._worker, last=last))
+
+    async def _learn(self, run_id: str, *, old: bool) -> bool:
+        run = await self._storage.runs.get(run_id)
+        if run is None:
+            return True  # and so is its lesson
+        records = await self._records(run_id)
+        place = next((one for one in reversed(records) if isinstance(one.event, WeightsLearned)), None)
+        learned: WeightsLearned | None = None
+        if place is not None and isinstance(place.event, WeightsLearned):
+            learned = place.event.model_copy(update={"deferred": "dropped"})
+            if not old:
+                learned = await self._learned_or_dropped(run, records, place.event)
+        if learned is None or learned.deferred == "dropped":
+            _log.warning("the lesson of run %s is dropped: %s", run_id, learned.error if learned else "no events")
+        event = as_stored(place.model_copy(update={"event": learned})) if place and learned else None
+        end = await self._storage.lessons.finish(run_id, self._worker, event, run.verdict_changes)
+        if end == "gone" and learned is not None:
+            await forget_learned(self._agents, run.user_id, run_id, [learned])
+        return end in ("ended", "gone")
+
+    async def _learned_or_dropped(
+        self, run: Run, records: Sequence[EventRecord], before: WeightsLearned
+    ) -> WeightsLearned:
+        """As :meth:`_learned`; what no later try would mend ends the lesson, so that others are not held up. Raises ``UnavailableError``."""
+        try:
+            return await self._learned(run, records, before)
+        except UnavailableError:
+            raise
+        except FootpathError as error:
+            why = f"{error.code}: {error}"
+        except Exception as error:  # noqa: BLE001  # a defect of ours; told in the event
+            _log.exception("the lesson of run %s could not be learnt", run.id)
+            why = f"internal: {type(error).__name__}; the log has the details"
+        return before.model_copy(update={"error": why, "deferred": "dropped"})
+
+    async def _learned(self, run: Run, records: Sequence[EventRecord], before: WeightsLearned) -> WeightsLearned:
+        """What it teaches, and what its user has said of it meanwhile. Raises ``PassingError`` where it has to wait on."""
+        container = await self._agents.seen_by(run.user_id)
+        lesson = Lesson(
+            [one for one in records if one.event is not before],
+            run.user_id,
+            alone=not await runs_before(run, self._storage) and not (await files_of(run, self._storage)).all,
+            planned=not run.settings.get("stop_at_plan"),
+            remembers=bool(run.settings.get(WORDED, True)),
+            solves=without_documents(run) is None,
+        )
+        found = await learn_later(container, lesson) or WeightsLearned()
+        if found.deferred == "waiting":
+            raise PassingError(found.error)
+        if before.transitions or before.tools:  # as they were applied at the run's end, scored by its policy
+            found = found.model_copy(update={"transitions": before.transitions, "tools": before.tools})
+        learned = found.model_copy(update={"deferred": "dropped" if found.error else "learnt"})
+        if run.verdict is not None and not found.error:
+            memory = LongTermMemory(await container.memories(), await container.embedder(), run.user_id)
+            told = Told(container.graph, memory, await container.solutions(run.user_id), container.weights)
+            of = judged_of([_with(one, before, learned) for one in records], run.user_id)
+            await judge(of, None, run.verdict, told, run.verdict_changes)
+        return learned
+
+    async def _records(self, run_id: str) -> list[EventRecord]:
+        found: list[EventRecord] = []
+        while page := await self._storage.events.after(run_id, found[-1].seq if found else 0):
+            found += await records_of(page)
+        return found
+
+
+def _with(record: EventRecord, before: WeightsLearned, learned: WeightsLearned) -> EventRecord:
+    return record.model_copy(update={"event": learned}) if record.event is before else record
+
+
+async def forget_learned(agents: Agents, user_id: str, run_id: str, learned: Sequence[WeightsLearned]) -> None:
+    """Forget the memory of a request, and a solution of its user's own that no other run has borne out. Raises ``UnavailableError``."""
+    if kept := [one for event in learned for one in event.remembered]:
+        await (await (await agents.container()).memories()).remove(kept)
+    if solved := [one for event in learned for one in event.solutions]:
+        library = await (await agents.container()).solutions(user_id)
+        found = await library.get(solved)
+        await library.forget([one.id for one in found.values() if one.owner == user_id and set(one.runs) <= {run_id}])
+
+
+@asynccontextmanager
+async def learning_late(
+    storage: Storage, agents: Agents, worker: str, ready: Callable[[], Awaitable[None]]
+) -> AsyncGenerator[None]:
+    """At work until the end; what is under way then is left to the next server."""
+    task = asyncio.create_task(LateLearner(storage, agents, worker, ready).work())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
