@@ -63,8 +63,7 @@ def _choose_store(started: Children, store: Path | None, playground_port: int, h
 
 def _serve_shared(settings: Settings, store: Path | None) -> dict[str, str]:
     """Say which stores are served: the server goes by the settings, so that what was made in a folder here would lie beside them."""
-    urls = {"FOOTPATH_GRAPH_URL": settings.graph_url, "FOOTPATH_VECTOR_URL": settings.vector_url}
-    named = " and ".join(name for name, url in urls.items() if url)
+    named = " and ".join(f"FOOTPATH_{one.upper()}" for one in ("graph_url", "vector_url") if getattr(settings, one))
     if store is not None:
         raise UsageError(
             f"--store {store} would not be served: {named} name the servers that hold the store. Leave --store out to serve "
@@ -72,11 +71,9 @@ def _serve_shared(settings: Settings, store: Path | None) -> dict[str, str]:
         )
     if not settings.graph_url:
         StoreFolder(settings.store).open(create=False)
-    print(
-        f"serving the store of the settings: the graph in {settings.graph_url or settings.store}, the vectors in "
-        f"{settings.vector_url or settings.store}. The playground is not started; add an API on the page, under Sources, or with scripts/build_graph.py",
-        file=sys.stderr,
-    )
+    graph, vectors = settings.graph_url or settings.store, settings.vector_url or settings.store
+    told = "The playground is not started; add an API on the page, under Sources, or with scripts/build_graph.py"
+    print(f"serving the store of the settings: the graph in {graph}, the vectors in {vectors}. {told}", file=sys.stderr)
     return {}
 
 

@@ -1,4 +1,4 @@
-"""The events of runs, numbered from 1 without gaps. What was appended is never changed."""
+"""The events of runs, numbered from 1 without gaps. What was appended is never changed, but for a lesson that waited: what was learnt takes its place."""
 
 from collections.abc import Sequence
 
