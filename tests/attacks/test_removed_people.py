@@ -56,7 +56,7 @@ async def lives(world: World, who: str) -> None:
     async def over() -> bool:
         return (await call(world, who, "GET", f"/runs/{run}"))["status"] == "finished"
 
-    await until(over)
+    await until(over, 60)
     program = {
         "text": TEXT,
         "tools": {"tell_time": CLOCK.tool("tell_time")},
