@@ -37,7 +37,7 @@ SAMPLES = ROOT / "deploy"
 NAME = "footpath.example.com"
 BROWSER = "127.0.0.2"
 """Where requests come from, which the proxies do not."""
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [pytest.mark.timeout(180), pytest.mark.outer]
 
 
 @dataclass(frozen=True)
