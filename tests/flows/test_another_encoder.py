@@ -131,7 +131,7 @@ async def test_another_encoder_is_refused_until_its_vectors_are_switched_to(plac
         before = await found(settings(place))
         done = await reindex(settings=changed)
         assert (done.tools == done.embedded > 10, done.refused, done.dropped) == (True, "", ())
-        assert done.kept.startswith("footpath-minilm-2")
+        assert done.kept.startswith("footpath-minilm-3")
         assert done.compared is not None
         assert (done.compared.figures, 0 < done.compared.overlap < 1) == ({}, True)
         assert set(await found(changed)) & set(before)
@@ -186,7 +186,7 @@ async def test_a_third_encoder_waits_until_the_former_vectors_are_dropped(place:
     async with service() as (_, second), service(name="others") as (server, third):
         before = await found(settings(place))
         await reindex(settings=settings(place, second))
-        with pytest.raises(ConflictError, match=r"footpath-minilm-2\S* are kept .*--step drop"):
+        with pytest.raises(ConflictError, match=r"footpath-minilm-3\S* are kept .*--step drop"):
             await reindex(settings=settings(place, third))
         assert server.requests == []
         done = await reindex(settings=settings(place, second))
