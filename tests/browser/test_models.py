@@ -59,11 +59,9 @@ def test_a_model_is_added_tried_and_asked(
         fills(page, "Model", model.model)
         fills(page, "Name", "Large")
         fills(page, "Key, where it wants one", "sk-wrong")
-        presses(page, "Test")
-        expect(page.get_by_text("the endpoint wants another key")).to_be_visible()
+        tries(page, "the endpoint wants another key")
         fills(page, "Key, where it wants one", KEY)
-        presses(page, "Test")
-        expect(page.get_by_text("It works.")).to_be_visible()
+        tries(page, "It works.")
         in_all_lights(page, "model-tested")
         presses(page, "Save")
         expect(page.get_by_role("heading", name="Large")).to_be_visible()
@@ -90,3 +88,16 @@ def fills(page: Page, label: str, text: str) -> None:
     field.fill(text)
     field.press("Tab")
     drawn(page)
+
+
+def tries(page: Page, told: str) -> None:
+    """Press *Test* until its result is there: a press while the page is drawn anew is lost, and a person presses again."""
+    result = page.get_by_text(told)
+    for _ in range(3):
+        presses(page, "Test")
+        try:
+            expect(result).to_be_visible(timeout=15_000)
+        except AssertionError:
+            continue
+        return
+    expect(result).to_be_visible()
