@@ -6,7 +6,6 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 from urllib.parse import urlsplit
-from uuid import uuid4
 
 import pytest
 
@@ -16,7 +15,6 @@ from tests.delayed import Delay, delayed
 from tests.flows.served import INHABITANTS, Client, Place, catalogue_at, registered, serving
 from tests.playing import running_playground
 from tests.servers.neo4j.server import Neo4jServer
-from tests.servers.qdrant.places import QdrantPlace
 from wiring.build import BuildOptions, build
 from wiring.settings import Settings
 
@@ -45,8 +43,8 @@ def settings_at(neo4j: int, qdrant: int, grpc: int, password: str, collection: s
     }
 
 
-def asked(user: Client, request: str) -> float:
-    """Seconds from the request to the end of its run, which answers."""
+def ask_and_wait(user: Client, request: str) -> float:
+    """Return the seconds from the request to the end of its run, which answers."""
     conversation = user.call("POST", "/conversations", {}).json()["id"]
     began = time.perf_counter()
     run = user.call("POST", f"/conversations/{conversation}/runs", {"request": request}).json()["id"]
@@ -60,13 +58,13 @@ def measure(user: Client, name: str, far: list[Delay], near: list[Delay]) -> Non
     """Ask everything while some servers are far."""
     for one in (*far, *near):
         one.seconds = ONE_WAY if one in far else 0.0
-    asked(user, REQUESTS[0])
+    ask_and_wait(user, REQUESTS[0])
     seconds, trips = list[float](), list[int]()
     for request in REQUESTS:
         time.sleep(1)  # what follows a run's end is over
         for one in far:
             one.reset()
-        seconds.append(asked(user, request))
+        seconds.append(ask_and_wait(user, request))
         trips.append(sum(len(one.requests) for one in far))
     of_each = f"{min(trips)} to {max(trips)} round trips a run" if far else ""
     print(f"{name}: {median(seconds):.1f} s ({min(seconds):.1f} to {max(seconds):.1f}) {of_each}")
@@ -74,11 +72,11 @@ def measure(user: Client, name: str, far: list[Delay], near: list[Delay]) -> Non
 
 @pytest.mark.parametrize("by_grpc", [False, True], ids=["rest", "grpc"])
 async def test_runs_far_from_neo4j_and_qdrant(
-    neo4j_server: Neo4jServer, qdrant_server: QdrantPlace, tmp_path: Path, *, by_grpc: bool
+    neo4j_server: Neo4jServer, qdrant_settings: dict[str, str], tmp_path: Path, *, by_grpc: bool
 ) -> None:
     """Each request was asked twice before, so that its solution is known. A server's gRPC port is the one after that of HTTP."""
     neo4j_server.wipe()
-    port, collection = urlsplit(qdrant_server.url).port or 6333, f"test-{uuid4().hex[:12]}"
+    port, collection = urlsplit(qdrant_settings["vector_url"]).port or 6333, qdrant_settings["vector_collection"]
     parts: dict[str, Any] = {"password": neo4j_server.password, "collection": collection, "by_grpc": by_grpc}
     with ExitStack() as stack:
         address = stack.enter_context(running_playground())
@@ -94,7 +92,7 @@ async def test_runs_far_from_neo4j_and_qdrant(
         server, _ = stack.enter_context(serving(place, home, **variables))
         user = registered(server)
         for request in REQUESTS * 2:
-            asked(user, request)
+            ask_and_wait(user, request)
         print()
         measure(user, "nothing far", [], [neo4j, qdrant, grpc])
         measure(user, "Neo4j far", [neo4j], [qdrant, grpc])

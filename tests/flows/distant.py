@@ -1,4 +1,4 @@
-"""A server whose PostgreSQL is at the other end of a line, and what is asked of it to count round trips and seconds."""
+"""A server whose PostgreSQL is far away, and what is asked of it to count round trips and seconds."""
 
 import asyncio
 import time
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from server.storage.migrate import migrate
+from tests.delayed import Delay, delayed
 from tests.flows.served import INHABITANTS, PASSWORD, Client, Place, registered, serving
-from tests.servers.line import Line, line
 from tests.servers.postgres.databases import new_database
 from tests.servers.postgres.server import PostgresServer
 
@@ -19,15 +19,16 @@ class DistantServer:
     """One server, and somebody who is logged in there."""
 
     client: Client
-    cable: Line
+    traffic: Delay
     start: tuple[int, float]
     """Round trips and seconds from the start of the process to its first line."""
 
     def measure(self, work: Callable[[], object]) -> tuple[int, float]:
         """Return the round trips and the seconds that something takes, those of the server's own polling included."""
-        before, began = self.cable.round_trips, time.perf_counter()
+        self.traffic.reset()
+        began = time.perf_counter()
         work()
-        return self.cable.round_trips - before, time.perf_counter() - began
+        return len(self.traffic.requests), time.perf_counter() - began
 
     def log_in(self) -> None:
         answer = self.client.call("POST", "/auth/login", {"name": "ada", "password": PASSWORD})
@@ -60,19 +61,19 @@ class DistantServer:
 def serving_at_distance(
     server: PostgresServer, place: Place, home: Path, delay: float = 0.0
 ) -> Generator[DistantServer]:
-    """A server with an empty database, over a line with ``delay`` seconds each way. The solution of its user's request is known."""
+    """A server with an empty database, ``delay`` seconds away, one way. The solution of its user's request is known."""
     database = new_database(server)
     with asyncio.Runner() as runner:
         name = runner.run(database.__aenter__())
         try:
             runner.run(migrate(server.url(name)))
-            with line(server.port, delay) as cable:
-                url = server.url(name).replace(f":{server.port}/", f":{cable.port}/")
+            with delayed(server.port, delay) as traffic:
+                url = server.url(name).replace(f":{server.port}/", f":{traffic.port}/")
                 began = time.perf_counter()
                 variables = {"FOOTPATH_LEASE_SECONDS": "15", "FOOTPATH_USER_RUNS": "100"}
                 with serving(place, home, FOOTPATH_DATABASE_URL=url, **variables) as (address, _):
-                    start = cable.round_trips, time.perf_counter() - began
-                    distant = DistantServer(registered(address), cable, start)
+                    start = len(traffic.requests), time.perf_counter() - began
+                    distant = DistantServer(registered(address), traffic, start)
                     distant.run()
                     yield distant
         finally:

@@ -11,7 +11,6 @@ import shutil
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NoReturn, cast
-from uuid import uuid4
 
 import pytest
 from xdist.scheduler import LoadFileScheduling  # pyright: ignore[reportMissingTypeStubs]
@@ -149,9 +148,8 @@ def qdrant_server(run_qdrant: Callable[..., AbstractContextManager[QdrantServer]
 @pytest.fixture
 def qdrant_settings(qdrant_server: QdrantPlace) -> Iterator[dict[str, str]]:
     """Settings of collections of a test's own on it; they go at the end."""
-    name = f"test-{uuid4().hex[:12]}"
-    yield qdrant_server.settings(name)
-    qdrant_server.wipe(name)
+    with qdrant_server.collections() as name:
+        yield qdrant_server.settings(name)
 
 
 def _has_qdrant() -> bool:

@@ -5,7 +5,6 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
@@ -98,9 +97,9 @@ async def test_neo4j_is_asked_seldom(neo4j_server: Neo4jServer, tmp_path: Path, 
             assert exceeding(await counted(container, traffic), most) == {}
 
 
-async def test_qdrant_is_asked_seldom(qdrant_server: QdrantPlace, tmp_path: Path, playground: str) -> None:
-    with delayed(int(qdrant_server.url.rpartition(":")[2])) as traffic:
-        server = {"vector_url": f"http://127.0.0.1:{traffic.port}", "vector_collection": f"test-{uuid4().hex[:12]}"}
+async def test_qdrant_is_asked_seldom(qdrant_settings: dict[str, str], tmp_path: Path, playground: str) -> None:
+    with delayed(int(qdrant_settings["vector_url"].rpartition(":")[2])) as traffic:
+        server = {**qdrant_settings, "vector_url": f"http://127.0.0.1:{traffic.port}"}
         async with opened(tmp_path, playground, **server) as container:
             most = {"looking for news": 2, "search": 7, "offer": 6, "known run": 9, "new run": 18}
             assert exceeding(await counted(container, traffic), most) == {}

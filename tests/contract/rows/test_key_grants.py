@@ -207,6 +207,17 @@ async def test_a_key_that_is_put_anew_meanwhile_is_not_overwritten(
     assert await storage.tool_keys.value(ada, "things") == "plain"
 
 
+async def revoked(
+    storage: Storage, fake: FakeAuthorizationServer, clock: ManualClock, fresh: Renewals
+) -> tuple[str, str]:
+    """A user, and the access token of ``things`` that was obtained for them and that no host takes any more."""
+    ada = await ended(storage, fake, clock)
+    first = await fresh.token(ada, "things")
+    assert first is not None
+    fake.revoke()
+    return ada, first
+
+
 async def test_who_reads_the_rows_just_before_a_renewal_is_told_of_the_new_token(
     storage: Storage,
     clock: ManualClock,
@@ -214,11 +225,8 @@ async def test_who_reads_the_rows_just_before_a_renewal_is_told_of_the_new_token
     exchange: GuardedExchange,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    ada = await ended(storage, fake, clock)
     fresh = renewals(storage, exchange)
-    first = await fresh.token(ada, "things")
-    assert first is not None
-    fake.revoke()
+    ada, first = await revoked(storage, fake, clock, fresh)
     get, read, go_on = storage.key_grants.get, asyncio.Event(), asyncio.Event()
 
     async def late(owner: str, name: str) -> KeptGrant | None:
@@ -240,11 +248,8 @@ async def test_who_reads_the_rows_just_before_a_renewal_is_told_of_the_new_token
 async def test_a_token_that_a_host_refuses_is_renewed_once_for_all_who_were_refused(
     storage: Storage, clock: ManualClock, fake: FakeAuthorizationServer, exchange: GuardedExchange
 ) -> None:
-    ada = await ended(storage, fake, clock)
     fresh = renewals(storage, exchange)
-    first = await fresh.token(ada, "things")
-    assert first is not None
-    fake.revoke()
+    ada, first = await revoked(storage, fake, clock, fresh)
     assert await asyncio.gather(*(fresh.refused(ada, "things", first) for _ in range(TASKS))) == [True] * TASKS
     assert len(fake.asked) == 2
     second = await fresh.token(ada, "things")

@@ -1,7 +1,7 @@
 """Where a Qdrant server for tests is, and indexes and memories with collections of their own on it."""
 
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager, closing
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
 from uuid import uuid4
 
@@ -25,53 +25,59 @@ class QdrantPlace:
         """Where a client looks for gRPC."""
         return QdrantAddress(self.url, prefer_grpc=True).port_of_grpc
 
+    @contextmanager
+    def collections(self) -> Generator[str]:
+        """A name that no other collection's begins with; those whose names do go at the end."""
+        name = f"test-{uuid4().hex[:12]}"
+        try:
+            yield name
+        finally:
+            self._wipe(name)
+
     @asynccontextmanager
     async def indexes(self) -> AsyncGenerator[MakeIndex]:
         """Makes indexes that share collections nobody else has; the collections go at the end."""
-        name, made = f"test-{uuid4().hex[:12]}", list[QdrantIndex]()
+        made = list[QdrantIndex]()
+        with self.collections() as name:
 
-        def make(*, prefer_grpc: bool = False, **options: bool) -> QdrantIndex:
-            made.append(QdrantIndex(QdrantAddress(self.url, self.api_key, prefer_grpc), name=name, **options))
-            return made[-1]
+            def make(*, prefer_grpc: bool = False, **options: bool) -> QdrantIndex:
+                made.append(QdrantIndex(QdrantAddress(self.url, self.api_key, prefer_grpc), name=name, **options))
+                return made[-1]
 
-        try:
-            yield make
-        finally:
-            for index in made:
-                await index.close()
-            self.wipe(name)
+            try:
+                yield make
+            finally:
+                for index in made:
+                    await index.close()
 
     @asynccontextmanager
     async def memories(self, *, prefer_grpc: bool = False) -> AsyncGenerator[QdrantMemories]:
         """A memory store, set up and empty; its collections go at the end."""
-        name = f"test-{uuid4().hex[:12]}"
-        store = QdrantMemories(QdrantAddress(self.url, self.api_key, prefer_grpc=prefer_grpc), name=name)
-        try:
-            await store.setup()
-            yield store
-        finally:
-            await store.close()
-            self.wipe(name)
+        with self.collections() as name:
+            store = QdrantMemories(QdrantAddress(self.url, self.api_key, prefer_grpc=prefer_grpc), name=name)
+            try:
+                await store.setup()
+                yield store
+            finally:
+                await store.close()
 
     @asynccontextmanager
     async def patterns(self, *, prefer_grpc: bool = False) -> AsyncGenerator[QdrantPatterns]:
         """An index of patterns, set up and empty; its collections go at the end."""
-        name = f"test-{uuid4().hex[:12]}"
-        index = QdrantPatterns(QdrantAddress(self.url, self.api_key, prefer_grpc=prefer_grpc), name=name)
-        try:
-            await index.setup()
-            yield index
-        finally:
-            await index.close()
-            self.wipe(name)
+        with self.collections() as name:
+            index = QdrantPatterns(QdrantAddress(self.url, self.api_key, prefer_grpc=prefer_grpc), name=name)
+            try:
+                await index.setup()
+                yield index
+            finally:
+                await index.close()
 
     def settings(self, name: str) -> dict[str, str]:
         """Settings of a product whose vectors are in collections called ``name`` and so on."""
         key = {"vector_api_key": self.api_key} if self.api_key else {}
         return {"vector_url": self.url, "vector_collection": name, **key}
 
-    def wipe(self, name: str) -> None:
-        """Delete the collections whose names begin so."""
+    def _wipe(self, name: str) -> None:
         with closing(
             QdrantClient(url=self.url, headers={"api-key": self.api_key}, check_compatibility=False)
         ) as client:

@@ -4,7 +4,6 @@ from collections.abc import AsyncGenerator
 from dataclasses import astuple, dataclass, field
 from math import cos, sin
 from typing import Any
-from uuid import uuid4
 
 import httpx
 import pytest
@@ -14,7 +13,6 @@ from domain.memory import Memory
 from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_memories import QdrantMemories
 from tests.contract.memory_store import ENCODER, filled, memory
-from tests.servers.qdrant.places import QdrantPlace
 
 AT_ONCE = 100
 
@@ -58,8 +56,8 @@ class Server:
 
 
 @pytest.fixture
-async def server(qdrant_server: QdrantPlace, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Server]:
-    server = Server(qdrant_server.url, f"test-{uuid4().hex[:12]}")
+async def server(qdrant_settings: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Server:
+    server = Server(qdrant_settings["vector_url"], qdrant_settings["vector_collection"])
     send = httpx.AsyncClient.send
 
     async def sent(client: httpx.AsyncClient, request: httpx.Request, **options: Any) -> httpx.Response:
@@ -68,8 +66,7 @@ async def server(qdrant_server: QdrantPlace, monkeypatch: pytest.MonkeyPatch) ->
         return answer
 
     monkeypatch.setattr(httpx.AsyncClient, "send", sent)
-    yield server
-    qdrant_server.wipe(server.name)
+    return server
 
 
 @pytest.fixture
