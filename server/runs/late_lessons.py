@@ -105,7 +105,8 @@ class LateLearner:
         run = await self._storage.runs.get(run_id)
         if run is None:
             return True  # and so is its lesson
-        records = await self._records(run_id)
+        pages = self._storage.events.pages(run_id)
+        records = [record async for page in pages for record in await records_of(page)]
         place = next((one for one in reversed(records) if isinstance(one.event, WeightsLearned)), None)
         learned: WeightsLearned | None = None
         if place is not None and isinstance(place.event, WeightsLearned):
@@ -158,12 +159,6 @@ class LateLearner:
             of = judged_of([_with(one, before, learned) for one in records], run.user_id)
             await judge(of, None, run.verdict, told, run.verdict_changes)
         return learned
-
-    async def _records(self, run_id: str) -> list[EventRecord]:
-        found: list[EventRecord] = []
-        while page := await self._storage.events.after(run_id, found[-1].seq if found else 0):
-            found += await records_of(page)
-        return found
 
 
 def _with(record: EventRecord, before: WeightsLearned, learned: WeightsLearned) -> EventRecord:

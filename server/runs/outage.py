@@ -51,14 +51,13 @@ class Outage:
             _log.warning("no runs are taken: %s", reason)
             self._watching = asyncio.create_task(self._watch())
 
-    async def check(self) -> bool:
-        """Look before runs are taken, and return whether they may be.
+    async def check(self) -> None:
+        """Look before runs are taken.
 
         A run that is taken and put back again has lost time, and has found nothing out that a look does not.
         """
         if not self.lasts and (reason := await self._find_reason()) is not None:
             self.begin(reason)
-        return not self.lasts
 
     async def close(self) -> None:
         """Look no more."""

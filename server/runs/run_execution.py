@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -25,7 +25,6 @@ from server.watching import secrecy
 from server.watching.logs import RUN_ID
 
 _log = logging.getLogger(__name__)
-_PAGE = 500
 _AWAY = "a store is out of reach"
 _REFUSED = "a store refuses the server that took the run"
 Stored = Callable[[Run, EventRecord], None]
@@ -119,7 +118,8 @@ class RunExecution:
         secrecy.begin()
         _log.info("taken up: planner %s, policy %s", self._run.planner, self._run.policy)
         try:
-            past = [record async for record in self._past()]
+            pages = self._storage.events.pages(self._run.id)
+            past = [record async for page in pages for record in await records_of(page)]
             self._note(past)
             self._broker.begin(self._run.id, self._seq)
             if self._end is None and not self._cancelled and not self._left:
@@ -187,13 +187,6 @@ class RunExecution:
         self._left = "put back"
         pause, trying = self._retry_wait.pause(waited), self._retry_wait.whole - waited
         await self._storage.held.put_back(self._run.id, self._worker, pause, trying)
-
-    async def _past(self) -> AsyncIterator[EventRecord]:
-        after = 0
-        while page := await self._storage.events.after(self._run.id, after, _PAGE):
-            for record in await records_of(page):
-                yield record
-            after = page[-1].seq
 
     def _note(self, records: list[EventRecord]) -> None:
         for record in records:

@@ -1,6 +1,6 @@
 """The events of runs, numbered from 1 without gaps. What was appended is never changed, but for a lesson that waited: what was learnt takes its place."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 
 from sqlalchemy import func, insert, select
 
@@ -41,6 +41,13 @@ class RunEvents:
         chosen = (EventRow.run_id == run_id) & (EventRow.seq > seq)
         statement = select(EventRow).where(chosen).order_by(EventRow.seq).limit(limit)
         return await self._database.read(lambda session: [_event(row) for row in session.scalars(statement)])
+
+    async def pages(self, run_id: str, size: int = 500) -> AsyncIterator[list[StoredEvent]]:
+        """All of a run's events in order, ``size`` at a time."""
+        after = 0
+        while page := await self.after(run_id, after, size):
+            yield page
+            after = page[-1].seq
 
     async def of_run(self, run_id: str, kinds: Sequence[str]) -> list[StoredEvent]:
         """A run's events of these kinds, in order."""

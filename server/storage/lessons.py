@@ -58,13 +58,13 @@ class WaitingLessons:
         """Let go of it, to be taken again by any. ``last``: after all others that wait, which it has held up."""
         values = {"worker": None, "lease_until": None} | ({"turn_at": self._clock()} if last else {})
         await self._database.write(
-            lambda session: session.execute(update(LessonRow).where(_held(run_id, worker)).values(values))
+            lambda session: session.execute(update(LessonRow).where(_held(run_id, worker)).values(values)), single=True
         )
 
     async def release(self, workers: Sequence[str]) -> None:
         """Put back what workers that are no more had in hand."""
         free = update(LessonRow).where(LessonRow.worker.in_(workers)).values(worker=None, lease_until=None)
-        await self._database.write(lambda session: session.execute(free))
+        await self._database.write(lambda session: session.execute(free), single=True)
 
     async def finish(self, run_id: str, worker: str, event: StoredEvent | None, verdict_changes: int) -> LessonEnd:
         """Let it wait no more. ``event``: takes the place of the one that said it waits; ``verdict_changes``: those that were reckoned with."""

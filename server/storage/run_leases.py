@@ -1,7 +1,7 @@
 """Runs in the hands of workers: taken, held by a lease, put down, ended."""
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, func, literal, or_, select, update
@@ -43,9 +43,7 @@ class HeldRuns:
         cancelled, or tried for long enough.
         """
         at = self._clock()
-        due = or_(RunRow.not_before.is_(None), RunRow.not_before <= at, RunRow.cancel_at.is_not(None))
-        if ending:
-            due = or_(RunRow.cancel_at.is_not(None), RunRow.tried_until <= at)
+        due = or_(RunRow.cancel_at.is_not(None), RunRow.tried_until <= at) if ending else _is_due(at)
         free = next_runs(worker, at, limit, due, of_one)
         held: dict[str, Any] = {
             "worker": worker,
@@ -65,14 +63,9 @@ class HeldRuns:
     async def has_due(self) -> bool:
         """Whether there may be a run to be taken up now."""
         at = self._clock()
-        due = or_(RunRow.not_before.is_(None), RunRow.not_before <= at, RunRow.cancel_at.is_not(None))
-        queued = select(RunRow.id).where(RunRow.status == "queued", due).limit(1)
-        left = select(RunRow.id).where(is_lost(at)).limit(1)
-
-        def found(session: Session) -> bool:
-            return session.scalar(queued) is not None or session.scalar(left) is not None
-
-        return await self._database.read(found)
+        queued = select(RunRow.id).where(RunRow.status == "queued", _is_due(at)).exists()
+        left = select(RunRow.id).where(is_lost(at)).exists()
+        return bool(await self._database.read(lambda session: session.scalar(select(or_(queued, left)))))
 
     async def renew(self, worker: str, lease: timedelta) -> set[str]:
         """Go on holding all that this worker holds; their ids. What is missing was lost."""
@@ -168,6 +161,11 @@ class HeldRuns:
         queued = update(RunRow).where(theirs).values(status="queued", worker=None, lease_until=None)
         async with self._database.writing() as session:
             return len((await session.scalars(queued.returning(RunRow.id))).all())
+
+
+def _is_due(at: datetime) -> ColumnElement[bool]:
+    """It was not put back for later, or its end is asked for."""
+    return or_(RunRow.not_before.is_(None), RunRow.not_before <= at, RunRow.cancel_at.is_not(None))
 
 
 def _held(run_id: str, worker: str) -> ColumnElement[bool]:
