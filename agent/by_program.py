@@ -1,6 +1,6 @@
 """A request served by programs: by a solution that is taken for it, else, where its planner is one that writes, over what is offered for it."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from agent.conversation import EarlierRun
@@ -12,13 +12,12 @@ from agent.programs.serving import Serving
 from agent.programs.verdict import worse
 from agent.resume import Line
 from agent.run_context import RunDeps
-from agent.scheduler import closing
 from agent.solutions.choosing import Chosen, choose
 from agent.solutions.for_authors import shown_to_author
 from agent.solutions.taking import Took, as_text, take
 from agent.subtask_progress import Progress
 from agent.text import clean
-from domain.event import Event, PathEnded, ProgramEnded, ProgramStarted
+from domain.event import PathEnded, ProgramEnded, ProgramStarted
 from domain.tool import ToolDoc
 
 _WHOLE = 1_000_000
@@ -54,7 +53,7 @@ class ByProgram:
         self.first: ProgramEnded | None = None
         self.why_not = ""
 
-    async def events(self) -> AsyncIterator[Event]:
+    async def serve(self) -> None:
         """What is taken, what is offered and written, and what that comes to; the best end stands."""
         took = Took()
         if self._deps.takes_solutions:
@@ -63,21 +62,17 @@ class ByProgram:
                     self._asked, self._deps, self._past, self._progress.meter, follow_up=bool(self._follow_up)
                 )
         if took.told is not None:
-            yield took.told
-            async with closing(self._taken(took)) as events:
-                async for event in events:
-                    yield event
+            await self._calling.tell(took.told)
+            await self._run_taken(took)
             if self.over:
                 return
         if not self._deps.by_program:
             return
-        async with closing(self._written(took)) as events:
-            async for event in events:
-                yield event
+        await self._write(took)
         if self.over and self.first is not None and worse(self._progress.program, self.first):
-            yield self.first
+            await self._calling.tell(self.first)
 
-    async def _taken(self, took: Took) -> AsyncIterator[Event]:
+    async def _run_taken(self, took: Took) -> None:
         """A solution's text, run once as it stands. Where it does not serve, all goes on as if there were none, unless it has changed or asked something."""
         tools = await self._tools_of(took)
         if not tools:
@@ -89,9 +84,7 @@ class ByProgram:
             wider=False,
         )
         serving = self._serving(given, replace(self._deps, offer_tokens=_WHOLE))
-        async with closing(serving.events(tools)) as events:
-            async for event in events:
-                yield event
+        await serving.serve(tools)
         self.first = self._progress.program
         asked = any(one.unanswered for one in self._calling.asking.answered)
         if self.first is None:
@@ -110,27 +103,26 @@ class ByProgram:
         await self._evidence.read(ids)
         return list(self._evidence.docs(ids)) if all(map(self._evidence.has, ids)) else []
 
-    async def _written(self, took: Took) -> AsyncIterator[Event]:
+    async def _write(self, took: Took) -> None:
         """A program over what is offered, or after the solution that is chosen."""
         with self._progress.spends("plan"):
             offered = await self._offered()
             known = took.told.solution if took.told is not None else ""
             shown, offered = await shown_to_author(took.near, known, offered, self._evidence)
-        yield considered(offered, self._evidence)
+        await self._calling.tell(considered(offered, self._evidence))
         chosen = Chosen(None, replace(self._asked, known=shown), offered)
         if self._deps.planner == "solution":
             with self._progress.spends("plan"):
                 chosen = await choose(chosen.asked, offered, self._deps, self._evidence, self._past)
         if chosen.told is not None:
-            yield chosen.told
+            await self._calling.tell(chosen.told)
         serving = self._serving(chosen.asked, self._deps)
-        async with closing(serving.events(chosen.tools)) as events:
-            async for event in events:
-                yield event
+        await serving.serve(chosen.tools)
         self.why_not = clean(serving.failure, 300)
         self.over = serving.over or (chosen.binding and self._gives_up)
         if self.over and not serving.over:
-            yield PathEnded(path=(), how="gave_up", reason=f"no program came to an end: {self.why_not}")
+            reason = f"no program came to an end: {self.why_not}"
+            await self._calling.tell(PathEnded(path=(), how="gave_up", reason=reason))
 
     @property
     def _gives_up(self) -> bool:

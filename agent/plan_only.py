@@ -1,15 +1,12 @@
 """Planning alone: a request to a path, without any call. For evaluation, and for a person who wants to see the plan first."""
 
-from collections.abc import AsyncIterator
-
 from agent.budget import Budget, Meter
 from agent.memory.long_term import Recalls
 from agent.offer.tool_facts import Evidence, GraphReads, ToolFinder
 from agent.planners.protocol import Planner
 from agent.policy.protocol import Policy
 from agent.request_reader import PlainReader, RequestReader
-from agent.scheduler import closing
-from agent.search.dfs import Step, search
+from agent.search.dfs import WalkEvent, search
 from agent.search.settings import WalkSettings
 from agent.search.state import Frontier
 from agent.search.walk import walk_deps
@@ -17,7 +14,7 @@ from domain.event import PathEnded
 from graph.weights import WeightParameters
 
 
-async def walk(
+async def plan_path(
     request: str,
     store: GraphReads,
     finder: ToolFinder,
@@ -30,8 +27,8 @@ async def walk(
     memory: Recalls | None = None,
     recalled: int = 8,
     reader: RequestReader | None = None,
-) -> AsyncIterator[Step]:
-    """The events of planning a request, each with the walk's state after it. A planner that waits for results goes on without any.
+) -> PathEnded:
+    """Plan a request without calling anything; how its walk ended. A planner that waits for results goes on without any.
     ``recalled``: how many memories are shown.
     """
     reader = reader or PlainReader()
@@ -40,19 +37,12 @@ async def walk(
     if memory is not None:
         evidence.recalled = tuple(await memory.recall(request, recalled, evidence.present))
     deps = walk_deps(request, evidence, settings or WalkSettings(), policy)
-    state, meter, open_path = Frontier(), Meter(budget or Budget(), policy.cost), True
-    while open_path:
-        open_path = False
-        async with closing(planner(request, parts, state, deps, meter)) as steps:
-            async for event, state in steps:
-                open_path = isinstance(event, PathEnded) and event.how == "open"
-                yield event, state
+    state, meter = Frontier(), Meter(budget or Budget(), policy.cost)
+    while True:
+        ended, state = await planner(request, parts, state, deps, meter, _unheard)
+        if ended.how != "open":
+            return ended
 
 
-async def path_of(steps: AsyncIterator[Step]) -> PathEnded:
-    """How a walk ended."""
-    ended = PathEnded(path=(), how="gave_up", reason="the path search did not end")
-    async for event, _ in steps:
-        if isinstance(event, PathEnded):
-            ended = event
-    return ended
+async def _unheard(event: WalkEvent, state: Frontier) -> None:
+    """Nobody follows the walk."""

@@ -1,8 +1,8 @@
-"""One run: split the request, serve its subtasks, bring their results together. A short generator of numbered events (DESIGN section 1)."""
+"""One run: split the request, serve its subtasks, bring their results together, and learn from it."""
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -31,13 +31,14 @@ from agent.programs.verdict import WRONG
 from agent.request_reader import Review
 from agent.resume import Past, SplittingAsBefore, called
 from agent.run_context import RunDeps, Shared
-from agent.scheduler import Turns, closing, side_by_side
+from agent.run_events import RunEvents
+from agent.scheduler import Parts, closing
 from agent.step_numbers import counted_through, given_to, renumbered
 from agent.subtask import SubtaskRun
 from agent.text import clean
 from agent.wrong_answers import said_again
 from domain.errors import FootpathError, PassingError
-from domain.event import AnswerDelta, EarlierStep, Event, EventRecord, Outcome, RunFinished, RunStarted
+from domain.event import AnswerDelta, EarlierStep, Event, EventRecord, Outcome, RunStarted
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
 from graph.store import GraphStore
@@ -48,9 +49,6 @@ _log = logging.getLogger(__name__)
 _MOST_UNUSED = 5
 _NO_TOOLS = "There are no tools yet, so nothing can be called: an author adds an API on the page under Sources, or a document is built into the store"
 _WITH_A_MODEL = ": ask with the policy llm and the planner program, or put what it says into the question"
-
-Told = tuple[int, Event]
-"""An event with the number of its subtask; 0: of the run as a whole."""
 
 
 async def run(
@@ -70,8 +68,17 @@ async def run(
     Nothing is raised but a cancellation, and that only after ``run.finished`` with the outcome ``cancelled``: errors end the run
     with the outcome ``failed`` and ``code: message``. A run that is ``taken_up`` later also breaks off with a ``PassingError``.
     """
-    name, seq = name or uuid4().hex, past[-1].seq if past else 0
-    meter = Meter(budget or Budget(), deps.policy.cost, used_up=deps.used_up)
+    events = RunEvents(name or uuid4().hex, past)
+    whole = _Run(request, await _shared(request, deps, events, budget or Budget(), Earlier(tuple(earlier))))
+    async with closing(events.follow(whole.complete, deps.in_turn)) as records:
+        async for record in records:
+            yield record
+
+
+async def _shared(request: str, deps: RunDeps, events: RunEvents, budget: Budget, earlier: Earlier) -> Shared:
+    """What all subtasks of a run share, as it stands after what the run told before it was broken off."""
+    past = tuple(events.records)
+    meter = Meter(budget, deps.policy.cost, used_up=deps.used_up)
     told = Past(past, await _unsafe(past, deps.store))
     voices = deps.voices
     if voices is None:
@@ -86,16 +93,21 @@ async def run(
     undo = Undo(SearchedSiblings(deps.store, deps.search))
     caller = ApprovedExecutor(deps.executor, deps.approver, provenance, meter, made, announcements, undo)
     executor = ReusingExecutor(caller, made)
-    turns, before = Turns(deps.at_once), Earlier(tuple(earlier))
     today = deps.today or (past[0].at if past else datetime.now(UTC)).date().isoformat()
-    whole = _Run(
-        request,
-        Shared(deps, meter, executor, name, provenance, asking, told, before, request, turns, today, announcements),
+    return Shared(
+        deps,
+        events,
+        meter,
+        executor,
+        provenance,
+        asking,
+        past=told,
+        earlier=earlier,
+        request=request,
+        parts=Parts(deps.at_once),
+        today=today,
+        announcements=announcements,
     )
-    async with closing(whole.guarded()) as events:
-        async for subtask, event in events:
-            seq += 1
-            yield EventRecord(run=name, seq=seq, at=datetime.now(UTC), subtask=subtask, event=event)
 
 
 async def _unsafe(past: Sequence[EventRecord], store: GraphStore) -> frozenset[ToolId]:
@@ -112,43 +124,57 @@ class _Run:
         self._request = request
         self._shared = shared
         self._deps = shared.deps
+        self._events = shared.events
+        self._past = shared.past.of(0)
         self._turns: dict[int, SubtaskRun] = {}
         self._answer = ""
         self._withheld = False
         self._given: dict[int, tuple[ToolDoc, StepResult]] = {}
         self._graph = ReadOnce(shared.deps.store)
 
-    async def guarded(self) -> AsyncIterator[Told]:
-        """The run's events, whatever happens."""
-        line = self._shared.past.of(0)
+    async def complete(self) -> None:
+        """Do the run, whatever happens, to its last event."""
         try:
-            async with closing(self._events()) as events:
-                async for subtask, event in events:
-                    if subtask or not line.told(event):  # a turn leaves out by itself what it told before
-                        yield subtask, event
+            await self._do()
         except asyncio.CancelledError:
-            yield 0, self._finished("cancelled")
+            if self._events.followed:
+                await self._finish("cancelled")
             raise
         except FootpathError as error:
             if self._deps.taken_up and isinstance(error, PassingError):
                 raise
-            yield 0, self._finished("failed", f"{error.code}: {error}")
+            await self._finish("failed", f"{error.code}: {error}")
         except Exception as error:  # noqa: BLE001  # a defect of ours must end the run in order, not tear the stream
             _log.exception("a run failed")
-            yield 0, self._finished("failed", f"internal: {type(error).__name__}; the log has the details")
+            await self._finish("failed", f"internal: {type(error).__name__}; the log has the details")
 
-    async def _events(self) -> AsyncIterator[Told]:
+    async def _tell(self, event: Event) -> None:
+        """Tell what concerns the run as a whole, unless it was told before the run was broken off."""
+        if not self._past.told(event):
+            await self._events.tell(0, event)
+
+    async def _finish(self, outcome: Outcome, error: str = "", unanswered: Sequence[int] = ()) -> None:
+        """Learn from the run, then tell its end, with all that it has cost by then."""
+        subtasks = [turn.progress for turn in self._turns.values()]
+        end = finished(outcome, self._answer, self._shared.meter, subtasks, error)
+        end = end.model_copy(update={"unanswered": tuple(unanswered)})
+        if (learner := self._deps.learner) is not None:
+            records = self._events.records
+            learned = await learner.learn((*records, self._events.record(0, end)))
+            if learned is not None:
+                await self._events.tell(0, learned)
+            end = learner.with_cost(end)
+        await self._events.tell(0, end)
+
+    async def _do(self) -> None:
         told, deps = self._shared.earlier.told(), self._deps
-        yield 0, self._begun(told)
+        await self._tell(self._begun(told))
         if deps.files.new and not deps.reads_files:
-            yield 0, self._said(f"{NEEDS_MODEL}{_WITH_A_MODEL}.\n")
-            yield 0, self._finished("gave_up")
+            await self._give_up(f"{NEEDS_MODEL}{_WITH_A_MODEL}.\n")
             return
         if deps.plan is None and not deps.files.new and not await deps.search.size():
-            yield 0, self._said(f"{_NO_TOOLS}.\n")
-            yield 0, self._finished("gave_up")
+            await self._give_up(f"{_NO_TOOLS}.\n")
             return
-        policy = SplittingAsBefore(self._deps.policy, *self._shared.past.subtasks())
         asked = await self._shared.earlier.asked(self._evidence(self._request)) if told else ()
         self._given = {number: (tool, result) for one in asked for number, tool, result in one.steps}
         for number, (tool, result) in self._given.items():
@@ -156,18 +182,17 @@ class _Run:
         if (one := self._whole()) is not None:
             subtasks = (one,)
         else:
+            policy = SplittingAsBefore(self._deps.policy, *self._shared.past.subtasks())
             subtasks = (await decompose(self._request, policy, asked)).subtasks
         for notice in told_notices(self._deps.policy):
-            yield 0, notice
-        streams: dict[int, Callable[[], AsyncIterator[Event]]] = {
-            one.number: partial(self._serve, one) for one in subtasks
-        }
-        waits_for = {one.number: one.depends_on for one in subtasks}
-        async with closing(side_by_side(streams, waits_for, self._shared.turns)) as events:
-            async for event in events:
-                yield event
-        async for event in self._bring_together():
-            yield 0, event
+            await self._tell(notice)
+        parts = {one.number: partial(self._serve, one) for one in subtasks}
+        await self._shared.parts.do(parts, {one.number: one.depends_on for one in subtasks})
+        await self._bring_together()
+
+    async def _give_up(self, text: str) -> None:
+        await self._say(text)
+        await self._finish("gave_up")
 
     def _begun(self, earlier: tuple[EarlierStep, ...]) -> RunStarted:
         deps = self._deps
@@ -200,25 +225,25 @@ class _Run:
         texts = tuple(dict.fromkeys((*deps.reader.parts(request), *queries)))
         return Evidence(texts, self._graph, deps.search, deps.weights, deps.secrets, deps.flows, deps.reader)
 
-    def _serve(self, subtask: Subtask) -> AsyncIterator[Event]:
-        """The events of one subtask, begun when what it builds on is done."""
+    async def _serve(self, subtask: Subtask) -> None:
+        """One subtask, begun when what it builds on is done."""
         carried = {number: turn.carried() for number, turn in self._turns.items()}
         given = [self._given[number] for number in subtask.earlier]
         given += [self._turns[number].step(step) for number, step in given_to(subtask.depends_on, carried)]
         turn = SubtaskRun(subtask, self._shared, self._evidence(subtask.description, subtask.queries), tuple(given))
         lacking = [self._turns[n].subtask.name for n in subtask.depends_on if not self._turns[n].served]
         self._turns[subtask.number] = turn
-        return turn.events(lacking=", ".join(lacking))
+        await turn.serve(lacking=", ".join(lacking))
 
-    async def _bring_together(self) -> AsyncIterator[Event]:
+    async def _bring_together(self) -> None:
         """One answer from all that succeeded, with what is missing; where nothing did, why."""
         turns = [self._turns[number] for number in sorted(self._turns)]
         steps = self._steps(turns)
         for line in self._changed(turns, steps):
-            yield self._said(line)
+            await self._say(line)
         reviews = [turn.review for turn in turns]
         for sentence in dict.fromkeys(one for review in reviews for one in review.about_another):
-            yield self._said(f"Not what was asked for: {sentence}.\n")
+            await self._say(f"Not what was asked for: {sentence}.\n")
         if whole := list(
             dict.fromkeys(
                 one
@@ -227,48 +252,45 @@ class _Run:
                 if not turn.progress.by_program
             )
         ):
-            yield self._said(f"Not gone by: {', '.join(whole)}. What follows is not cut to that.\n")
+            await self._say(f"Not gone by: {', '.join(whole)}. What follows is not cut to that.\n")
         if (left := _unused(reviews)) and any(result.status == "ok" for _, result in steps):
-            yield self._said(f"No call was made for: {', '.join(left)}.\n")
-        async with closing(self._answers(turns)) as told:
-            async for event in told:
-                yield event
+            await self._say(f"No call was made for: {', '.join(left)}.\n")
+        await self._say_answers(turns)
         outcomes: list[Outcome] = [self._outcome(turn) for turn in turns]
         missing = [turn for turn, outcome in zip(turns, outcomes, strict=True) if outcome != "answered"]
         for turn in missing if len(turns) > 1 else []:
-            yield self._said(f'Not answered: "{clean(turn.subtask.name)}": {clean(turn.why_not, 300)}\n')
-        last = self._finished(outcome_of(outcomes))
-        yield last.model_copy(update={"unanswered": tuple(turn.subtask.number for turn in missing)})
+            await self._say(f'Not answered: "{clean(turn.subtask.name)}": {clean(turn.why_not, 300)}\n')
+        await self._finish(outcome_of(outcomes), unanswered=[turn.subtask.number for turn in missing])
 
-    async def _answers(self, turns: Sequence[SubtaskRun]) -> AsyncIterator[Event]:
+    async def _say_answers(self, turns: Sequence[SubtaskRun]) -> None:
         """What programs answer, then the policy's answer from the steps of paths and of plans that say nothing; where none succeeded, why."""
         programs = [turn for turn in turns if turn.progress.by_program and not turn.progress.unspoken]
         for turn in programs:
-            yield self._said(await self._told_by_program(turn))
+            await self._say(await self._told_by_program(turn))
         rests_on = [turn for turn in programs if turn.progress.program is not None]
         numbered = enumerate(self._steps(rests_on), start=1)
         if named := based_on((number, tool) for number, (tool, result) in numbered if result.status == "ok"):
-            yield self._said(named)
+            await self._say(named)
         walked = [turn for turn in turns if turn not in programs]
         steps = self._steps(walked)
         if not any(result.status in ("ok", "unknown") for _, result in steps):
             if failures := "".join(turn.failure_message() for turn in walked):
-                yield self._said(failures)
+                await self._say(failures)
             return
         made = any(not tool.safe and result.status == "ok" for tool, result in steps)
         held = "" if self._deps.wrong_answers and not made else None
         async with closing(self._deps.policy.answer(self._asked(), steps)) as pieces:
             async for piece in pieces:
                 for notice in told_notices(self._deps.policy):
-                    yield notice
+                    await self._tell(notice)
                 if held is None:
-                    yield self._said(piece)
+                    await self._say(piece)
                 else:
                     held += piece
         if held is not None:
             wrong, asked = self._deps.wrong_answers, self._asked()
             self._withheld = said_again(self._answer + held, wrong, asked) or said_again(held, wrong, asked)
-            yield self._said(f"This could not be answered: {WRONG}.\n" if self._withheld else held)
+            await self._say(f"This could not be answered: {WRONG}.\n" if self._withheld else held)
 
     def _outcome(self, turn: SubtaskRun) -> Outcome:
         """What became of a part of the request; of one whose answer is not given again, nothing."""
@@ -299,9 +321,10 @@ class _Run:
         whole = [turn.subtask.description for turn in self._turns.values()]
         return whole[0] if len(whole) == 1 else self._request
 
-    def _said(self, text: str) -> AnswerDelta:
+    async def _say(self, text: str) -> None:
+        """Tell a piece of the answer."""
         self._answer += text
-        return AnswerDelta(text=text)
+        await self._tell(AnswerDelta(text=text))
 
     def _steps(self, turns: Sequence[SubtaskRun]) -> Results:
         """The steps of subtasks in order, counted through all, then those that failed on the way."""
@@ -311,10 +334,6 @@ class _Run:
             for turn, made in zip(turns, results, strict=True):
                 steps += [(turn.evidence.doc(r.tool), renumbered(r, numbers[turn.subtask.number])) for r in made]
         return (*steps, *(step for turn in turns for step in turn.reread))
-
-    def _finished(self, outcome: Outcome, error: str = "") -> RunFinished:
-        subtasks = [turn.progress for turn in self._turns.values()]
-        return finished(outcome, self._answer, self._shared.meter, subtasks, error)
 
 
 def _unused(reviews: Sequence[Review]) -> list[str]:

@@ -15,6 +15,7 @@ from agent.execution.executor import Executor
 from agent.execution.provenance import Provenance, Voices
 from agent.execution.secrets import Secrets
 from agent.files.given import GivenFiles
+from agent.learning.learner import Learner
 from agent.memory.long_term import LongTermMemory
 from agent.offer.maker import Offers
 from agent.offer.tool_facts import ToolFinder
@@ -25,7 +26,8 @@ from agent.programs.leave import SubtaskLeave
 from agent.programs.protocol import Sandbox
 from agent.request_reader import PlainReader, RequestReader
 from agent.resume import Past
-from agent.scheduler import Turns
+from agent.run_events import InTurn, RunEvents
+from agent.scheduler import Parts
 from agent.search.settings import WalkSettings
 from agent.solutions.protocol import Solutions
 from domain.program import ProgramPlan
@@ -55,7 +57,8 @@ class RunDeps:
     ``voices``: who has said what before the run, where that is more than its request, which its user said.
     ``used_up``: as :class:`agent.budget.Meter` asks it. ``taken_up``: where a store is out of reach the run breaks off with the store's
     error rather than ends, since somebody takes it up later. ``files``: that its user gave. ``phrase``: what a program answers is said anew by the policy. ``today``: the day that programs
-    are told, as ``2026-11-23``; empty: that on which the run began.
+    are told, as ``2026-11-23``; empty: that on which the run began. ``learner``: learns from the run as the last thing before its end. ``in_turn``: does the
+    run's work so that others of the process have their turn.
     """
 
     store: GraphStore
@@ -88,6 +91,8 @@ class RunDeps:
     today: str = ""
     phrase: bool = False
     files: GivenFiles = field(default_factory=GivenFiles)
+    learner: Learner | None = None
+    in_turn: InTurn | None = None
 
     @property
     def writes_programs(self) -> bool:
@@ -123,23 +128,23 @@ class RunDeps:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What the subtasks of one run share: what it works with, its account, and the calls that it has made. ``name``: the run's,
-    ``request``: what it was asked.
+    """What the subtasks of one run share: what it works with, its account, and the calls that it has made. ``events``: the way out for
+    what happens; ``request``: what it was asked.
 
     ``provenance``: where the values of its calls can have come from. ``asking``: what it asks its user. ``past``: what the run told before it was broken off. ``earlier``: the runs of its conversation before it.
-    ``turns``: the order in which its subtasks change things. ``announcements``: what its programs tell of their calls before they are made. ``today``: the day on which it began.
+    ``parts``: its subtasks beside each other, and the order in which they change things. ``announcements``: what its programs tell of their calls before they are made. ``today``: the day on which it began.
     """
 
     deps: RunDeps
+    events: RunEvents
     meter: Meter
     executor: ReusingExecutor
-    name: str
     provenance: Provenance
     asking: Asking
     past: Past = field(default_factory=Past)
     earlier: Earlier = field(default_factory=Earlier)
     request: str = ""
-    turns: Turns = field(default_factory=lambda: Turns(1))
+    parts: Parts = field(default_factory=lambda: Parts(1))
     today: str = ""
     announcements: Announcements = field(default_factory=Announcements)
 

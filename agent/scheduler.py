@@ -1,139 +1,110 @@
-"""Streams side by side: each begins when those that it waits for have ended, so many at a time."""
+"""The parts of a request beside each other: each begins when those that it builds on have ended, so many at a time."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from typing import TypeVar, cast
 
 from domain.errors import PassingError
 
 T = TypeVar("T")
+Part = Callable[[], Coroutine[None, None, None]]
 
 
-class _End:
-    """A stream is over. ``error``: why it broke off."""
-
-    def __init__(self, error: BaseException | None = None) -> None:
-        self.error = error
-
-
-class _Aside:
-    """A stream has left its place and waits for its turn."""
-
-
-class Turns:
-    """Who is where among streams side by side, so many of them at a time: whose turn it is, who is on its way to its next item."""
+class Parts:
+    """Does the parts of one request, and knows which of them are at work."""
 
     def __init__(self, at_once: int) -> None:
-        self.places = asyncio.Semaphore(at_once)
-        self.over: dict[int, asyncio.Event] = {}
-        self.on_its_way: set[int] = set()
-        self.tell: Callable[[_Aside], Awaitable[None]] | None = None
+        self._places = asyncio.Semaphore(at_once)
+        self._over: dict[int, asyncio.Event] = {}
+        self._at_work: set[int] = set()
+        self._rested = asyncio.Event()
+        self._breaking_off = False
 
-    async def come(self, number: int) -> None:
-        """Wait, within a stream, until all of lower numbers have ended. Meanwhile its place is another's: those may need it."""
-        earlier = [over for other, over in self.over.items() if other < number and not over.is_set()]
+    async def do(self, parts: Mapping[int, Part], waits_for: Mapping[int, Collection[int]]) -> None:
+        """Do all parts, by their numbers; a part is made when those that it waits for have ended.
+
+        The first that fails ends all others with its error. With a ``PassingError``, after which all is gone on with later, each
+        that is at work gets to where it tells something first, so that no call is cut off. Parts that wait for each other never
+        begin: the caller sees to it that none do.
+        """
+        if len(parts) == 1:  # nothing to put beside each other, so no tasks either
+            for part in parts.values():
+                await part()
+            return
+        self._over = {number: asyncio.Event() for number in parts}
+        tasks = [asyncio.create_task(self._do(number, part, waits_for[number])) for number, part in parts.items()]
+        try:
+            await self._see_to(tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _do(self, number: int, part: Part, waits_for: Collection[int]) -> None:
+        for other in waits_for:
+            await self._over[other].wait()
+        async with self._places:
+            self._at_work.add(number)
+            try:
+                await part()
+            except PassingError:
+                self._breaking_off = True
+                raise
+            finally:
+                self._rest(number)
+        self._over[number].set()
+
+    async def _see_to(self, tasks: "Collection[asyncio.Task[None]]") -> None:
+        """Return when all have ended; raise what one of them fails with."""
+        left: Collection[asyncio.Task[None]] = tasks
+        while left:
+            ended, left = await asyncio.wait(left, return_when=asyncio.FIRST_COMPLETED)
+            for task in ended:
+                error = asyncio.CancelledError() if task.cancelled() else task.exception()
+                if isinstance(error, PassingError):
+                    await self._let_rest()
+                if error is not None:
+                    raise error
+
+    async def _let_rest(self) -> None:
+        """Return when each part that is at work now tells something, waits for another, or has ended."""
+        now = set(self._at_work)
+        while now & self._at_work:
+            self._rested.clear()
+            await self._rested.wait()
+
+    def _rest(self, number: int) -> None:
+        self._at_work.discard(number)
+        self._rested.set()
+
+    @asynccontextmanager
+    async def resting(self, number: int) -> AsyncGenerator[None]:
+        """For what a part does when nothing of it is under way: tell something, wait for another. Where all is broken off it goes no further."""
+        if number not in self._at_work:
+            yield
+            return
+        self._rest(number)
+        await self._go_no_further()
+        yield
+        await self._go_no_further()
+        self._at_work.add(number)
+
+    async def _go_no_further(self) -> None:
+        """Wait for the cancellation of all parts, where they are broken off."""
+        if self._breaking_off:
+            await asyncio.Event().wait()
+
+    async def turn(self, number: int) -> None:
+        """Wait, within a part, until all of lower numbers have ended. Meanwhile its place is another's: those may need it."""
+        earlier = [over for other, over in self._over.items() if other < number and not over.is_set()]
         if not earlier:
             return
-        self.on_its_way.discard(number)
-        self.places.release()
-        if self.tell is not None:
-            await self.tell(_Aside())
-        for over in earlier:
-            await over.wait()
-        await self.places.acquire()
-        self.on_its_way.add(number)
-
-
-async def side_by_side(
-    streams: Mapping[int, Callable[[], AsyncIterator[T]]], waits_for: Mapping[int, Collection[int]], turns: Turns
-) -> AsyncIterator[tuple[int, T]]:
-    """The items of all streams as they come, each with its stream's number.
-
-    A stream is made when those that it waits for have ended, and may wait for its turn among all (:meth:`Turns.come`). The first that breaks off ends all others with its error; so does
-    whoever stops listening. With a ``PassingError``, after which all is gone on with later, each that is on its way to its next item gets there
-    first, so that no call is cut off. Streams that wait for each other never begin: the caller sees to it that none do.
-    """
-    if len(streams) == 1:  # nothing to put side by side, so no tasks either
-        for number, stream in streams.items():
-            async with closing(stream()) as items:
-                async for item in items:
-                    yield number, item
-        return
-    told: asyncio.Queue[tuple[int, T, asyncio.Event] | _End | _Aside] = asyncio.Queue(1)
-    over, on_its_way = turns.over, turns.on_its_way
-    over.update({number: asyncio.Event() for number in streams})
-    turns.tell = told.put
-
-    async def follow(number: int) -> None:
-        """Go on only when an item was seen to: what comes before a call is told before the call is made."""
-        for other in waits_for[number]:
-            await over[other].wait()
-        async with turns.places, closing(streams[number]()) as items:
-            on_its_way.add(number)
-            try:
-                async for item in items:
-                    on_its_way.discard(number)
-                    seen = asyncio.Event()
-                    await told.put((number, item, seen))
-                    await seen.wait()
-            finally:
-                on_its_way.discard(number)
-        over[number].set()
-
-    tasks = [asyncio.create_task(_reporting(follow(number), told)) for number in streams]
-    try:
-        left = len(tasks)
-        while left:
-            item = await told.get()
-            if isinstance(item, _End):
-                await _check(item, on_its_way, told)
-                left -= 1
-            elif not isinstance(item, _Aside):
-                number, one, seen = item
-                yield number, one
-                on_its_way.add(number)
-                seen.set()
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def _check(
-    end: _End, on_its_way: Collection[int], told: "asyncio.Queue[tuple[int, T, asyncio.Event] | _End | _Aside]"
-) -> None:
-    """Raise what a stream broke off with, if it did."""
-    if end.error is not None:
-        if isinstance(end.error, PassingError):
-            await _there(on_its_way, told)
-        raise end.error
-
-
-async def _there(
-    on_its_way: Collection[int], told: "asyncio.Queue[tuple[int, T, asyncio.Event] | _End | _Aside]"
-) -> None:
-    """Those that are on their way now have come to their next item or their end, or wait for their turn; what they tell is told again by the run that goes on."""
-    now = set(on_its_way)
-    while now.intersection(on_its_way):
-        await told.get()
-
-
-async def _reporting(
-    work: Awaitable[None], told: "asyncio.Queue[tuple[int, T, asyncio.Event] | _End | _Aside]"
-) -> None:
-    """Do the work; say how it ended, unless whoever listens has ended it."""
-    try:
-        await work
-    except asyncio.CancelledError as error:
-        task = asyncio.current_task()
-        if task is None or task.cancelling():
-            raise
-        await told.put(_End(error))
-    except Exception as error:  # noqa: BLE001  # raised again where the items are taken
-        await told.put(_End(error))
-    else:
-        await told.put(_End())
+        async with self.resting(number):
+            self._places.release()
+            for over in earlier:
+                await over.wait()
+            await self._places.acquire()
 
 
 @asynccontextmanager

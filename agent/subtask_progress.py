@@ -1,14 +1,13 @@
 """What one subtask of a run has done so far."""
 
-from collections.abc import AsyncIterator, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Literal, TypeVar
+from typing import Literal
 
 from agent.budget import Meter
 from agent.execution.error_bodies import is_empty
 from agent.failure_message import failure_message
-from agent.scheduler import closing
 from agent.search.state import Frontier, Path
 from agent.text import clean
 from domain.event import (
@@ -26,7 +25,6 @@ from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId, tool_id_parts
 
 _NAMED = 5
-T = TypeVar("T")
 
 
 _NOTHING = {"status": "failed", "note": "it found nothing"}
@@ -42,7 +40,7 @@ class Progress:
     was gone around, with that step's place among their own (from 1). ``lost_changes``: the
     tools by which the rest of such a path was to change something, with the changes that were made before. ``programs``: how many were run;
     ``program``: the end of the one that counts, ``broken``: how it broke off; ``by_program``: ``done`` are its calls, each under a
-    number of its own. ``plan_seconds`` hold those in which programs were written and checked.
+    number of its own. ``plan_seconds`` hold those in which programs were written and checked; ``heard_seconds``: that it waited until its events were seen to.
     """
 
     meter: Meter
@@ -70,28 +68,20 @@ class Progress:
     write_seconds: float = 0.0
     check_seconds: float = 0.0
     execute_seconds: float = 0.0
+    heard_seconds: float = 0.0
 
     @contextmanager
-    def spends(self, on: Literal["plan", "write", "check"]) -> Generator[None]:
-        """Add the seconds until this is left, but for those in which the run waits for its user."""
-        began = self.meter.elapsed
+    def spends(self, on: Literal["plan", "write", "check", "execute"]) -> Generator[None]:
+        """Add the seconds until this is left, but for those in which the run waits for its user, or for whoever follows it."""
+        began, heard = self.meter.elapsed, self.heard_seconds
         try:
             yield
         finally:
-            seconds = self.meter.elapsed - began
-            self.plan_seconds += seconds
+            seconds = self.meter.elapsed - began - (self.heard_seconds - heard)
+            self.plan_seconds += seconds if on != "execute" else 0.0
             self.write_seconds += seconds if on == "write" else 0.0
             self.check_seconds += seconds if on == "check" else 0.0
-
-    async def executing(self, events: AsyncIterator[T]) -> AsyncIterator[T]:
-        """What happens while calls are made; the seconds in between are theirs."""
-        began = self.meter.elapsed
-        async with closing(events):
-            async for event in events:
-                self.execute_seconds += self.meter.elapsed - began
-                yield event
-                began = self.meter.elapsed
-        self.execute_seconds += self.meter.elapsed - began
+            self.execute_seconds += seconds if on == "execute" else 0.0
 
     def note(self, event: Event) -> None:
         """Take an event into account."""

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from agent.plan_only import path_of, walk
+from agent.plan_only import plan_path
 from agent.planners.by_name import planner_named
 from agent.planners.protocol import Planner
 from agent.planners.retrieve import K
@@ -96,12 +96,11 @@ async def planned(way: Way, on: Measured) -> dict[str, Any]:
 
     async def path(request: str, relevant: frozenset[Key]) -> tuple[ToolId, ...]:
         who = _policy(on.container, way.policy, relevant)
-        steps = walk(
+        ended = await plan_path(
             request, reads, on.finder, who, planner=way.planner, weights=on.container.weights,
             settings=walk_settings(on.container, way.policy), budget=budget_of(on.container),
             memory=on.memories if way.memory else None, reader=reader_for(way.policy),
         )  # fmt: skip
-        ended = await path_of(steps)
         cost.model_calls += who.cost.model_calls
         cost.prompt_tokens += who.cost.prompt_tokens
         cost.completion_tokens += who.cost.completion_tokens

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from agent.budget import Budget
 from agent.memory.long_term import LongTermMemory
-from agent.plan_only import path_of, walk
+from agent.plan_only import plan_path
 from agent.planners.by_name import planner_named
 from agent.planners.protocol import Planner
 from agent.planners.retrieve import retrieve
@@ -104,7 +104,7 @@ async def _plan(
     memories: LongTermMemory | None,
     done: Callable[[], None],
 ) -> Planned:
-    steps = walk(
+    ended = await plan_path(
         case.request,
         container.graph,
         await container.search(),
@@ -116,7 +116,6 @@ async def _plan(
         memory=memories,
         reader=reader_for(policy),
     )
-    ended = await path_of(steps)
     done()
     return Planned(case.chain, ended.path)
 

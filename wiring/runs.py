@@ -1,7 +1,7 @@
 """A container's objects put together for one run."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from agent.budget import Budget
@@ -9,7 +9,7 @@ from agent.conversation import EarlierRun
 from agent.execution.approval import Approver
 from agent.execution.approvers import AllowChanges, DenyChanges, KeepHostsApart
 from agent.execution.executor import Executor
-from agent.learning.learner import Learner, learn_from, taught
+from agent.learning.learner import Learner, learn_from
 from agent.memory.long_term import LongTermMemory
 from agent.planners.by_name import default_planner, planner_named
 from agent.request_reader import PlainReader, RequestReader
@@ -111,14 +111,16 @@ def run_and_learn(
     ``past``, ``earlier``: as for :func:`agent.run.run`. ``ended``: asked at its end, whether it has ended rather than been put down, to go on later.
     ``keeps``: the caller keeps a lesson that waits for a store, for :func:`learn_later`.
     """
-    records = run(request, deps, budget, name=name, past=past, earlier=earlier)
-    if not learn or deps.executor.name == "replay":
-        return records
+    if learn and deps.executor.name != "replay":
+        deps = replace(deps, learner=_learner(deps, ended, alone=not earlier and not deps.files.all, keeps=keeps))
+    return run(request, deps, budget, name=name, past=past, earlier=earlier)
+
+
+def _learner(deps: RunDeps, ended: Callable[[], bool], *, alone: bool, keeps: bool) -> Learner:
     # A plan that was given has inputs, which its run is one choice of.
     library = deps.solutions if deps.plan is None else None
-    alone = not earlier and not deps.files.all
     user = deps.solutions.owner if deps.solutions is not None else ""
-    learner = Learner(
+    return Learner(
         deps.store,
         deps.memory,
         deps.policy,
@@ -130,7 +132,6 @@ def run_and_learn(
         planned=deps.approves is None,
         keeps=keeps,
     )
-    return taught(records, learner, past)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
-"""The execution of a path: step by step, arguments → validation → call, as a stream of events."""
+"""The execution of a path: step by step, arguments → validation → call."""
 
-import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 
 from agent.compression.compress import Compressed, compress
 from agent.compression.field_selection import FieldChoices
@@ -13,9 +13,8 @@ from agent.execution.executor import CallResult, Executor
 from agent.execution.identity import differs
 from agent.execution.validation import validate
 from agent.policy.protocol import Arguments, ArgumentsQuestion, Policy
-from agent.scheduler import closing
+from agent.run_events import Tell
 from agent.step_notes import TRIED
-from agent.subtask_progress import Progress
 from agent.text import shown
 from domain.errors import ForbiddenAddressError, InvalidArgumentsError, LeftOutError, NotAllowedError
 from domain.event import CallFinished, CallStarted, Event, ResponseCompressed
@@ -41,7 +40,8 @@ _STATUS: dict[CallOutcome, StepStatus] = {
     "unknown": "unknown",
 }
 
-ExecutionEvent = CallStarted | CallFinished | ResponseCompressed
+WithinTime = Callable[[], AbstractAsyncContextManager[None]]
+"""``TimeoutError`` where the run's time is used up before its block is left."""
 
 
 async def execute(
@@ -50,47 +50,95 @@ async def execute(
     policy: Policy,
     executor: Executor,
     done: Mapping[int, StepResult],
+    tell: Tell,
+    *,
     choices: FieldChoices | None = None,
-) -> AsyncIterator[ExecutionEvent]:
+    within_time: WithinTime = nullcontext,
+) -> None:
     """Execute a path. Results count from 1, in events, in ``done`` and in references such as ``2.items[0].lat``.
 
-    ``done``: results of steps that need no second call, by step; they give no event, whatever their status (what is not
-    ok there feeds nothing). Every other step gives ``CallFinished``, and before it ``CallStarted`` where a call is made, and
+    ``done``: results of steps that need no second call, by step; nothing is told of them, whatever their status (what is not
+    ok there feeds nothing). Of every other step ``CallFinished`` is told, before it ``CallStarted`` where a call is made, and
     after it ``ResponseCompressed`` where the long response of an ``ok`` step was made short (``choices``: what is known of fields). A
-    safe call that an ``ok`` step already made with the same arguments is answered from it, with ``attempts`` 0 and a note. The
-    stream ends after the first step whose status is not ``ok``: a required argument is ``missing``, the call ``failed`` or
+    safe call that an ``ok`` step already made with the same arguments is answered from it, with ``attempts`` 0 and a note. This
+    returns after the first step whose status is not ``ok``: a required argument is ``missing``, the call ``failed`` or
     was not allowed by its user (``skipped``), or the answer of a write was lost (``unknown``).
+
+    ``within_time``: holds the work of each step; one that the time runs out on has failed, or is unknown where it may have changed something.
     """
-    results: dict[int, StepResult] = {}
-    choices = choices or FieldChoices()
-    for step, tool in enumerate(tools, start=1):
+    path = _PathExecution(request, tools, policy, executor, tell, choices or FieldChoices(), within_time)
+    for step in range(1, len(tools) + 1):
         if step in done:
-            results[step] = done[step]
-            continue
-        prepared = await _prepare(request, step, tools, results, policy)
-        tried: list[StepResult] = []
-        while not isinstance(prepared, StepResult):
-            same = _same_call(tool, prepared.values, results)
-            if same is None:
-                yield CallStarted(step=step, tool=tool.id, arguments=prepared.values, provenance=prepared.provenance)
-                tried.append(await made(tool, prepared, executor))
-            else:
-                tried.append(_repeat(same, results[same], prepared))
-            complaint = _fruitless(tool, tried[-1]) if len(tried) < TRIES else ""
-            prepared = await _prepare(request, step, tools, results, policy, complaint) if complaint else tried[-1]
-            if not isinstance(prepared, StepResult) and any(prepared.values == one.arguments for one in tried):
-                break
-        if not tried and isinstance(prepared, StepResult):
-            yield CallFinished(step=step, result=prepared)
+            path.results[step] = done[step]
+        elif not await path.make(step):
             return
-        result = _best_of(tool, tried)
-        short = await compress(tool, result.response, policy if result.status == "ok" else None, choices)
-        results[step] = result = result.model_copy(update={"compressed": short.text}) if short else result
-        yield CallFinished(step=step, result=result)
-        if result.status != "ok":
-            return
-        if short:
-            yield _compressed(step, tool, short)
+
+
+class _PathExecution:
+    """One path while it is executed. ``results``: of the steps so far."""
+
+    def __init__(
+        self,
+        request: str,
+        tools: Sequence[ToolDoc],
+        policy: Policy,
+        executor: Executor,
+        tell: Tell,
+        choices: FieldChoices,
+        within_time: WithinTime,
+    ) -> None:
+        self._request = request
+        self._tools = tools
+        self._policy = policy
+        self._executor = executor
+        self._tell = tell
+        self._choices = choices
+        self._within_time = within_time
+        self.results: dict[int, StepResult] = {}
+
+    async def make(self, step: int) -> bool:
+        """Make one step; whether it succeeded."""
+        tool, tried = self._tools[step - 1], list[StepResult]()
+        started: CallStarted | None = None
+        try:
+            prepared = await self._prepared(step)
+            while not isinstance(prepared, StepResult):
+                same = _same_call(tool, prepared.values, self.results)
+                if same is None:
+                    arguments, provenance = prepared.values, prepared.provenance
+                    started = CallStarted(step=step, tool=tool.id, arguments=arguments, provenance=provenance)
+                    await self._tell(started)
+                    async with self._within_time():
+                        tried.append(await made(tool, prepared, self._executor))
+                else:
+                    tried.append(_repeat(same, self.results[same], prepared))
+                complaint = _fruitless(tool, tried[-1]) if len(tried) < TRIES else ""
+                prepared = await self._prepared(step, complaint) if complaint else tried[-1]
+                if not isinstance(prepared, StepResult) and any(prepared.values == one.arguments for one in tried):
+                    break
+            result = _best_of(tool, tried) if tried else prepared
+            assert isinstance(result, StepResult)  # noqa: S101  # nothing was tried only where nothing could be prepared
+            return await self._told(step, tool, result, tried=bool(tried))
+        except TimeoutError:
+            await self._tell(_out_of_time(step, tool, started))
+            return False
+
+    async def _prepared(self, step: int, complaint: str = "") -> Arguments | StepResult:
+        async with self._within_time():
+            return await _prepare(self._request, step, self._tools, self.results, self._policy, complaint)
+
+    async def _told(self, step: int, tool: ToolDoc, result: StepResult, *, tried: bool) -> bool:
+        """Tell how a step ended, and what of a long response is kept; whether it succeeded."""
+        short = None
+        if tried:
+            async with self._within_time():
+                asked = self._policy if result.status == "ok" else None
+                short = await compress(tool, result.response, asked, self._choices)
+        self.results[step] = result = result.model_copy(update={"compressed": short.text}) if short else result
+        await self._tell(CallFinished(step=step, result=result))
+        if short and result.status == "ok":
+            await self._tell(_compressed(step, tool, short))
+        return result.status == "ok"
 
 
 def _fruitless(tool: ToolDoc, result: StepResult) -> str:
@@ -219,37 +267,8 @@ def _as_corrected(prepared: Arguments, made: JsonObject) -> tuple[Binding, ...]:
     return (*kept, *(Binding(parameter=name, origin="user", reference=CORRECTED) for name in changed))
 
 
-async def in_time(
-    calls: AsyncIterator[ExecutionEvent], tools: Sequence[ToolDoc], progress: Progress
-) -> AsyncIterator[ExecutionEvent]:
-    """The events as they come, to the first step that did not succeed. A step that the time runs out on is one.
-
-    ``tools``: those of all steps, by their numbers. The seconds that each event took are added to the progress.
-    """
-    clock = asyncio.get_running_loop().time
-    started: CallStarted | None = None
-    async with closing(calls):
-        while True:
-            began = clock()
-            try:
-                async with progress.meter.within_time():
-                    event = await anext(calls, None)
-            except TimeoutError:
-                event = _out_of_time(tools, started, progress.given + len(progress.done) + 1)
-            progress.execute_seconds += clock() - began
-            if event is None:
-                return
-            started = event if isinstance(event, CallStarted) else None
-            yield event
-            if isinstance(event, CallFinished) and event.result.status != "ok":
-                return
-
-
-def _out_of_time(tools: Sequence[ToolDoc], started: CallStarted | None, step: int) -> CallFinished:
+def _out_of_time(step: int, tool: ToolDoc, started: CallStarted | None) -> CallFinished:
     """What is to be said of a step that the budget's seconds cut off: of a write, that its effect is unknown."""
-    if started is not None:
-        step = started.step
-    tool = tools[step - 1]
     lost = started is not None and not tool.safe
     result = StepResult(
         tool=tool.id,

@@ -2,10 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from agent.learning.answer_shapes import LearnsAnswers, learn_answers
@@ -55,31 +53,28 @@ class Learner:
     planned: bool = True
     keeps: bool = False
 
+    async def learn(self, records: Sequence[EventRecord]) -> WeightsLearned | None:
+        """What a run teaches, whose last record is its end; None where nothing, where it was learnt from before it was broken off, or goes on elsewhere."""
+        if not self.ended() or any(isinstance(record.event, WeightsLearned) for record in records):
+            return None
+        parts = self.store, self.memory, self.policy, self.weights, self.solutions
+        learned = await learn_from(records, *parts, alone=self.alone, user=self.user, planned=self.planned)
+        if learned is None or self.keeps:
+            return learned
+        return learned.model_copy(update={"deferred": ""})
 
-async def taught(
-    records: AsyncGenerator[EventRecord], learner: Learner, past: Sequence[EventRecord] = ()
-) -> AsyncGenerator[EventRecord]:
-    """A run's records with ``weights.learned`` before the last, where the run taught anything.
-
-    ``run.finished`` stays the last event and is held back while the run is learnt from: the answer was told before. Its usage
-    takes in what scoring cost. A run that is not heard to its end teaches nothing. ``past``: what it told before it was broken off.
-    """
-    kept: list[EventRecord] = list(past)
-    before = any(isinstance(record.event, WeightsLearned) for record in past)
-    async with aclosing(records):
-        async for record in records:
-            kept.append(record)
-            if not isinstance(record.event, RunFinished):
-                yield record
-                continue
-            over = not before and learner.ended()
-            learned = await _learnt(kept, learner) if over else None
-            seq = record.seq
-            if learned is not None:
-                yield record.model_copy(update={"at": datetime.now(UTC), "event": learned})
-                seq += 1
-            end = _with_cost(record.event, learner.policy)
-            yield record.model_copy(update={"seq": seq, "at": datetime.now(UTC), "event": end})
+    def with_cost(self, end: RunFinished) -> RunFinished:
+        """The end with all that the policy has used by now: scoring costs, too."""
+        if self.policy is None or self.policy.cost.model_calls == end.usage.model_calls:
+            return end
+        cost = self.policy.cost
+        spent: dict[str, Any] = {
+            "model_calls": cost.model_calls,
+            "prompt_tokens": cost.prompt_tokens,
+            "completion_tokens": cost.completion_tokens,
+            "by_purpose": dict(cost.by_purpose),
+        }
+        return end.model_copy(update={"usage": end.usage.model_copy(update=spent)})
 
 
 async def learn_from(
@@ -146,14 +141,6 @@ def _unlearnt(learned: WeightsLearned, error: FootpathError) -> WeightsLearned:
     # Whatever keeps a store from being used may be mended, and learning again harms nothing.
     waits = isinstance(error, UnavailableError) or learned.deferred == "waiting"
     return learned.model_copy(update={"error": f"{error.code}: {error}", "deferred": "waiting" if waits else ""})
-
-
-async def _learnt(records: Sequence[EventRecord], learner: Learner) -> WeightsLearned | None:
-    parts = learner.store, learner.memory, learner.policy, learner.weights, learner.solutions
-    learned = await learn_from(records, *parts, alone=learner.alone, user=learner.user, planned=learner.planned)
-    if learned is None or learner.keeps:
-        return learned
-    return learned.model_copy(update={"deferred": ""})
 
 
 async def _scores(transcript: Transcript, store: Learns, policy: Policy | None) -> tuple[float, ...] | None:
@@ -252,17 +239,3 @@ def _told(batch: LiveBatch) -> WeightsLearned:
         for tool in tools
     ]
     return WeightsLearned(transitions=tuple(edges), tools=tuple(said))
-
-
-def _with_cost(end: RunFinished, policy: Policy | None) -> RunFinished:
-    """The end with all that the policy has used by now."""
-    if policy is None or policy.cost.model_calls == end.usage.model_calls:
-        return end
-    cost = policy.cost
-    spent: dict[str, Any] = {
-        "model_calls": cost.model_calls,
-        "prompt_tokens": cost.prompt_tokens,
-        "completion_tokens": cost.completion_tokens,
-        "by_purpose": dict(cost.by_purpose),
-    }
-    return end.model_copy(update={"usage": end.usage.model_copy(update=spent)})

@@ -1,9 +1,7 @@
 """A request nearly identical to one that was served: its path is proposed whole and checked in one decision (thesis 4.3.2.4)."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
 
 from agent.budget import Meter
 from agent.memory.long_term import vote
@@ -11,7 +9,7 @@ from agent.offer.exploration import rivalled, working
 from agent.planners.protocol import Planner
 from agent.policy.path_questions import Adoption, Proposal
 from agent.request_reader import RequestReader
-from agent.search.dfs import Node, SearchDeps, Step
+from agent.search.dfs import Node, SearchDeps, TellStep, Walked
 from agent.search.state import Frontier, Path
 from domain.event import PathEnded, StepChosen
 from domain.memory import Recalled
@@ -42,22 +40,20 @@ def remembering(planner: Planner, adopt: Adopt, recalled: Sequence[Recalled], re
     """
 
     async def plan(
-        request: str, clauses: tuple[str, ...], state: Frontier, deps: SearchDeps, meter: Meter
-    ) -> AsyncIterator[Step]:
+        request: str, clauses: tuple[str, ...], state: Frontier, deps: SearchDeps, meter: Meter, tell: TellStep
+    ) -> Walked:
         known = await _walkable(recalled, state, deps, meter)
         if known is not None:
             verdict = await adopt(Proposal(request, known.recalled, known.path))
             meter.decisions += 1
             if verdict.adopted:
                 for state in known.states:
-                    memory = known.recalled.memory.id
-                    yield StepChosen(tool=state.path[-1], path=state.path, reason=verdict.reason, memory=memory), state
+                    memory, tool = known.recalled.memory.id, state.path[-1]
+                    chosen = StepChosen(tool=tool, path=state.path, reason=verdict.reason, memory=memory)
+                    await tell(chosen, state)
                 if reader.repetitions(request) == 1:
-                    yield PathEnded(path=state.path, how="finished", reason=verdict.reason), state
-                    return
-        async with aclosing(cast("Any", planner(request, clauses, state, deps, meter))) as steps:
-            async for step in steps:
-                yield step
+                    return PathEnded(path=state.path, how="finished", reason=verdict.reason), state
+        return await planner(request, clauses, state, deps, meter, tell)
 
     return plan
 

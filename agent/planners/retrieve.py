@@ -1,10 +1,8 @@
 """The planner without a graph and without decisions: the start tools nearest to the request, best first."""
 
-from collections.abc import AsyncIterator
-
 from agent.budget import Meter
 from agent.planners.protocol import Planner
-from agent.search.dfs import SearchDeps, Step, considered
+from agent.search.dfs import SearchDeps, TellStep, Walked, considered
 from agent.search.state import Frontier
 from domain.event import PathEnded, StepChosen
 
@@ -21,21 +19,21 @@ def retrieve(k: int = K) -> Planner:
         state: Frontier,
         deps: SearchDeps,
         meter: Meter,
-    ) -> AsyncIterator[Step]:
+        tell: TellStep,
+    ) -> Walked:
         node = await deps.expand(state)
         found = sorted(
             (c for c in node.candidates if c.origin == "start" and state.is_open(c.tool.id)),
             key=lambda c: (-c.weight, c.tool.id),
         )
         state = state.offer([c.tool.id for c in node.candidates], node.value)
-        yield considered(state, node.candidates, node), state
+        await tell(considered(state, node.candidates, node), state)
         for candidate in found[: max(0, min(k, meter.budget.depth) - len(state.path))]:
             reason = f"score {candidate.weight:.2f}"
             state = state.offer([c.tool.id for c in found]).push(candidate.tool.id, reason)
-            yield StepChosen(tool=candidate.tool.id, path=state.path, reason=reason), state
+            await tell(StepChosen(tool=candidate.tool.id, path=state.path, reason=reason), state)
         if not state.path:
-            yield PathEnded(path=(), how="gave_up", reason="no tool is left to start with"), state
-            return
-        yield PathEnded(path=state.path, how="finished", reason=f"the first {len(state.path)} start tools"), state
+            return PathEnded(path=(), how="gave_up", reason="no tool is left to start with"), state
+        return PathEnded(path=state.path, how="finished", reason=f"the first {len(state.path)} start tools"), state
 
     return plan

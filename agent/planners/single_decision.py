@@ -1,13 +1,11 @@
 """The planners that decide once: all candidates in one prompt, the whole path in one answer, with reasons (cot) or without (basic)."""
 
-from collections.abc import AsyncIterator
-
 from agent.budget import Meter
 from agent.memory.short_term import told
 from agent.offer.candidates import Candidate
 from agent.planners.protocol import Planner
 from agent.policy.protocol import PathQuestion
-from agent.search.dfs import Node, SearchDeps, Step, considered
+from agent.search.dfs import Node, SearchDeps, TellStep, Walked, considered
 from agent.search.state import Frontier
 from domain.event import PathEnded, StepChosen
 
@@ -20,16 +18,15 @@ def at_once(*, reasoned: bool) -> Planner:
     """
 
     async def plan(
-        request: str, clauses: tuple[str, ...], state: Frontier, deps: SearchDeps, meter: Meter
-    ) -> AsyncIterator[Step]:
+        request: str, clauses: tuple[str, ...], state: Frontier, deps: SearchDeps, meter: Meter, tell: TellStep
+    ) -> Walked:
         if meter.exhausted:
-            yield PathEnded(path=state.path or state.best, how="budget", reason=meter.exhausted), state
-            return
+            return PathEnded(path=state.path or state.best, how="budget", reason=meter.exhausted), state
         node = await deps.expand(state)
         offered = [c for c in node.candidates if state.is_open(c.tool.id)]
         offered += [f.candidate for f in await deps.followers(state, node) if state.is_open(f.candidate.tool.id)]
         state = state.offer([c.tool.id for c in offered], node.value)
-        yield considered(state, tuple(offered), node), state
+        await tell(considered(state, tuple(offered), node), state)
         room = meter.budget.depth - len(state.path)
         if offered and room > 0:
             answer = await deps.whole_path(_question(request, clauses, state, node, tuple(offered), room, reasoned))
@@ -38,12 +35,12 @@ def at_once(*, reasoned: bool) -> Planner:
                 state = state.offer([c.tool.id for c in offered])
                 if state.is_open(tool := offered[place].tool.id):
                     state = state.push(tool, answer.reason)
-                    yield StepChosen(tool=tool, path=state.path, reason=answer.reason), state
+                    await tell(StepChosen(tool=tool, path=state.path, reason=answer.reason), state)
             reason, unserved = answer.reason, answer.unserved
         else:
             reason, unserved = "no tool is left to go on with", ""
         how = "finished" if state.path else "gave_up"
-        yield PathEnded(path=state.path, how=how, reason=reason, unserved=unserved), state
+        return PathEnded(path=state.path, how=how, reason=reason, unserved=unserved), state
 
     return plan
 

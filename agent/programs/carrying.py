@@ -1,7 +1,7 @@
 """One plan carried out: its program is run once, as it stands, to its end or to where it breaks off. Nothing is written, mended or gone around."""
 
 import ast
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from pydantic.types import JsonValue
@@ -19,12 +19,12 @@ from agent.programs.running import Calling, ProgramRunner
 from agent.programs.telling import told_failure
 from agent.programs.verdict import Ran, by_calls, claim_of, ended, judged, left_open
 from agent.resume import Line
-from agent.scheduler import closing
+from agent.run_events import Tell
 from agent.search.state import Path
 from agent.subtask_progress import Progress
 from agent.text import clean
 from domain.errors import UsageError
-from domain.event import Event, ProgramEnded, ProgramFailed, ProgramStarted, ResponseCompressed
+from domain.event import ProgramEnded, ProgramFailed, ProgramStarted, ResponseCompressed
 from domain.program import Program, ProgramPlan
 from domain.python_source import parse_module
 
@@ -74,25 +74,23 @@ class Carrying:
         leave = replace(calling.leave, own=tuple(plan.inputs)) if calling.leave is not None else None
         self._calling = replace(calling, docs=docs, leave=leave, opened=opened, plan=True)
 
-    async def events(self, choices: FieldChoices) -> AsyncIterator[Event]:
+    async def carry_out(self, choices: FieldChoices) -> None:
         """Its calls and what they come to. ``UsageError`` before any of them, where an input has no value, or one that does not fit."""
         program, progress = self._plan.program, self._progress
         inputs = {**self._names, **input_values(self._plan)}
         number = progress.programs + 1
-        yield ProgramStarted(number=number, program=program, values=self._plan.values)
+        await self._calling.tell(ProgramStarted(number=number, program=program, values=self._plan.values))
         progress.writes |= {tool.id for tool in self._calling.docs.values() if not tool.safe}
         named = NamedItems(self._opened.request, program, self._calling.docs)
         async with self._sandbox.session(named=named) as session:
             recorded = self._past.program(number)
             runner = ProgramRunner(session, program, number, self._calling, recorded, self._leave(program))
-            async with closing(progress.executing(runner.run(inputs))) as events:
-                async for event in events:
-                    yield event
+            with progress.spends("execute"):
+                await runner.run(inputs)
         end = recorded.failed or self._come_to(runner, number)
         if isinstance(end, ProgramEnded) and not end.spoken:
-            async for event in shortened(progress, self._evidence, self._opened.policy, choices):
-                yield event
-        yield end
+            await shorten(progress, self._evidence, self._opened.policy, choices, self._calling.tell)
+        await self._calling.tell(end)
 
     def _leave(self, program: Program) -> ProgramLeave | None:
         leave = self._calling.leave
@@ -118,18 +116,18 @@ class Carrying:
                 return ProgramFailed(number=number, error=_LOOKS)
 
 
-async def shortened(
-    progress: Progress, evidence: Evidence, policy: Policy, choices: FieldChoices
-) -> AsyncIterator[ResponseCompressed]:
-    """Long answers of a program's calls made short, for whoever puts an answer together from them."""
+async def shorten(progress: Progress, evidence: Evidence, policy: Policy, choices: FieldChoices, tell: Tell) -> None:
+    """Make long answers of a program's calls short, for whoever puts an answer together from them."""
     for step, result in sorted(progress.done.items()):
         tool = evidence.doc(result.tool)
         short = await compress(tool, result.response, policy, choices) if result.status == "ok" else None
         if short is not None:
             progress.done[step] = result.model_copy(update={"compressed": short.text})
             fields, after = short.fields, len(short.text)
-            yield ResponseCompressed(
-                step=step, tool=tool.id, fields=fields, before=short.before, after=after, cut=short.cut
+            await tell(
+                ResponseCompressed(
+                    step=step, tool=tool.id, fields=fields, before=short.before, after=after, cut=short.cut
+                )
             )
 
 

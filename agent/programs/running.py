@@ -1,8 +1,8 @@
-"""A program's calls while it runs: made side by side, each as any call of a run is made, told as events, answered as they end."""
+"""A program's calls while it runs: made side by side, each as any call of a run is made and told, answered as they end."""
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -34,7 +34,7 @@ from agent.programs.protocol import (
 from agent.programs.questions import asked, proposed
 from agent.programs.recorded import RecordedProgram
 from agent.resume import as_called
-from agent.scheduler import closing
+from agent.run_events import Tell
 from domain.errors import BudgetExceededError, FootpathError
 from domain.event import CallFinished, CallStarted, QuestionAnswered
 from domain.plan import StepResult
@@ -45,7 +45,7 @@ AT_ONCE = 8
 """Calls of one program that are under way at the same time."""
 
 T = TypeVar("T")
-CallEvent = CallStarted | CallFinished | QuestionAnswered
+ProgramStop = Looking | Returned | Broken | LeftOpen | Answered
 
 
 @dataclass(slots=True)
@@ -65,7 +65,7 @@ class StepCount:
 class Calling:
     """What the calls of all programs of one subtask are made with. ``docs``: the tools by the functions of the program.
 
-    ``turn``: waited for before the first change, so that subtasks change things in their order. ``leave``: who gives leave for them is told.
+    ``tell``: tells what happens. ``turn``: waited for before the first change, so that subtasks change things in their order. ``leave``: who gives leave for them is told.
     ``asking``: what the run asks its user.
     ``opened``: finds what a plan's text leaves open; ``plan``: the text is a person's plan, whose values are theirs. ``author``: there is one who
     reads what a user answers in words of their own. ``files``: that the user gave, for where values come from.
@@ -77,6 +77,7 @@ class Calling:
     executor: ReusingExecutor
     meter: Meter
     steps: StepCount
+    tell: Tell
     turn: Callable[[], Awaitable[None]]
     asking: Asking
     leave: SubtaskLeave | None = None
@@ -140,7 +141,7 @@ class ProgramRunner:
         leave: ProgramLeave | None = None,
     ) -> None:
         """``leave``: what tells of its calls whoever gives leave for them."""
-        self.stop: Looking | Returned | Broken | LeftOpen | Answered | None = None
+        self.stop: ProgramStop | None = None
         self.calls: list[Called] = []
         self._session = session
         self._program = program
@@ -164,29 +165,25 @@ class ProgramRunner:
         self._had_turn = False
         calling.steps.last = max((calling.steps.last, *self._recorded.steps.values()))
 
-    async def run(self, inputs: Mapping[str, JsonValue]) -> AsyncIterator[CallEvent]:
+    async def run(self, inputs: Mapping[str, JsonValue]) -> None:
         """Run it to its end, to where it looks, or to where it breaks off; what is still under way then is seen to, and told.
 
         Raises what is no failure of a tool: a store that is out of reach, a stop of the run.
         """
         try:
-            async with closing(self._course(inputs)) as events:
-                async for event in events:
-                    yield event
-            async for event in self._seen_to():
-                yield event
+            self.stop = await self._to_its_stop(inputs)
+            await self._see_to_changes()
         except BudgetExceededError as error:
             self.stop = Broken(type(error).__name__, str(error), final=True)
-            async for event in self._cut_off():
-                yield event
+            await self._cut_off()
         except FootpathError:
-            async for event in self._seen_to():
-                yield event
+            await self._see_to_changes()
             raise
         finally:
             await _cancelled([one.task for one in self._air.begun.values() if one.task])
 
-    async def _course(self, inputs: Mapping[str, JsonValue]) -> AsyncIterator[CallEvent]:
+    async def _to_its_stop(self, inputs: Mapping[str, JsonValue]) -> ProgramStop | None:
+        """Answer its calls and its questions until it stops; how it does."""
         stop = await self._in_time(self._session.start(self._program.text, inputs))
         while isinstance(stop, Waiting):
             await self._admit(stop)
@@ -197,31 +194,30 @@ class ProgramRunner:
                 pending = self._air.questions.popleft()
                 answer = await self._asked(pending)
                 if isinstance(answer, QuestionAnswered):
-                    yield answer
+                    await self._calling.tell(answer)
                     answer = choice_of(proposed(pending), answer.answer)
                 if self.stop is not None:
-                    return
+                    return self.stop
                 stop = await self._in_time(self._session.resume({pending.id: answer}))
                 continue
             if self._air.empty:
-                self.stop = Broken("RuntimeError", "it waits for what is no call", lost=True)
-                return
+                return Broken("RuntimeError", "it waits for what is no call", lost=True)
             while (call := self._next_to_begin()) is not None:
-                yield await self._told(call)
+                await self._calling.tell(await self._started(call))
                 self._begin(call)
             ended = await self._next()
             if ended is None:
-                return
+                return self.stop
             call, result = ended
             if result.left_out and (self._air.begun or self._next_to_begin() is not None):
                 self._air.left_out.append(ended)
                 continue
             answer = self._note(call, result)
-            yield CallFinished(step=call.step, result=result, site=call.site)
+            await self._tell_end(call, result)
             if self.stop is not None:
-                return
+                return self.stop
             stop = await self._in_time(self._session.resume({call.id: answer}))
-        self.stop = stop
+        return stop
 
     async def _admit(self, waiting: Waiting) -> None:
         new: list[Call] = []
@@ -267,7 +263,7 @@ class ProgramRunner:
         self._air.unknown = {}
         return said
 
-    async def _told(self, call: Call) -> CallStarted:
+    async def _started(self, call: Call) -> CallStarted:
         if not call.tool.safe and not self._had_turn:
             await self._calling.turn()
             self._had_turn = True
@@ -335,7 +331,7 @@ class ProgramRunner:
         self.calls.append(Called(call.function, call.step, call.site, call.place, result, answer))
         return answer
 
-    async def _seen_to(self) -> AsyncIterator[CallEvent]:
+    async def _see_to_changes(self) -> None:
         """A change that is under way when its program ends is waited for; what is only read is not."""
         for call in [one for one in self._air.begun.values() if not one.tool.safe]:
             if call.key in self._order:
@@ -346,20 +342,19 @@ class ProgramRunner:
             else:
                 continue
             self._note(call, result)
-            yield CallFinished(step=call.step, result=result, site=call.site)
-        for told in self._left_out():
-            yield told
+            await self._tell_end(call, result)
+        await self._tell_left_out()
 
-    def _left_out(self) -> Iterator[CallFinished]:
+    async def _tell_left_out(self) -> None:
         """Calls that their user left out, which the program did not wait for: it has come to its end, and that stays its end."""
         while self._air.left_out:
             call, result = self._air.left_out.popleft()
             stop = self.stop
             self._note(call, result)
             self.stop = stop or self.stop
-            yield CallFinished(step=call.step, result=result, site=call.site)
+            await self._tell_end(call, result)
 
-    async def _cut_off(self) -> AsyncIterator[CallEvent]:
+    async def _cut_off(self) -> None:
         """No time is left: nobody knows what becomes of a change that is under way."""
         for call in [one for one in self._air.begun.values() if not one.tool.safe and one.task]:
             await _cancelled([call.task] if call.task else [])
@@ -368,9 +363,11 @@ class ProgramRunner:
             stop = self.stop
             self._note(call, result)
             self.stop = stop
-            yield CallFinished(step=call.step, result=result, site=call.site)
-        for told in self._left_out():
-            yield told
+            await self._tell_end(call, result)
+        await self._tell_left_out()
+
+    async def _tell_end(self, call: Call, result: StepResult) -> None:
+        await self._calling.tell(CallFinished(step=call.step, result=result, site=call.site))
 
     async def _in_time(self, awaited: Awaitable[T]) -> T:
         meter = self._calling.meter

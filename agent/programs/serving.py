@@ -1,6 +1,6 @@
 """One subtask served by programs: a text, checks, its run; looks and repairs; where something is lacking a wider offer; a verdict."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from agent.plans.approval import PlanQuestions, not_allowed
 from agent.policy.protocol import Results
 from agent.programs import text_names
 from agent.programs.approving import Approving
-from agent.programs.carrying import said_by_calls, shortened
+from agent.programs.carrying import said_by_calls, shorten
 from agent.programs.checking import check
 from agent.programs.earlier import Asked
 from agent.programs.looks import shown
@@ -25,14 +25,12 @@ from agent.programs.protocol import (
     Looking,
     Returned,
     Session,
-    Stop,
 )
-from agent.programs.running import Calling, ProgramRunner
+from agent.programs.running import Calling, ProgramRunner, ProgramStop
 from agent.programs.telling import not_run, told_complaints, told_contradiction, told_failure
 from agent.programs.verdict import Ran, claim_of, cut_short, ended, judged, left_open, unreached, worse
 from agent.resume import Line
 from agent.run_context import RunDeps
-from agent.scheduler import closing
 from agent.subtask_progress import Progress
 from domain.event import (
     Event,
@@ -91,7 +89,6 @@ class Serving:
         self._attempts: list[Attempt] = []
         self._functions = functions((), 0)
         self._program: Program | None = None
-        self._stop: Stop | LeftOpen | Answered | None = None
         self._calls: list[tuple[str, StepResult]] = []
         self._cell: list[tuple[str, StepResult]] = []
         self._before: list[tuple[str, StepResult]] = []
@@ -101,57 +98,50 @@ class Serving:
         self._unwritten = ""
         self.over = False
 
-    async def events(self, tools: Sequence[ToolDoc]) -> AsyncIterator[Event]:
+    async def serve(self, tools: Sequence[ToolDoc]) -> None:
         """Programs over these tools, until there is nothing more to write; what they came to is with the progress."""
         self._functions = functions(tools, self._deps.offer_tokens, self._asked.files.names)
         try:
-            async with closing(self._to_an_end()) as events:
-                async for event in events:
-                    yield event
+            await self._to_an_end()
             first = self._progress.program
             more = await self._lacking(first) if first is not None else []
             if first is None or not more:
                 return
-            yield considered(more, self._evidence)
+            await self._calling.tell(considered(more, self._evidence))
             self._widen(first, more)
             self.over = False
-            async with closing(self._to_an_end()) as events:
-                async for event in events:
-                    yield event
+            await self._to_an_end()
             self.over = True
             if worse(self._progress.program, first):
-                yield first  # it stands
+                await self._calling.tell(first)  # it stands
         finally:
             await self._stack.aclose()
 
-    async def _to_an_end(self) -> AsyncIterator[Event]:
+    async def _to_an_end(self) -> None:
         """Texts and their runs, to a ``ProgramEnded``, or to where no more may be written."""
         while self._repairs <= REPAIRS:
-            async with closing(self._written()) as events:
-                async for event in events:
-                    yield event
-            if self._program is None:
+            program = await self._written()
+            if program is None:
                 break
             if self._approving is not None:
-                self._program = await self._approving.approved(self._program, self._functions.docs)
-                if self._program is None:
+                program = await self._approving.approved(program, self._functions.docs)
+                if program is None:
                     self.over = True
-                    yield not_allowed(self._progress.programs if self._stood else 0)
+                    await self._calling.tell(not_allowed(self._progress.programs if self._stood else 0))
                     return
-            async with closing(self._ran(self._program)) as events:
-                async for event in events:
-                    yield event
-            event = self._come_to(self._stop, self._program)
+            self._program = program
+            stop = await self._ran(program)
+            event = self._come_to(stop, program)
             if isinstance(event, ProgramEnded) and not event.spoken:
-                async for short in shortened(self._progress, self._evidence, self._deps.policy, self._deps.choices):
-                    yield short
-            yield event
+                policy, choices = self._deps.policy, self._deps.choices
+                await shorten(self._progress, self._evidence, policy, choices, self._calling.tell)
+            await self._calling.tell(event)
             if isinstance(event, ProgramEnded) or self.over or (self._approving and isinstance(event, ProgramFailed)):
                 self.over = True
                 return
         self.over = bool(self._progress.changes_made or (self._approving and self._approving.plan))  # once is enough
 
-    def _come_to(self, stop: Stop | LeftOpen | Answered | None, program: Program) -> Event:
+    def _come_to(self, stop: ProgramStop | None, program: Program) -> Event:
         """What is to be told of where a cell has stopped, and noted for the next text."""
         number = self._progress.programs
         match stop:
@@ -186,53 +176,54 @@ class Serving:
             case _:
                 return self._failed(_NO_LOOK, program)
 
-    async def _written(self) -> AsyncIterator[Event]:
+    async def _written(self) -> Program | None:
         """A text that passes the checks, as the next program; none where none comes out."""
-        self._program = None
         once = bool(self._asked.given)
         if once and self._fed:
-            return
+            return None
         for _ in range(1 if once else REFUSALS + 1):
             match self._past.next:
                 case ProgramStarted(program=program):
                     self._progress.meter.decisions += not once
-                    self._program = program
-                    return
+                    return program
                 case ProgramRefused(text="") as unwritten:
-                    yield unwritten
-                    return
+                    await self._calling.tell(unwritten)
+                    return None
                 case ProgramRefused(text=text, complaints=complaints):
                     self._progress.meter.decisions += 1
                 case None | PathEnded() | ProgramFailed() if self._approving and (shown := self._approving.shown):
-                    self._program = shown
-                    return
+                    return shown
                 case None:
                     with self._progress.spends("write"):
                         text, why = await self._asked_for()
                     self._unwritten = why
                     if not text:
                         if why and self._deps.policy.writes:  # one that writes no more tells that itself
-                            yield ProgramRefused(text="", complaints=(why,))
-                        return
-                    cells = text_names.made(one.text for one in self._attempts if one.stands)
-                    types, declared = self._asked.types()
-                    given = types | dict.fromkeys(cells, "Any")
-                    with self._progress.spends("check"):
-                        offer, docs = self._functions.text, self._functions.docs
-                        checked = await check(text, offer, docs, self._sandbox, given, declared)
-                    text, complaints = checked.text, checked.complaints
+                            await self._calling.tell(ProgramRefused(text="", complaints=(why,)))
+                        return None
+                    text, complaints = await self._checked(text)
                 case _:  # none was written before
-                    return
+                    return None
             if not complaints:
                 foreign = self._calling.asking.foreign or any(one.foreign for one in self._attempts)
                 tainted = self._asked.tainted or foreign
-                self._program = self._functions.program(text, text_names.used(text), tainted=tainted)
-                return
-            yield ProgramRefused(text=text, complaints=complaints)
+                return self._functions.program(text, text_names.used(text), tainted=tainted)
+            await self._calling.tell(ProgramRefused(text=text, complaints=complaints))
             self._attempts.append(Attempt(text, told_complaints(complaints)))
             self._repairs += self._asked.thrice
             if self._repairs > REPAIRS:
-                return
+                return None
+        return None
+
+    async def _checked(self, text: str) -> tuple[str, tuple[str, ...]]:
+        """The text as it would run, and what speaks against it."""
+        cells = text_names.made(one.text for one in self._attempts if one.stands)
+        types, declared = self._asked.types()
+        given = types | dict.fromkeys(cells, "Any")
+        offer, docs = self._functions.text, self._functions.docs
+        with self._progress.spends("check"):
+            checked = await check(text, offer, docs, self._sandbox, given, declared)
+        return checked.text, checked.complaints
 
     async def _asked_for(self) -> tuple[str, str]:
         """What the author writes; empty where it may not be asked, or writes nothing, then with why."""
@@ -246,15 +237,15 @@ class Serving:
         self._progress.meter.decisions += bool(written.text)
         return written.text, written.why
 
-    async def _ran(self, program: Program) -> AsyncIterator[Event]:
-        """One cell, to where it stops."""
+    async def _ran(self, program: Program) -> ProgramStop | None:
+        """One cell, to where it stops; how it does."""
         told = self._past.next
         if isinstance(told, ProgramStarted) and not told.goes_on and self._stood:
             self._forget()  # a worker was lost, and is not lost again
         goes_on = self._stood > 0
         number = self._progress.programs + 1
         values = self._approving.inputs() if self._approving is not None else {}
-        yield ProgramStarted(number=number, program=program, goes_on=goes_on, values=values)
+        await self._calling.tell(ProgramStarted(number=number, program=program, goes_on=goes_on, values=values))
         if not goes_on:
             self._before += self._calls
             self._calls, self._fed, self._standing = [], [], []
@@ -279,11 +270,10 @@ class Serving:
             else None
         )
         runner = ProgramRunner(session, program, number, calling, self._past.program(number), leave)
-        async with closing(self._progress.executing(runner.run(inputs))) as events:
-            async for event in events:
-                yield event
+        with self._progress.spends("execute"):
+            await runner.run(inputs)
         self._cell = [(one.function, one.result) for one in runner.calls]
-        self._stop = runner.stop
+        return runner.stop
 
     async def _at(self, *, goes_on: bool) -> Session:
         """The session that holds the names of the cells before, or a fresh one."""

@@ -1,6 +1,6 @@
-"""The depth-first walk through the tool graph: a short generator of events over a pure state (thesis 4.3.2.1)."""
+"""The depth-first walk through the tool graph, over a pure state (thesis 4.3.2.1)."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from agent.budget import Meter
@@ -13,9 +13,11 @@ from domain.event import CandidatesConsidered, ConsideredTool, PathEnded, StepBa
 from domain.memory import Recalled
 from domain.tool import ToolDoc, ToolId
 
-WalkEvent = CandidatesConsidered | StepChosen | StepBacktracked | PathEnded
-Step = tuple[WalkEvent, Frontier]
-"""An event, and the state after it."""
+WalkEvent = CandidatesConsidered | StepChosen | StepBacktracked
+TellStep = Callable[[WalkEvent, Frontier], Awaitable[None]]
+"""Tells an event of a walk, and keeps the state after it."""
+Walked = tuple[PathEnded, Frontier]
+"""How a walk ended, and the state in which it did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Node:
 class SearchDeps:
     """What the walk needs: the candidates at a state's node, and the next move there. ``followers``: what may come next but one, for
     whoever names several steps at once; ``several``: whether ``choose`` does. ``whole_path``: all steps in one decision.
-    ``results``: what the path has given so far.
+    ``results``: what the path has given so far. ``step_by_step``: the walk stops after each step, so that it is called before the next is chosen.
     """
 
     expand: Callable[[Frontier], Awaitable[Node]]
@@ -48,25 +50,24 @@ class SearchDeps:
     followers: Callable[[Frontier, Node], Awaitable[tuple[Follower, ...]]]
     several: bool = False
     results: Callable[[], Results] = tuple
+    step_by_step: bool = False
 
 
 async def search(
-    request: str, clauses: tuple[str, ...], state: Frontier, deps: SearchDeps, meter: Meter
-) -> AsyncIterator[Step]:
+    request: str, clauses: tuple[str, ...], state: Frontier, deps: SearchDeps, meter: Meter, tell: TellStep
+) -> Walked:
     """Walk on from ``state`` until the path is finished, given up, or a bound of the budget is reached.
 
-    Each event comes with the state after it; the last is a ``PathEnded``. A state can be kept and walked on from later.
-    A choice that is not on offer counts as a dead end.
+    A state can be kept and walked on from later. A choice that is not on offer counts as a dead end.
     """
     foresight = Foresight()
     while not meter.exhausted:
         node = await deps.expand(state)
         state = state.offer([c.tool.id for c in node.candidates], node.value, node.again)
         candidates = _open(node, state, meter)
-        yield considered(state, candidates, node), state
+        await tell(considered(state, candidates, node), state)
         if not candidates and not state.path:
-            yield PathEnded(path=(), how="gave_up", reason="no tool is left to start with"), state.backtrack("")
-            return
+            return PathEnded(path=(), how="gave_up", reason="no tool is left to start with"), state.backtrack("")
         choice = foresight.move(candidates)
         if choice is None:
             followers = await deps.followers(state, _only(node, candidates)) if deps.several and candidates else ()
@@ -75,18 +76,20 @@ async def search(
             foresight.note(choice)
         if choice.action == "finish" and state.path:
             reason, unserved = choice.reason, choice.unserved
-            yield PathEnded(path=state.path, how="finished", reason=reason, unserved=unserved), state
-            return
+            return PathEnded(path=state.path, how="finished", reason=reason, unserved=unserved), state
         if choice.action == "advance" and choice.index is not None and 0 <= choice.index < len(candidates):
             state = state.push(candidates[choice.index].tool.id, choice.reason)
-            yield StepChosen(tool=state.path[-1], path=state.path, reason=choice.reason, memory=choice.memory), state
+            chosen = StepChosen(tool=state.path[-1], path=state.path, reason=choice.reason, memory=choice.memory)
+            await tell(chosen, state)
+            if deps.step_by_step:
+                return PathEnded(path=state.path, how="open", reason=choice.reason), state
             continue
         dropped, state = state.path[-1:], state.backtrack(choice.reason)
         if state.given_up or choice.action == "give_up":
-            yield PathEnded(path=(), how="gave_up", reason=choice.reason), state.model_copy(update={"given_up": True})
-            return
-        yield StepBacktracked(dropped=dropped[0], path=state.path, reason=choice.reason), state
-    yield PathEnded(path=state.best, how="budget", reason=meter.exhausted), state
+            given_up = state.model_copy(update={"given_up": True})
+            return PathEnded(path=(), how="gave_up", reason=choice.reason), given_up
+        await tell(StepBacktracked(dropped=dropped[0], path=state.path, reason=choice.reason), state)
+    return PathEnded(path=state.best, how="budget", reason=meter.exhausted), state
 
 
 def _open(node: Node, state: Frontier, meter: Meter) -> tuple[Candidate, ...]:

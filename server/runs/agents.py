@@ -253,7 +253,11 @@ class Agents:
                 memory=deps.memory if run.settings.get(WORDED, True) else None,
             )
             deps = replace(
-                deps, voices=voices, used_up=spent.used_up, asker=UserAsker(questions, by_another=by_another)
+                deps,
+                voices=voices,
+                used_up=spent.used_up,
+                asker=UserAsker(questions, by_another=by_another),
+                in_turn=self._round_robin.do,
             )
             if run.settings.get("stop_at_plan"):
                 deps = replace(deps, approves=questions.about_plan)
@@ -268,12 +272,7 @@ class Agents:
                 earlier=earlier,
                 keeps=True,
             )
-            async with (
-                self._kept(run, deps.policy),
-                counting(spent),
-                closing(made),
-                closing(self._round_robin.iterate(made)) as records,
-            ):
+            async with self._kept(run, deps.policy), counting(spent), closing(made) as records:
                 async for record in records:
                     await spent.count()
                     yield record

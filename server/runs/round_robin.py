@@ -2,10 +2,8 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Generator
-from typing import Any, TypeVar
-
-T = TypeVar("T")
+from collections.abc import Awaitable, Callable, Generator
+from typing import Any
 
 
 class RoundRobin:
@@ -18,11 +16,9 @@ class RoundRobin:
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._granting = False
 
-    async def iterate(self, items: AsyncIterator[T]) -> AsyncGenerator[T]:
-        """The items; each piece of the work for them is done when it is its turn. Who makes ``items`` closes them."""
-        ended = object()
-        while (item := await _InTurn(anext(items, ended), self)) is not ended:
-            yield item  # pyright: ignore[reportReturnType]  # told apart by identity
+    async def do(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do some work; each piece of it is done when it is its turn."""
+        await _InTurn(work(), self)
 
     async def turn(self) -> None:
         """Return when it is the caller's turn."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.execution.approvers import AllowChanges
-from agent.learning.learner import Learner, taught
+from agent.learning.learner import Learner
 from agent.plans.compiling import compiled
 from agent.policy.protocol import Arguments, ArgumentsQuestion
 from agent.run import RunDeps, run
@@ -203,7 +203,8 @@ async def test_a_change_of_a_given_plan_is_not_made_twice(tmp_path: Path) -> Non
 
 async def test_a_given_plan_teaches_like_another(tmp_path: Path) -> None:
     given = await deps(tmp_path, weather(), WEATHER)
-    records = [record async for record in taught(run(REQUEST, given), Learner(given.store))]
+    learning = replace(given, learner=Learner(given.store))
+    records = [record async for record in run(REQUEST, learning)]
     learned = next(record.event for record in records if isinstance(record.event, WeightsLearned))
     assert not learned.error
     walked = {(edge.source, edge.target) for edge in learned.transitions}

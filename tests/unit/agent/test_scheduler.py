@@ -1,135 +1,176 @@
+"""Parts of a request beside each other: their order, their places, their turns, and what becomes of all when one fails."""
+
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable, Coroutine
 from functools import partial
 
 import pytest
 
-from agent.scheduler import Turns, side_by_side
+from agent.scheduler import Parts
 from domain.errors import StoreUnreachableError
 
 
-class Streams:
-    """Three items each; ``running``: how many at most were on their way at once."""
+class Work:
+    """Parts that tell three things each; ``most``: how many at most were at work at once."""
 
-    def __init__(self) -> None:
-        self.now = self.running = 0
-        self.closed: list[str] = []
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
+        self.now = self.most = 0
+        self.told: list[str] = []
+        self.ended: list[str] = []
 
-    async def items(self, name: str, fails: bool = False) -> AsyncIterator[str]:
+    async def _do(self, number: int, name: str, *, fails: bool = False) -> None:
         self.now += 1
-        self.running = max(self.running, self.now)
+        self.most = max(self.most, self.now)
         try:
-            for number in range(3):
+            for at in range(3):
                 await asyncio.sleep(0)
-                yield f"{name}{number}"
+                async with self.parts.resting(number):
+                    self.told.append(f"{name}{at}")
+                    await asyncio.sleep(0)
             if fails:
                 raise ValueError(name)
         finally:
             self.now -= 1
-            self.closed.append(name)
+            self.ended.append(name)
 
-    def named(self, *names: str, fails: str = "") -> dict[int, Callable[[], AsyncIterator[str]]]:
-        return {n: partial(self.items, name, name == fails) for n, name in enumerate(names, start=1)}
+    def named(self, *names: str, fails: str = "") -> dict[int, Callable[[], Coroutine[None, None, None]]]:
+        return {n: partial(self._do, n, name, fails=name == fails) for n, name in enumerate(names, start=1)}
 
 
 NONE: dict[int, tuple[int, ...]] = {1: (), 2: (), 3: ()}
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 3])
-async def test_all_items_come_in_their_own_order_so_many_at_a_time(at_once: int) -> None:
-    streams = Streams()
-    told = [item async for item in side_by_side(streams.named("a", "b", "c"), NONE, Turns(at_once))]
-    for number, name in ((1, "a"), (2, "b"), (3, "c")):
-        assert [item for n, item in told if n == number] == [f"{name}{i}" for i in range(3)]
-    assert streams.running == at_once
+async def test_each_part_is_done_in_its_own_order_so_many_at_a_time(at_once: int) -> None:
+    work = Work(Parts(at_once))
+    await work.parts.do(work.named("a", "b", "c"), NONE)
+    for name in "abc":
+        assert [item for item in work.told if item.startswith(name)] == [f"{name}{i}" for i in range(3)]
+    assert work.most == at_once
 
 
 async def test_who_waits_begins_when_the_other_has_ended() -> None:
-    streams = Streams()
-    told = [item async for _, item in side_by_side(streams.named("a", "b", "c"), {1: (), 2: (1,), 3: (1, 2)}, Turns(3))]
-    assert told == [f"{name}{number}" for name in "abc" for number in range(3)]
+    work = Work(Parts(3))
+    await work.parts.do(work.named("a", "b", "c"), {1: (), 2: (1,), 3: (1, 2)})
+    assert work.told == [f"{name}{number}" for name in "abc" for number in range(3)]
 
 
 @pytest.mark.parametrize("names", [("a",), ("a", "b", "c")])
 async def test_an_error_ends_all_of_them(names: tuple[str, ...]) -> None:
-    streams = Streams()
+    work = Work(Parts(3))
     with pytest.raises(ValueError, match="a"):
-        _ = [item async for item in side_by_side(streams.named(*names, fails="a"), NONE, Turns(3))]
-    assert streams.now == 0
-    assert "a" in streams.closed
+        await work.parts.do(work.named(*names, fails="a"), NONE)
+    assert work.now == 0
+    assert "a" in work.ended
+
+
+async def test_a_part_that_is_cancelled_from_within_ends_all_of_them() -> None:
+    async def cancelled() -> None:
+        await asyncio.sleep(0)
+        raise asyncio.CancelledError
+
+    async def waits_for_it() -> None:
+        raise AssertionError("the part before it did not end well")
+
+    parts, before = Parts(3), asyncio.all_tasks()
+    with pytest.raises(asyncio.CancelledError):
+        await parts.do({1: cancelled, 2: waits_for_it}, {1: (), 2: (1,)})
+    assert asyncio.all_tasks() == before
 
 
 async def test_what_passes_by_itself_cuts_off_no_step_under_way_and_begins_none() -> None:
     done: list[str] = []
-    meets, stays = asyncio.Event(), asyncio.Event()
+    meets, parts = asyncio.Event(), Parts(3)
 
-    async def out_of_reach() -> AsyncIterator[str]:
+    async def out_of_reach() -> None:
         await meets.wait()
         raise StoreUnreachableError("nothing answers there")
-        yield ""
 
-    async def changing() -> AsyncIterator[str]:
-        yield "begins"
+    async def changing() -> None:
+        async with parts.resting(2):
+            done.append("begins")
         meets.set()
         for _ in range(9):
             await asyncio.sleep(0)
         done.append("the change")
-        yield "is told of when the run goes on"
+        async with parts.resting(2):
+            done.append("is told of when the run goes on")
         done.append("the next")
 
-    async def waiting() -> AsyncIterator[str]:
+    async def waiting() -> None:
         done.append("who waited")
-        await stays.wait()
-        yield ""
 
-    streams = {1: out_of_reach, 2: changing, 3: waiting}
     with pytest.raises(StoreUnreachableError):
         async with asyncio.timeout(5):
-            _ = [item async for item in side_by_side(streams, {1: (), 2: (), 3: (1, 2)}, Turns(3))]
-    assert done == ["the change"]
+            await parts.do({1: out_of_reach, 2: changing, 3: waiting}, {1: (), 2: (), 3: (1, 2)})
+    assert done == ["begins", "the change"]
 
 
-async def test_who_stops_listening_ends_all_of_them() -> None:
-    streams, before = Streams(), asyncio.all_tasks()
-    told = side_by_side(streams.named("a", "b", "c"), NONE, Turns(3))
-    await anext(aiter(told))
-    await told.aclose()  # type: ignore[attr-defined]
-    assert streams.now == 0
+async def test_a_part_that_is_heard_when_all_is_broken_off_goes_no_further() -> None:
+    heard, done, parts = asyncio.Event(), list[str](), Parts(2)
+
+    async def out_of_reach() -> None:
+        await asyncio.sleep(0)
+        heard.set()
+        raise StoreUnreachableError("nothing answers there")
+
+    async def telling() -> None:
+        async with parts.resting(2):
+            await heard.wait()
+        done.append("the next")
+
+    async def busy() -> None:
+        for _ in range(9):
+            await asyncio.sleep(0)
+
+    with pytest.raises(StoreUnreachableError):
+        async with asyncio.timeout(5):
+            await parts.do({1: out_of_reach, 2: telling, 3: busy}, NONE)
+    assert done == []
+
+
+async def test_a_cancellation_ends_all_of_them() -> None:
+    work, before = Work(Parts(3)), asyncio.all_tasks()
+    doing = asyncio.create_task(work.parts.do(work.named("a", "b", "c"), NONE))
+    for _ in range(3):
+        await asyncio.sleep(0)
+    doing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await doing
+    assert work.now == 0
     assert asyncio.all_tasks() == before
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 3])
 async def test_whoever_comes_in_turn_comes_after_all_before_it(at_once: int) -> None:
     """The third is ready first, and the second begins only after the first: with one place, too, none waits for the other's."""
-    turns, told = Turns(at_once), list[str]()
+    parts, told = Parts(at_once), list[str]()
 
-    async def change(number: int, sleeps: int) -> AsyncIterator[str]:
+    async def change(number: int, sleeps: int) -> None:
         for _ in range(sleeps):
             await asyncio.sleep(0)
-        yield f"planned {number}"
-        await turns.come(number)
+        async with parts.resting(number):
+            await asyncio.sleep(0)
+        await parts.turn(number)
         told.append(f"changed {number}")
-        yield f"changed {number}"
 
-    streams = {1: partial(change, 1, 9), 2: partial(change, 2, 3), 3: partial(change, 3, 0)}
-    _ = [item async for item in side_by_side(streams, {1: (), 2: (1,), 3: ()}, turns)]
+    works = {1: partial(change, 1, 9), 2: partial(change, 2, 3), 3: partial(change, 3, 0)}
+    await parts.do(works, {1: (), 2: (1,), 3: ()})
     assert told == ["changed 1", "changed 2", "changed 3"]
 
 
 async def test_whoever_waits_for_its_turn_holds_up_no_outage() -> None:
-    turns = Turns(2)
-    planned = asyncio.Event()
+    parts, planned = Parts(2), asyncio.Event()
 
-    async def lost() -> AsyncIterator[str]:
+    async def lost() -> None:
         await planned.wait()
-        yield "on its way"
         raise StoreUnreachableError("down")
 
-    async def waiting() -> AsyncIterator[str]:
+    async def waiting() -> None:
         planned.set()
-        yield "planned"
-        await turns.come(2)
-        yield "changed"
+        await parts.turn(2)
 
     with pytest.raises(StoreUnreachableError):
-        _ = [item async for item in side_by_side({1: lost, 2: waiting}, {1: (), 2: ()}, turns)]
+        async with asyncio.timeout(5):
+            await parts.do({1: lost, 2: waiting}, {1: (), 2: ()})

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from agent.learning.learner import Learner, learn_from, taught
+from agent.learning.learner import Learner, learn_from
 from agent.memory.long_term import LongTermMemory
 from domain.errors import UnavailableError
-from domain.event import CandidatesConsidered, ConsideredTool, Event, EventRecord, PlanReady, RunFinished, StepChosen
-from domain.learned import WeightsLearned
+from domain.event import CandidatesConsidered, ConsideredTool, Event, EventRecord, PlanReady, StepChosen
 from domain.plan import CallOutcome, Plan
 from domain.recalled import MemoryRecalled, RecalledPath
 from domain.tool import ToolDoc, ToolId
@@ -61,11 +60,6 @@ def considered(**relevance: float) -> CandidatesConsidered:
     return CandidatesConsidered(path=(), candidates=shown, finish_weight=0)
 
 
-async def stream(kept: Sequence[EventRecord]) -> AsyncGenerator[EventRecord]:
-    for record in kept:
-        yield record
-
-
 def followed(memory: str, *path: ToolId) -> list[Event]:
     """A memory that was recalled, and its steps taken."""
     recalled = RecalledPath(id=memory, request=ASKED, path=path, similarity=1)
@@ -75,14 +69,11 @@ def followed(memory: str, *path: ToolId) -> list[Event]:
     return [MemoryRecalled(memories=(recalled,)), *steps]
 
 
-async def test_what_was_learnt_is_told_before_the_end(memory: LongTermMemory) -> None:
+async def test_a_run_teaches_its_steps_and_is_remembered(memory: LongTermMemory) -> None:
     kept = records(*executed([result(A), result(B, uses="1.id")]), finished())
     learner = Learner(MemoryGraph(), memory, OfflinePolicy())
-    told = [record async for record in taught(stream(kept), learner)]
-    assert [record.seq for record in told] == list(range(1, len(kept) + 2))
-    learned = told[-2].event
-    assert isinstance(learned, WeightsLearned)
-    assert isinstance(told[-1].event, RunFinished)
+    learned = await learner.learn(kept)
+    assert learned is not None
     assert {(one.tool, one.scores, one.outcomes) for one in learned.tools} == {
         (A, (1.0,), ("ok",)),
         (B, (1.0,), ("ok",)),
@@ -92,10 +83,18 @@ async def test_what_was_learnt_is_told_before_the_end(memory: LongTermMemory) ->
     assert found.memory.bindings[1][0].reference == "1.id"
 
 
-async def test_a_run_that_made_no_call_is_told_as_it_was() -> None:
+async def test_a_run_that_made_no_call_teaches_nothing() -> None:
     kept = records(*executed([result(A, None, attempts=0)]), finished("gave_up"))
-    told = [record async for record in taught(stream(kept), Learner(MemoryGraph()))]
-    assert [(record.seq, record.event) for record in told] == [(record.seq, record.event) for record in kept]
+    assert await Learner(MemoryGraph()).learn(kept) is None
+
+
+async def test_a_run_is_learnt_from_once_and_where_it_ends() -> None:
+    kept = records(*executed([result(A)]), finished())
+    learned = await Learner(MemoryGraph()).learn(kept)
+    assert learned is not None
+    again = records(*executed([result(A)]), learned, finished())
+    assert await Learner(MemoryGraph()).learn(again) is None
+    assert await Learner(MemoryGraph(), ended=lambda: False).learn(kept) is None
 
 
 async def test_learning_twice_is_learning_once(memory: LongTermMemory) -> None:
@@ -186,14 +185,13 @@ async def test_a_store_that_is_down_takes_no_answer_away() -> None:
             raise UnavailableError("the graph is not there")
 
     kept = records(*executed([result(A)]), finished())
-    told = [record async for record in taught(stream(kept), Learner(Down()))]
-    assert isinstance(told[-2].event, WeightsLearned)
-    assert "the graph is not there" in told[-2].event.error
-    assert told[-2].event.deferred == "", "nobody keeps it"
-    kept_for_later = [record async for record in taught(stream(kept), Learner(Down(), keeps=True))][-2].event
-    assert isinstance(kept_for_later, WeightsLearned)
+    learned = await Learner(Down()).learn(kept)
+    assert learned is not None
+    assert "the graph is not there" in learned.error
+    assert learned.deferred == "", "nobody keeps it"
+    kept_for_later = await Learner(Down(), keeps=True).learn(kept)
+    assert kept_for_later is not None
     assert kept_for_later.deferred == "waiting"
-    assert told[-1].event == kept[-1].event
 
 
 async def test_the_policy_scores_within_what_outcomes_allow() -> None:

@@ -1,6 +1,6 @@
 """What memories agree on is proposed whole, where it can be walked here and now; else the planner goes on as ever."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -12,13 +12,13 @@ from agent.memory.path_reuse import AGREED, IDENTICAL, agreed, remembering
 from agent.offer.candidates import Candidate
 from agent.policy.path_questions import Adoption, Proposal
 from agent.policy.protocol import Choice, Cost, Situation
-from agent.search.dfs import Node, SearchDeps, Step
+from agent.search.dfs import Node, SearchDeps, TellStep, Walked
 from agent.search.state import DeadPrefix, Frontier
 from domain.event import PathEnded, StepChosen
 from domain.memory import Memory, Recalled
 from domain.tool import ToolId
 from offline.reader import EnglishReader
-from tests.unit.agent.search.test_dfs import doc, no_path, none_follow
+from tests.unit.agent.search.test_dfs import Step, doc, no_path, none_follow, walked_by
 
 T1, T2, T3 = (doc(n).id for n in (1, 2, 3))
 ASKED = "weather in Oslo"
@@ -73,10 +73,10 @@ class World:
         return Adoption(adopted=self._verdict, reason="as before")
 
     async def planner(
-        self, request: str, clauses: tuple[str, ...], state: Frontier, deps: SearchDeps, meter: Meter
-    ) -> AsyncIterator[Step]:
-        del request, clauses, deps, meter
-        yield PathEnded(path=(), how="gave_up", reason="the planner's own"), state
+        self, request: str, clauses: tuple[str, ...], state: Frontier, deps: SearchDeps, meter: Meter, tell: TellStep
+    ) -> Walked:
+        del request, clauses, deps, meter, tell
+        return PathEnded(path=(), how="gave_up", reason="the planner's own"), state
 
     async def walk(self, *memories: Recalled, state: Frontier | None = None, request: str = ASKED) -> list[Step]:
         async def choose(situation: Situation) -> Choice:
@@ -85,7 +85,7 @@ class World:
         self.meter = Meter(Budget(), Cost())
         deps = SearchDeps(self.expand, choose, no_path, none_follow)
         plan = remembering(self.planner, self.adopt, memories, EnglishReader())
-        return [step async for step in plan(request, (request,), state or Frontier(), deps, self.meter)]
+        return await walked_by(plan, deps, self.meter, state, request)
 
 
 async def test_an_adopted_path_is_walked_in_one_decision() -> None:

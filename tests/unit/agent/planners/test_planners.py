@@ -9,12 +9,13 @@ from agent.offer.candidates import Candidate, Follower
 from agent.planners.by_name import PLANNERS, planner_named
 from agent.planners.protocol import Planner
 from agent.policy.protocol import Choice, Cost, PathQuestion, Results, Situation, WholePath
-from agent.search.dfs import Node, SearchDeps, Step
+from agent.search.dfs import Node, SearchDeps
 from agent.search.state import Frontier
 from domain.errors import UsageError
 from domain.event import PathEnded, StepChosen
 from domain.plan import StepResult
 from domain.tool import ToolDoc, tool_id
+from tests.unit.agent.search.test_dfs import Step, walked_by
 
 
 def doc(name: str) -> ToolDoc:
@@ -62,7 +63,7 @@ async def steps(
     planner: Planner, deps: SearchDeps, state: Frontier | None = None, budget: Budget | None = None
 ) -> tuple[list[Step], Meter]:
     meter = Meter(budget or Budget(), Cost())
-    return [step async for step in planner("q", ("q",), state or Frontier(), deps, meter)], meter
+    return await walked_by(planner, deps, meter, state), meter
 
 
 def end(walked: list[Step]) -> PathEnded:

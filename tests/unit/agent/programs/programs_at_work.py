@@ -2,10 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from functools import partial
 from random import Random
 
 from agent.asking import Asker, Asking, NobodyThere
@@ -19,6 +19,7 @@ from agent.policy.protocol import Cost
 from agent.programs.protocol import Answered, Broken, LeftOpen, Looking, Returned, Sandbox
 from agent.programs.running import Calling, ProgramRunner, StepCount
 from agent.resume import Past
+from agent.run_events import RunEvents
 from agent.scheduler import closing
 from domain.event import Event, EventRecord, ProgramEnded, ProgramFailed, ProgramStarted
 from domain.model import JsonObject
@@ -132,35 +133,33 @@ class Work:
         self.line = told.of(1)
         self.steps = StepCount()
         self.turns = 0
+        self.told = RunEvents("r", self.past)
 
-    async def events(self, *texts: str, inputs: Mapping[str, str] | None = None) -> AsyncIterator[Event]:
+    async def run(self, *texts: str, inputs: Mapping[str, str] | None = None) -> None:
         """Each text is a program of its own; the next is begun where one breaks off."""
         for number, text in enumerate(texts, start=1):
             program = Program(text=text, tools={name: doc.id for name, doc in DOCS.items()})
-            yield ProgramStarted(number=number, program=program)
-            calling = Calling(1, DOCS, self.reusing, self.meter, self.steps, self._turn, self.asking)
+            await self._tell(ProgramStarted(number=number, program=program))
+            calling = Calling(1, DOCS, self.reusing, self.meter, self.steps, self._tell, self._turn, self.asking)
             async with self.sandbox.session() as session:
                 self.runner = ProgramRunner(session, program, number, calling, self.line.program(number))
-                async with closing(self.runner.run(inputs or {})) as events:
-                    async for event in events:
-                        yield event
+                await self.runner.run(inputs or {})
             end = _end(number, self.runner.stop)
-            yield end
+            await self._tell(end)
             if isinstance(end, ProgramEnded) or end.final:
                 return
 
     async def records(self, *texts: str, until: int = 10_000) -> list[EventRecord]:
         """The record, the past first; broken off after the event of a number."""
-        records = list(self.past)
-        async with closing(self.events(*texts)) as events:
-            async for event in events:
-                if self.line.told(event):
-                    continue
-                at = datetime.now(UTC)
-                records.append(EventRecord(run="r", seq=len(records) + 1, at=at, subtask=1, event=event))
-                if len(records) >= until:
+        async with closing(self.told.follow(partial(self.run, *texts))) as records:
+            async for record in records:
+                if record.seq >= until:
                     break
-        return records
+        return self.told.records
+
+    async def _tell(self, event: Event) -> None:
+        if not self.line.told(event):
+            await self.told.tell(1, event)
 
     async def _turn(self) -> None:
         self.turns += 1

@@ -16,7 +16,7 @@ from agent.programs.limits import SandboxLimits
 from agent.programs.protocol import Broken, Failure, Stop, Waiting
 from agent.programs.running import AT_ONCE, Calling, ProgramRunner
 from agent.programs.sandbox import MontySandbox
-from domain.event import CallFinished, CallStarted, EventRecord, ProgramEnded, ProgramFailed
+from domain.event import CallFinished, CallStarted, Event, EventRecord, ProgramEnded, ProgramFailed
 from domain.model import JsonObject
 from domain.program import Program
 from domain.tool import ToolDoc
@@ -245,8 +245,14 @@ async def test_a_cell_that_still_waits_when_it_is_left_takes_the_names_with_it()
     async def turn() -> None: ...
 
     work = Work(MontySandbox(SandboxLimits()), Host())
-    calling = Calling(1, DOCS, work.reusing, work.meter, work.steps, turn, work.asking)
+    told: list[Event] = []
+
+    async def tell(event: Event) -> None:
+        told.append(event)
+
+    calling = Calling(1, DOCS, work.reusing, work.meter, work.steps, tell, turn, work.asking)
     runner = ProgramRunner(WaitsForNothing(), Program(text="1", tools={}), 1, calling)
-    assert [one async for one in runner.run({})] == []
+    await runner.run({})
+    assert told == []
     assert isinstance(runner.stop, Broken)
     assert runner.stop.lost

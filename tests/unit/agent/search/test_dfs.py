@@ -7,11 +7,15 @@ from hypothesis import strategies as st
 
 from agent.budget import Budget, Meter
 from agent.offer.candidates import Candidate, Follower
+from agent.planners.protocol import Planner
 from agent.policy.protocol import Choice, Cost, PathQuestion, Situation, WholePath
-from agent.search.dfs import Node, SearchDeps, Step, search
+from agent.search.dfs import Node, SearchDeps, WalkEvent, search
 from agent.search.state import Frontier, Path
 from domain.event import CandidatesConsidered, PathEnded, StepBacktracked, StepChosen
 from domain.tool import ToolDoc, ToolId, tool_id
+
+Step = tuple[WalkEvent | PathEnded, Frontier]
+"""An event of a walk or its end, and the state after it."""
 
 Graph = dict[int, list[int]]
 """Successors by node number; 0 is the start."""
@@ -66,8 +70,20 @@ def stubborn(graph: Graph) -> SearchDeps:
 
 
 async def walk(dependencies: SearchDeps, budget: Budget, state: Frontier | None = None) -> list[Step]:
-    meter = Meter(budget, Cost())
-    return [step async for step in search("q", ("q",), state or Frontier(), dependencies, meter)]
+    return await walked_by(search, dependencies, Meter(budget, Cost()), state)
+
+
+async def walked_by(
+    planner: Planner, dependencies: SearchDeps, meter: Meter, state: Frontier | None = None, request: str = "q"
+) -> list[Step]:
+    """All that a planner tells, and its end."""
+    told: list[Step] = []
+
+    async def tell(event: WalkEvent, after: Frontier) -> None:
+        told.append((event, after))
+
+    end = await planner(request, (request,), state or Frontier(), dependencies, meter, tell)
+    return [*told, end]
 
 
 graphs = st.dictionaries(st.integers(0, 6), st.lists(st.integers(1, 6), max_size=4, unique=True), max_size=7)
