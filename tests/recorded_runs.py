@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic.types import JsonValue
 
 import agent.run
 from domain.event import EventRecord
 
-_HEX = re.compile(r"\b[0-9a-f]{32}\b")
+_HEX = re.compile(r"\b[0-9a-f]{12,40}\b")
 _CHANCE = (
     (re.compile(r"127\.0\.0\.1:\d+"), "127.0.0.1:PORT"),
     (re.compile(r"localhost:\d+"), "localhost:PORT"),
@@ -92,6 +93,8 @@ def _comparable(stream: dict[str, Any]) -> dict[str, Any]:
     """The stream without what chance decides: events by subtask."""
     lines: dict[int, list[str]] = defaultdict(list)
     for record in stream["events"]:
+        if record["event"]["kind"] == "weights.learned":  # of what was learnt in other tests before
+            continue
         text = json.dumps(_without_times(record["event"]), sort_keys=True)
         for pattern, word in _CHANCE:
             text = pattern.sub(word, text)
@@ -104,10 +107,12 @@ def _comparable(stream: dict[str, Any]) -> dict[str, Any]:
     return {"events": number, "end": stream["end"]}
 
 
-def _without_times(value: Any) -> Any:
+def _without_times(value: JsonValue) -> JsonValue:
     if isinstance(value, dict):
         return {key: _without_times(one) for key, one in value.items() if not _TIMES.search(key)}
-    return [_without_times(one) for one in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_without_times(one) for one in value]
+    return round(value, 3) if isinstance(value, float) else value  # vectors differ a little by the machine's load
 
 
 def _compare(before: dict[str, list[Any]], after: dict[str, list[Any]], chance: set[str]) -> int:
