@@ -1,9 +1,13 @@
 """Processor time that the rules may take to write programs: bounded for each run, one run at a time, users in turn."""
 
 import asyncio
+import threading
 import time
 from collections.abc import AsyncGenerator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from contextvars import copy_context
+from functools import partial
 from typing import Concatenate, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -11,6 +15,8 @@ T = TypeVar("T")
 
 SECONDS = 10.0
 """What a run may take where nothing else is said."""
+SLICE = 0.1
+"""What a run takes before another user's, which has taken less, goes on in its place."""
 
 
 class OutOfPlanningTimeError(Exception):
@@ -26,14 +32,16 @@ class PlanningClock:
         self._now = now
         self._begun = now()
         self._stopped = False
+        self._pause: Callable[[float], None] | None = None
 
-    def begin(self) -> None:
-        """Count from here, in the thread that works."""
-        self._begun, self._stopped = self._now(), False
+    def begin(self, pause: Callable[[float], None] | None = None) -> None:
+        """Count from here, in the thread that works. ``pause`` is called there after each slice, with what was taken since the last one."""
+        self._begun, self._stopped, self._pause = self._now(), False, pause
 
     def end(self) -> float:
-        """Count no further, and return what was taken since :meth:`begin`."""
+        """Count no further, and return what was taken since :meth:`begin` or the last pause."""
         took = self._now() - self._begun
+        self._begun += took
         self.taken += took
         return took
 
@@ -41,9 +49,18 @@ class PlanningClock:
         """Have the work end at its next step."""
         self._stopped = True
 
+    @property
+    def stopped(self) -> bool:
+        """Whether the work is to end at its next step."""
+        return self._stopped
+
     def check(self) -> None:
         """Raise :class:`OutOfPlanningTimeError` where the work is to end."""
-        if self._stopped or self.taken + self._now() - self._begun > self.seconds:
+        took = self._now() - self._begun
+        if self._pause is not None and took > SLICE:
+            self._pause(self.end())
+            took = 0.0
+        if self._stopped or self.taken + took > self.seconds:
             raise OutOfPlanningTimeError
 
 
@@ -51,7 +68,8 @@ class PlanningTurns:
     """Turns to plan in one process.
 
     Python computes in one thread at a time, so that more of them would only delay the loop that answers requests. Of those that wait, whose user has
-    taken the least is next; who comes anew begins at what is usual by then, so that nobody saves up.
+    taken the least is next; who comes anew begins at what is usual by then, so that nobody saves up. A long piece of work is done in slices, between
+    which others have their turn: what is short to plan never waits for what is long.
     """
 
     def __init__(self, seconds: float = SECONDS) -> None:
@@ -60,6 +78,8 @@ class PlanningTurns:
         self._level = 0.0
         self._busy = False
         self._waiting: list[tuple[str, asyncio.Future[None]]] = []
+        self.runs = 0
+        """Runs that are being planned now, or wait for their turn."""
 
     def of(self, owner: str) -> "RunPlanning":
         """The planning of one run of a user."""
@@ -69,26 +89,34 @@ class PlanningTurns:
         """Count what a user has taken."""
         self._taken[owner] = max(self._taken.get(owner, 0.0), self._level) + seconds
 
+    @property
+    def awaited(self) -> bool:
+        """Whether anybody waits for a turn."""
+        return bool(self._waiting)
+
     @asynccontextmanager
     async def turn(self, owner: str) -> AsyncGenerator[None]:
         """Wait for a user's turn, and have it for the time of the block."""
-        if self._busy:
-            granted = asyncio.get_running_loop().create_future()
-            self._waiting.append((owner, granted))
-            try:
-                await granted
-            except asyncio.CancelledError:
-                if granted.done() and not granted.cancelled():
-                    self._grant()  # it was this one's turn already
-                raise
-        self._busy = True
-        self._level = max(self._level, self._taken.get(owner, 0.0))
+        await self.take(owner)
         try:
             yield
         finally:
-            self._grant()
+            self.give()
 
-    def _grant(self) -> None:
+    async def take(self, owner: str) -> None:
+        """Wait for a user's turn. Who has it gives it back."""
+        if self._busy:
+            await self._wait(owner)
+        self._begin(owner)
+
+    async def retake(self, owner: str) -> None:
+        """Let those go first who have taken less. Cancelled, the turn is given back already."""
+        if self._waiting:
+            await self._wait(owner, grant=True)
+        self._begin(owner)
+
+    def give(self) -> None:
+        """Have whoever is next take the turn."""
         self._waiting = [one for one in self._waiting if not one[1].done()]
         if not self._waiting:
             self._busy = False
@@ -98,33 +126,93 @@ class PlanningTurns:
         self._waiting.remove(chosen)
         chosen[1].set_result(None)
 
+    def _begin(self, owner: str) -> None:
+        self._busy = True
+        self._level = max(self._level, self._taken.get(owner, 0.0))
+
+    async def _wait(self, owner: str, *, grant: bool = False) -> None:
+        granted = asyncio.get_running_loop().create_future()
+        self._waiting.append((owner, granted))
+        if grant:
+            self.give()
+        try:
+            await granted
+        except asyncio.CancelledError:
+            if granted.done() and not granted.cancelled():
+                self.give()  # it was this one's turn already
+            raise
+
 
 class RunPlanning:
-    """The planning of one run."""
+    """The planning of one run, a piece at a time: its subtasks may ask for it side by side."""
 
     def __init__(self, turns: PlanningTurns, owner: str, clock: PlanningClock) -> None:
         self._turns = turns
         self._owner = owner
+        self._one = asyncio.Lock()
         self.clock = clock
 
     async def work(self, function: Callable[Concatenate[PlanningClock, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Do work in a thread of its own, when it is this user's turn; where the run is cancelled, it ends at its next step."""
+        async with self._one:
+            self._turns.runs += 1
+            try:
+                return await self._piece(partial(function, self.clock, *args, **kwargs))
+            finally:
+                self._turns.runs -= 1
+
+    async def _piece(self, work: Callable[[], T]) -> T:
+        loop, turns, clock = asyncio.get_running_loop(), self._turns, self.clock
+        resumed, held = threading.Event(), True
+        retaking: asyncio.Task[None] | None = None
+        took: list[float] = []
+
+        async def retake(seconds: float) -> None:
+            nonlocal held
+            turns.charge(self._owner, seconds)
+            held = False
+            await turns.retake(self._owner)
+            held = True
+
+        def begin_retaking(seconds: float) -> None:
+            nonlocal retaking
+            if clock.stopped:  # the run was cancelled meanwhile, and who ended it does not know of this pause
+                took.append(seconds)
+                resumed.set()
+                return
+            retaking = asyncio.ensure_future(retake(seconds))
+            retaking.add_done_callback(lambda _: resumed.set())
+
+        def pause(seconds: float) -> None:
+            if not turns.awaited:
+                loop.call_soon_threadsafe(turns.charge, self._owner, seconds)
+                return
+            resumed.clear()
+            loop.call_soon_threadsafe(begin_retaking, seconds)
+            resumed.wait()
 
         def timed() -> T:
-            self.clock.begin()
+            clock.begin(pause)
             try:
-                return function(self.clock, *args, **kwargs)
+                return work()
             finally:
-                took.append(self.clock.end())
+                took.append(clock.end())
 
-        took: list[float] = []
-        async with self._turns.turn(self._owner):
-            working = asyncio.ensure_future(asyncio.to_thread(timed))
+        await turns.take(self._owner)
+        # Not one of the loop's own threads: those that pause here would leave none to the rest of the server.
+        thread = ThreadPoolExecutor(1, "planning")
+        try:
+            working = asyncio.ensure_future(loop.run_in_executor(thread, copy_context().run, timed))
             try:
                 return await asyncio.shield(working)
             except asyncio.CancelledError:
-                self.clock.stop()
+                clock.stop()
+                if retaking is not None:
+                    retaking.cancel()
                 await asyncio.wait([working])  # the thread has the turn as long as it computes
                 raise
-            finally:
-                self._turns.charge(self._owner, sum(took))
+        finally:
+            thread.shutdown(wait=False)
+            turns.charge(self._owner, sum(took))
+            if held:
+                turns.give()

@@ -113,7 +113,15 @@ async def open_services(
         # Rows in a file are this machine's alone: nobody else could make a run that finds no store here, and its failure tells what to do.
         ignored = ("store",) if storage.database.dialect == "sqlite" else ()
         async with (
-            working(storage, agents.begin, broker, parameters, stored, partial(readiness.check, ignored)) as worker,
+            working(
+                storage,
+                agents.begin,
+                broker,
+                parameters,
+                stored,
+                partial(readiness.check, ignored),
+                lambda: agents.planned,
+            ) as worker,
             tidying(storage, settings.event_days),
             learning_late(storage, agents, worker.name, readiness.check),
             watched_sessions(storage) as followed,

@@ -95,7 +95,7 @@ class Container:
         self.following = asyncio.Lock()  # held by whoever makes the words anew
         self.changing = asyncio.Lock()  # held by whoever admits or withdraws tools, or computes their links
         self._field_choices: FieldChoices | None = None
-        self._planning = PlanningTurns(settings.planning_seconds)
+        self.planning = PlanningTurns(settings.planning_seconds)
         self._sandbox: Sandbox | None = None
         self._mcp_sessions: McpSessions | None = None
         self.host_memory = HostMemory()
@@ -279,7 +279,7 @@ class Container:
 
     def policy(self, name: str, model: str = "", owner: str = "") -> Policy:
         """A fresh policy object for one run. ``model``: another than the usual one of the settings. ``owner``: whose planning time it takes."""
-        planning = self._planning.of(owner)
+        planning = self.planning.of(owner)
         if name == "offline":
             from offline.policy import OfflinePolicy
 

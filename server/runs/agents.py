@@ -109,6 +109,7 @@ class Agents:
         self._oauth = oauth
         self._stack = stack
         self._container = Lazy(self._open)
+        self._opened: Container | None = None
         self.mcp_changed = set[str]()
         self._executors = UserPool(self._user_executor)
         self._round_robin = RoundRobin()
@@ -126,7 +127,13 @@ class Agents:
         served = ServedModels(self._settings, container.shared_model)
         self._stack.push_async_callback(served.close)
         container.served_models, self._models = served, ModelFollower(self._storage, served)
+        self._opened = container
         return container
+
+    @property
+    def planned(self) -> int:
+        """Runs that rules plan now, or that wait for their turn to be planned."""
+        return 0 if self._opened is None else self._opened.planning.runs
 
     async def container(self) -> Container:
         """As the user sees it whose request this is. Opened once; raises ``UnavailableError`` where there is no store, and the next asking tries again."""

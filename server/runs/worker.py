@@ -20,9 +20,15 @@ from server.storage.storage import Storage
 _log = logging.getLogger(__name__)
 
 
+def none_planned() -> int:
+    """For runs whose planning takes no turns."""
+    return 0
+
+
 @dataclass(frozen=True, slots=True)
 class WorkerParameters:
-    """``at_once``: runs at a time. ``lease``: seconds after which another worker takes a run whose worker is not heard of.
+    """``at_once``: runs at a time, beside those that are being planned. ``lease``: seconds after which another worker takes a run whose worker is
+    not heard of.
 
     ``retry_wait``: with a store that is out of reach.
     """
@@ -37,6 +43,26 @@ class WorkerParameters:
         """Places that one user's runs may take: a quarter, one at least, is left for others; the only one is everybody's."""
         return max(1, self.at_once - max(1, self.at_once // 4))
 
+    @property
+    def most(self) -> int:
+        """Runs in hand, those that are being planned included: each takes memory, so that their number is bounded, too."""
+        return _IN_HAND * self.at_once
+
+    def room(self, in_hand: int, planned: int) -> tuple[int, int]:
+        """How many runs may be taken, and how many of one user's the worker may have then.
+
+        Runs are planned one at a time, whoever waits for it: they take no place. What is taken in their stead are runs of users who have none here, so
+        that nobody fills with runs that are long to plan what is left for others.
+        """
+        planned = min(planned, in_hand)
+        free = min(self.at_once - (in_hand - planned), self.most - in_hand)
+        places = self.at_once - in_hand
+        return (min(free, places), self.of_one) if places > 0 else (free, 1)
+
+
+_IN_HAND = 8
+"""Times the places: so many runs may a worker have in hand."""
+
 
 class Worker:
     """One process's. Made by :func:`working` only."""
@@ -49,6 +75,7 @@ class Worker:
         parameters: WorkerParameters,
         stored: Stored = unwatched,
         reach: Callable[[], Awaitable[None]] = always_there,
+        planned: Callable[[], int] = none_planned,
     ) -> None:
         self.name = uuid4().hex
         self._storage = storage
@@ -56,6 +83,7 @@ class Worker:
         self._broker = broker
         self._parameters = parameters
         self._stored = stored
+        self._planned = planned
         self._events = EventBatcher(storage.events)
         self._made: dict[str, RunExecution] = {}
         self._news = asyncio.Event()
@@ -95,14 +123,14 @@ class Worker:
                 continue
 
     async def _take(self) -> None:
-        free = self._parameters.at_once - len(self._made)
+        free, of_one = self._parameters.room(len(self._made), self._planned())
         if free <= 0 or asyncio.get_running_loop().time() < self._barred_until:
             return
         if not self._outage.lasts:
             if not await self._storage.held.has_due():
                 return  # a look at the stores would be in vain, and who writes to the rows need not wait
             await self._outage.check()
-        ending, of_one = self._outage.lasts, self._parameters.of_one
+        ending = self._outage.lasts
         for run in await self._storage.held.claim(self.name, self._lease, free, of_one=of_one, ending=ending):
             if run.id not in self._made:  # it may be one of its own, not renewed in time
                 self._make(run)
@@ -170,12 +198,14 @@ async def working(
     parameters: WorkerParameters,
     stored: Stored = unwatched,
     reach: Callable[[], Awaitable[None]] = always_there,
+    planned: Callable[[], int] = none_planned,
 ) -> AsyncGenerator[Worker]:
     """A worker at work; ``stored`` is told of each event that was stored, and must raise nothing. At the end it puts its runs down.
 
-    ``reach`` raises ``UnavailableError`` while this process cannot make runs; it is asked before any is taken.
+    ``reach`` raises ``UnavailableError`` while this process cannot make runs; it is asked before any is taken. ``planned``: how many of this process' runs
+    are being planned, or wait for their turn to be.
     """
-    worker = Worker(storage, begin, broker, parameters, stored, reach)
+    worker = Worker(storage, begin, broker, parameters, stored, reach, planned)
     task = asyncio.create_task(worker.work())
     try:
         yield worker

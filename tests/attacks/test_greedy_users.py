@@ -58,14 +58,11 @@ async def test_another_users_run_is_made_while_ten_slow_ones_wait_for_their_tool
 async def test_another_users_run_is_answered_while_ten_users_requests_are_planned(
     playground: str, tmp_path: Path
 ) -> None:
-    """Each has a place. Their requests are planned one after the other; hers is next, so that most of theirs are under way when it has ended."""
+    """On a server of four places: theirs are planned bit by bit in turn, and take none meanwhile, so that most are under way when hers has ended."""
     place = await asyncio.to_thread(built, tmp_path, playground)
     *many, eve = await many_users(tmp_path / "home", 11)
-    with serving(place, tmp_path / "home", FOOTPATH_RUNS_AT_ONCE="12") as (address, _):
+    with serving(place, tmp_path / "home") as (address, _):
         runs = [await asked(address, one, LONG) for one in many]
-        async with asyncio.timeout(120):
-            while "queued" in await _states(address, many, runs):  # noqa: ASYNC110  # a server tells nobody
-                await asyncio.sleep(0.05)
         follower = Follower(address, eve, await asked(address, eve, INHABITANTS))
         async with asyncio.timeout(120):
             await follower.follow()

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 import time
 from pathlib import Path
 
@@ -124,6 +125,62 @@ async def test_another_user_plans_before_the_rest_of_who_has_asked_ten_times() -
     eve = asyncio.create_task(turns.of("eve").work(planned, "eve"))
     await asyncio.gather(*ada, eve)
     assert (order.index("eve"), len(order)) == (1, 11)
+
+
+async def test_what_is_short_to_plan_is_planned_before_the_rest_of_what_is_long() -> None:
+    turns, begun, planned = PlanningTurns(20), threading.Event(), threading.Event()
+
+    def long(clock: PlanningClock) -> str:
+        begun.set()
+        while not planned.is_set():
+            clock.check()
+        return "ended"
+
+    ada = asyncio.create_task(turns.of("ada").work(long))
+    await asyncio.to_thread(begun.wait)
+    await turns.of("eve").work(lambda _: planned.set())
+    assert await ada == "ended"
+    assert turns.runs == 0
+
+
+async def test_who_is_cancelled_between_two_slices_ends_at_once_and_keeps_nobody_waiting() -> None:
+    turns, begun, leave, steps = PlanningTurns(600), threading.Event(), threading.Event(), list[int]()
+
+    def long(clock: PlanningClock) -> None:
+        begun.set()
+        while True:
+            clock.check()
+            steps.append(1)
+
+    ada = asyncio.create_task(turns.of("ada").work(long))
+    await asyncio.to_thread(begun.wait)
+    eve = asyncio.create_task(turns.of("eve").work(lambda _: leave.wait(30)))
+    count = -1
+    while count != len(steps):  # until ada's has made way for eve's
+        count = len(steps)
+        await asyncio.sleep(0.5)
+    ada.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await ada
+    assert (len(steps), turns.runs) == (count, 1)
+    leave.set()
+    assert await eve
+    assert await turns.of("bob").work(lambda clock: clock.taken) == 0
+
+
+async def test_subtasks_of_one_run_are_planned_one_after_the_other() -> None:
+    turns, under_way, most = PlanningTurns(600), list[int](), list[int]()
+    of_run = turns.of("ada")
+
+    def piece(clock: PlanningClock) -> None:
+        under_way.append(1)
+        most.append(len(under_way))
+        while not clock.taken:  # to the end of its first slice
+            clock.check()
+        under_way.pop()
+
+    await asyncio.gather(*(of_run.work(piece) for _ in range(3)))
+    assert most == [1, 1, 1]
 
 
 async def test_who_waits_and_is_cancelled_keeps_nobody_else_waiting() -> None:

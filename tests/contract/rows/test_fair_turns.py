@@ -105,6 +105,61 @@ async def test_another_users_run_is_made_while_ten_slow_ones_are_under_way(stora
         script.go.set()
 
 
+async def test_runs_that_are_planned_take_no_place_and_are_bounded(storage: Storage) -> None:
+    """Two places: two are of a user, whoever else has none here comes beside them, and no more than sixteen in all."""
+    greedy, planned = await of(storage, "ada", 4), True
+    script, quick = Scripted(stop=3), Scripted()
+    others = [(await of(storage, f"user {number}", 1))[0] for number in range(20)]
+    slow = {*greedy, *others}
+
+    async def begin(one: Run, *rest: object) -> object:
+        return await (script if one.id in slow else quick).begin(one, *rest)  # pyright: ignore[reportArgumentType]
+
+    def count() -> int:
+        return 100 if planned else 0  # no more than are in hand count
+
+    parameters = WorkerParameters(2, lease=30, poll=0.02)
+    async with working(storage, begin, EventBroker(), parameters, planned=count) as worker:  # pyright: ignore[reportArgumentType]
+
+        async def full() -> bool:
+            return worker.in_hand == 16
+
+        await until(full)
+        await asyncio.sleep(0.2)  # several looks for more
+        assert worker.in_hand == 16
+        assert sum(one in greedy for one, _ in script.begun) == 1
+        planned = False
+        script.go.set()
+
+        async def ended() -> bool:
+            found = [await storage.runs.get(one) for one in slow]
+            return all(one is not None and one.status == "finished" for one in found)
+
+        await until(ended)
+
+
+async def test_one_users_planned_runs_leave_room(storage: Storage) -> None:
+    """However many of them wait to be planned: another user's is taken."""
+    await of(storage, "ada", 10)
+    script, parameters = Scripted(stop=3), WorkerParameters(4, lease=30, poll=0.02)
+    async with working(storage, script.begin, EventBroker(), parameters, planned=lambda: 100) as worker:
+
+        async def three() -> bool:
+            return worker.in_hand == 3
+
+        await until(three)
+        await asyncio.sleep(0.2)  # several looks for more
+        assert worker.in_hand == 3
+        (modest,) = await of(storage, "eve", 1)
+        worker.look()
+
+        async def begun() -> bool:
+            return (modest, 0) in script.begun
+
+        await until(begun)
+        script.go.set()
+
+
 async def test_the_next_run_is_found_by_an_index(storage: Storage, clock: ManualClock) -> None:
     """However many runs have ended."""
     if storage.database.dialect != "sqlite":
