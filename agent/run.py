@@ -143,7 +143,8 @@ class _Run:
         except FootpathError as error:
             if self._deps.taken_up and isinstance(error, PassingError):
                 raise
-            await self._finish("failed", f"{error.code}: {error}")
+            _log.warning("a run failed: %s", error)  # where a store is, is not for users
+            await self._finish("failed", f"{error.code}: {error.public_message}")
         except Exception as error:  # noqa: BLE001  # a defect of ours must end the run in order, not tear the stream
             _log.exception("a run failed")
             await self._finish("failed", f"internal: {type(error).__name__}; the log has the details")

@@ -1,12 +1,17 @@
 """One small tree of errors. Each has a stable ``code`` and a message that says what to do."""
 
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 
 class FootpathError(Exception):
-    """Base of all errors that a user can meet. ``str(error)`` is fit to be shown."""
+    """Base of all errors that a user can meet. ``str(error)`` is fit to be shown to who runs the program, ``public_message`` to anyone."""
 
     code: ClassVar[str] = "error"
+
+    @property
+    def public_message(self) -> str:
+        """The message, for people who must not learn hosts, ports or accounts of the program's own servers from it."""
+        return str(self)
 
 
 class UsageError(FootpathError):
@@ -59,6 +64,30 @@ class UnavailableError(FootpathError):
     code = "unavailable"
     part: str = ""
     """Which part of the server it is, where the message may name hosts, ports or accounts: fit to be told to anyone."""
+    state: ClassVar[str] = "cannot be used just now"
+    """What is the matter with that part, fit to be told to anyone."""
+
+    def of(self, part: str) -> Self:
+        """The error itself, about a part of the server."""
+        self.part = part
+        return self
+
+    @property
+    def public_message(self) -> str:
+        """Which part it is and its state; the message where no part is named, unless it is an error of a store that passes."""
+        if not (self.part or isinstance(self, PassingError)):
+            return str(self)
+        parts = [_PARTS.get(one, one) for one in self.part.split(", ")] if self.part else ["a store"]
+        return f"{' and '.join(parts)} {self.state}"
+
+
+_PARTS = {
+    "database": "the database",
+    "disk": "the server's disk",
+    "graph": "the graph store",
+    "store": "the store of tools",
+    "vectors": "the vector store",
+}
 
 
 class PassingError(UnavailableError):
@@ -71,6 +100,7 @@ class StoreUnreachableError(PassingError):
     """A server that holds a part of the store does not answer just now: what was asked of it may be asked again later."""
 
     code = "store_unreachable"
+    state = "is out of reach"
 
 
 class StoreRefusedError(PassingError):
@@ -80,12 +110,14 @@ class StoreRefusedError(PassingError):
     """
 
     code = "store_refused"
+    state = "refuses this server"
 
 
 class StoreVersionError(UnavailableError):
     """A store that was written by another version of the format, or by another encoder."""
 
     code = "store_version"
+    state = "has another version or encoder than this server"
 
 
 class StoreBusyError(PassingError):

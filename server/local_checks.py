@@ -11,8 +11,8 @@ from wiring.layout import StoreFolder
 from wiring.settings import Settings
 
 
-def local_checks(settings: Settings) -> Mapping[str, Check]:
-    """By name."""
+def local_checks(settings: Settings, check_version: Check) -> Mapping[str, Check]:
+    """By name. ``check_version``: whether the store fits this server."""
 
     async def disk() -> None:
         for what, folder in (("its own files", settings.server_home), ("the store", settings.store)):
@@ -27,6 +27,7 @@ def local_checks(settings: Settings) -> Mapping[str, Check]:
             raise UnavailableError(
                 "there is no store of tools; build one with scripts/build_graph.py, or begin with an empty one by scripts/up.py --store"
             )
+        await check_version()
 
     return {"disk": disk, "store": store}
 

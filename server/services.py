@@ -109,7 +109,7 @@ async def open_services(
         await agents.follower.at_start()
         data = ServerData(settings, storage, agents)
         checks = {"database": storage.check, "graph": agents.servers.graph, "vectors": agents.servers.vectors}
-        readiness = Readiness({**checks, **local_checks(settings)})
+        readiness = Readiness({**checks, **local_checks(settings, agents.check_version)})
         # Rows in a file are this machine's alone: nobody else could make a run that finds no store here, and its failure tells what to do.
         ignored = ("store",) if storage.database.dialect == "sqlite" else ()
         async with (

@@ -47,7 +47,7 @@ class Login(Generic[T]):
     async def __call__(self) -> T:
         """Raises ``UnavailableError`` as ``connect`` does."""
         if self._refusal is not None and monotonic() < self._until:
-            raise StoreRefusedError(str(self._refusal))
+            raise StoreRefusedError(str(self._refusal)).of(self._refusal.part)
         try:
             return await self._connect()
         except StoreRefusedError as error:

@@ -140,7 +140,9 @@ def _unlearnt(learned: WeightsLearned, error: FootpathError) -> WeightsLearned:
     _log.warning("a run was not learnt from as a whole: %s", error)
     # Whatever keeps a store from being used may be mended, and learning again harms nothing.
     waits = isinstance(error, UnavailableError) or learned.deferred == "waiting"
-    return learned.model_copy(update={"error": f"{error.code}: {error}", "deferred": "waiting" if waits else ""})
+    return learned.model_copy(
+        update={"error": f"{error.code}: {error.public_message}", "deferred": "waiting" if waits else ""}
+    )
 
 
 async def _scores(transcript: Transcript, store: Learns, policy: Policy | None) -> tuple[float, ...] | None:

@@ -43,7 +43,7 @@ async def _asked(request: str, deps: RunDeps, evidence: Evidence) -> MemoryRecal
     except TimeoutError:
         return _without(f"it did not answer within {SECONDS:g} seconds")
     except FootpathError as error:
-        return _without(f"{error.code}: {error}")
+        return _without(f"{error.code}: {error.public_message}", error)
     return MemoryRecalled(memories=tuple(_told(one) for one in recalled))
 
 
@@ -73,6 +73,6 @@ def _recalled(told: RecalledPath) -> Recalled:
     return Recalled(memory=memory, similarity=told.similarity)
 
 
-def _without(reason: str) -> MemoryRecalled:
-    _log.warning("a run goes on without long-term memory: %s", reason)
+def _without(reason: str, error: FootpathError | None = None) -> MemoryRecalled:
+    _log.warning("a run goes on without long-term memory: %s", error or reason)  # where a store is, is not for users
     return MemoryRecalled(memories=(), note=clean(f"long-term memory is done without: {reason}", 400))

@@ -270,7 +270,7 @@ async def _answered(tool: ToolDoc, arguments: JsonObject, recorded: Executor) ->
     try:
         result = await recorded.call(tool, arguments)
     except FootpathError as error:
-        said = str(error)
+        said = error.public_message
     else:
         if result.outcome == "ok":
             return result.body, "answered", result.note

@@ -106,7 +106,7 @@ async def _near(request: str, deps: RunDeps) -> list[NearSolution] | NoSolution:
     except TimeoutError:
         return _without(f"it did not answer within {SECONDS:g} seconds")
     except FootpathError as error:
-        return _without(f"{error.code}: {error}")
+        return _without(f"{error.code}: {error.public_message}", error)
     return _apart(near) or NoSolution(shown=0, reason="the library has no solution")
 
 
@@ -134,6 +134,8 @@ async def _kept(solution: str, deps: RunDeps) -> Solution | None:
         return None
 
 
-def _without(reason: str) -> NoSolution:
-    _log.warning("a run goes on without the library of solutions: %s", reason)
+def _without(reason: str, error: FootpathError | None = None) -> NoSolution:
+    _log.warning(
+        "a run goes on without the library of solutions: %s", error or reason
+    )  # where a store is, is not for users
     return NoSolution(shown=0, reason=clean(f"the library of solutions is done without: {reason}", 400))

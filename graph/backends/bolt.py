@@ -130,7 +130,7 @@ class Connection:
 
     def _session(self, driver: AsyncDriver | None, mode: Literal["READ", "WRITE"] = "READ") -> AsyncSession:
         if driver is None:
-            raise UnavailableError(f"{self._server}: the connection is not open; call setup() first")
+            raise UnavailableError(f"{self._server}: the connection is not open; call setup() first").of("graph")
         # The bookmarks make a cluster's members read what was written before, through whichever of them.
         return driver.session(  # pyright: ignore[reportUnknownMemberType]
             database=self._server.database, bookmark_manager=self._bookmarks, default_access_mode=mode
@@ -141,7 +141,7 @@ class Connection:
         try:
             yield
         except (Neo4jError, DriverError, TimeoutError, ValueError) as error:
-            raise classify(error)(f"{self._server}: {explain(error, self._server)}") from error
+            raise classify(error)(f"{self._server}: {explain(error, self._server)}").of("graph") from error
 
 
 _FAILURES = (
@@ -181,4 +181,4 @@ def check_version(version: str, server: Server) -> None:
         oldest = ".".join(map(str, OLDEST))
         raise UnavailableError(
             f"{server}: this is Neo4j {version}; Footpath needs {oldest} or newer. Upgrade the server"
-        )
+        ).of("graph")

@@ -40,7 +40,7 @@ def check_address(server: Server) -> None:
         raise UnavailableError(
             f"{server}: this cannot be used as an address. Write FOOTPATH_GRAPH_URL as bolt://host:7687 or"
             " neo4j://host:7687 (+s for TLS), user and password in FOOTPATH_GRAPH_USER and FOOTPATH_GRAPH_PASSWORD"
-        )
+        ).of("graph")
 
 
 _SAYS = {

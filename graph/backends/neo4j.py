@@ -52,13 +52,13 @@ class Neo4jGraph(Neo4jEvidence, Neo4jLinks, Neo4jAnswers, Neo4jRemoval):
                 raise UnavailableError(
                     f"{self._server}: database {self._server.database!r} holds {nodes} nodes that are not Footpath's."
                     " Name an empty database"
-                )
+                ).of("graph")
             await self._create()
         elif found != cypher.FORMAT:
             raise StoreVersionError(
                 f"{self._server}: the graph has format {found}, this program reads {cypher.FORMAT}; use the program that"
                 " wrote it, or build it anew in an empty database"
-            )
+            ).of("graph")
         await self._begin_living()
 
     async def _create(self) -> None:

@@ -213,7 +213,9 @@ class QdrantIndex:
 
     def _opened(self) -> Encoder:
         if self._encoder is None:
-            raise UnavailableError(f"the vector index at {self._connection.address.url} is not open: call setup first")
+            raise UnavailableError(
+                f"the vector index at {self._connection.address.url} is not open: call setup first"
+            ).of("vectors")
         return self._encoder
 
     def _fit(self, vectors: Iterable[NDArray[np.float32]] = ()) -> str:

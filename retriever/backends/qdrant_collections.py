@@ -57,7 +57,7 @@ class QdrantCollections:
                 f"the vectors at {self._connection.address.url} were made by {others}; the encoder in use is "
                 f"{encoder.identity} ({encoder.dimension} dimensions). Index the tools with it beside the others: "
                 "python scripts/reindex.py; or use the former encoder"
-            )
+            ).of("vectors")
         if alias not in aliases:
             await self.switch(encoder, await self.beside(encoder))
         return alias
@@ -150,7 +150,7 @@ class QdrantCollections:
             f"{self._connection.address.url}: they were dropped after a change to another encoder. Name the encoder that is "
             "in use now in the settings (FOOTPATH_EMBEDDER and those beside it) and start again; or index the tools with this "
             "one: python scripts/reindex.py"
-        )
+        ).of("vectors")
 
     async def _in_force_of(self, encoder: Encoder) -> str:
         collection = (await self._aliases()).get(self.alias(encoder))
@@ -201,7 +201,7 @@ class QdrantCollections:
             raise StoreVersionError(
                 f"the collection {collection} at {self._connection.address.url} does not hold vectors of "
                 f"{encoder.identity} ({encoder.dimension} dimensions, cosine); delete it and index the tools again"
-            )
+            ).of("vectors")
 
     async def _maker(self, collection: str) -> str:
         metadata = await self._metadata(collection)

@@ -121,7 +121,9 @@ class QdrantConnection:
         It is sent once more where the server closed a kept connection meanwhile, so that every request must be safe to repeat.
         """
         if self._client is None:
-            raise UnavailableError(f"the vector index at {self.address.url} is not open: call setup first")
+            raise UnavailableError(f"the vector index at {self.address.url} is not open: call setup first").of(
+                "vectors"
+            )
         return await self._send(action, request, self._client)
 
     async def _send(
@@ -159,12 +161,12 @@ class QdrantConnection:
         if "qdrant" not in found.title.lower() or len(version) < 2:
             raise UnavailableError(
                 f"{self.address.url} answers, but not as a Qdrant server; correct FOOTPATH_VECTOR_URL"
-            )
+            ).of("vectors")
         if version < OLDEST:
             raise StoreVersionError(
                 f"the Qdrant server at {self.address.url} has version {found.version}; "
                 f"Footpath needs {OLDEST[0]}.{OLDEST[1]} or newer: update the server"
-            )
+            ).of("vectors")
 
     def _unavailable(self, action: str, known: Failure) -> UnavailableError:
         place = self.address.url
@@ -191,7 +193,7 @@ class QdrantConnection:
         refused = known.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
         kind = StoreUnreachableError if known.passes else StoreRefusedError if refused else UnavailableError
         kind = MissingCollectionError if known.lacks_collection else kind
-        return kind(f"cannot {action} at {place}: {why}; what was written is kept")
+        return kind(f"cannot {action} at {place}: {why}; what was written is kept").of("vectors")
 
 
 def _new_client(address: QdrantAddress) -> "AsyncQdrantClient":

@@ -84,7 +84,8 @@ def gateway_server(
         try:
             return await _called(_given(name, arguments), await backend_of(context), context)
         except FootpathError as error:
-            return wrong(str(error))
+            _log.warning("a tool of the protocol failed: %s", error)  # where a store is, is not for users
+            return wrong(error.public_message)
         except ValidationError as error:
             return wrong(f"{clean(name, 80)} was called wrongly: {what_is_wrong(error)}")
         except Exception:  # noqa: BLE001  # a defect of ours is told without a trace of it
@@ -151,7 +152,8 @@ async def _or_error(doing: Callable[[Backend], Awaitable[T]], backend: Awaitable
         opened.check_scope("read")
         return await doing(opened)
     except FootpathError as error:
-        raise McpError(ErrorData(code=INVALID_PARAMS, message=str(error))) from None
+        _log.warning("a request of the protocol failed: %s", error)  # where a store is, is not for users
+        raise McpError(ErrorData(code=INVALID_PARAMS, message=error.public_message)) from None
     except Exception:  # noqa: BLE001  # as above
         _log.exception("a request of the protocol failed")
         raise McpError(ErrorData(code=INTERNAL_ERROR, message=_FAILED)) from None

@@ -53,7 +53,7 @@ async def tried(
         async with agents.executor_of(user_id) as executor:
             result = await made(doc, given, executor)
     except FootpathError as error:  # nothing was sent
-        await shielded(tries.finish(kept, TryEnd(note=str(error))))
+        await shielded(tries.finish(kept, TryEnd(note=error.public_message)))
         raise
     await shielded(tries.finish(kept, _end(result)))
     return kept

@@ -48,7 +48,7 @@ async def outline(body: OutlineBody, user: CurrentAuthor, services: CurrentServi
         with refused_for(user):
             return _shown(await services.sources.outline(body.address, document), services)
     except UnavailableError as error:  # as POST /sources says it: the address is the caller's, and nothing of ours
-        raise BrokenInputError(f"was not found where you said: {error}", file="the document") from error
+        raise BrokenInputError(f"was not found where you said: {error.public_message}", file="the document") from error
 
 
 @router.get("/{source_id}/outline", summary="List the operations of a source's document", responses=problems(404))

@@ -58,11 +58,13 @@ async def add_source(body: NewSource, user: CurrentAuthor, services: CurrentServ
             read = await _read(body, source, user, services)
     except (SecretError, UnavailableError) as error:
         if body.kind == "openapi" and body.address and isinstance(error, UnavailableError):
-            raise BrokenInputError(f"was not found where you said: {error}", file="the document") from error
+            raise BrokenInputError(
+                f"was not found where you said: {error.public_message}", file="the document"
+            ) from error
         if body.kind != "mcp":
             raise
         read = ReadSource(b"", ())
-        source = source.model_copy(update={"trouble": str(error)[:1000], "read_at": None})
+        source = source.model_copy(update={"trouble": error.public_message[:1000], "read_at": None})
     made = await services.sources.add(source, read, user)
     if body.document_id is not None:
         await services.sources.documents.remove(body.document_id)

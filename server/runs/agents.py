@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from agent.budget import Budget
 from agent.execution.executor import Executor
 from agent.execution.secrets import Secrets
 from agent.files.given import GivenFiles
@@ -17,7 +16,7 @@ from agent.offer.tool_facts import Evidence
 from agent.policy.protocol import Policy
 from agent.request_reader import PlainReader
 from agent.scheduler import closing
-from domain.errors import FootpathError, StoreUnreachableError, UnavailableError
+from domain.errors import FootpathError, PassingError, StoreUnreachableError, StoreVersionError, UnavailableError
 from domain.event import EventRecord, InputNeeded
 from domain.tool import ToolId
 from server.encoders.services import StoredServices
@@ -110,6 +109,7 @@ class Agents:
         self._stack = stack
         self._container = Lazy(self._open)
         self._opened: Container | None = None
+        self._unfit = False
         self.mcp_changed = set[str]()
         self._executors = UserPool(self._user_executor)
         self._round_robin = RoundRobin()
@@ -182,31 +182,29 @@ class Agents:
             await (await container.memories()).count()
             await (await container.solution_store()).count()
         except UnavailableError as error:
-            if self._may_keep:
-                raise UnavailableError(
-                    f"nothing was removed: the memories and solutions of the account are out of reach ({error}); try again later"
-                ) from error
+            self._refuse("nothing was removed: memories and solutions are out of reach, try again later", error)
 
     async def forget(self, user_id: str) -> None:
         """Remove what is kept for a removed user beside the rows. Raises ``UnavailableError`` where a store is out of reach by now."""
         try:
             await forget_owner(await self.whole(), user_id)
         except UnavailableError as error:
-            if self._may_keep:
-                _log.warning("memories or solutions of the removed account %s are kept still: %s", user_id, error)
-                raise UnavailableError(
-                    f"the account was removed; memories or solutions of it are kept still, under the owner {user_id}: {error}"
-                ) from error
+            kept = f"memories or solutions of it are kept still, under the owner {user_id}"
+            self._refuse(f"the account was removed; {kept}", error)
 
     async def withdraw_shared(self, user_id: str) -> None:
         """Let nobody share any longer what came from a disabled user without an administrator's word. Raises ``UnavailableError``."""
         try:
             await withdraw_shared(await self.whole(), user_id)
         except UnavailableError as error:
-            if self._may_keep:
-                raise UnavailableError(
-                    f"the account is disabled; what others share of its solutions could not be withdrawn, disable it once more: {error}"
-                ) from error
+            again = "what others share of its solutions could not be withdrawn, disable it once more"
+            self._refuse(f"the account is disabled; {again}", error)
+
+    def _refuse(self, said: str, error: UnavailableError) -> None:
+        """Raise what is said of a store out of reach, where there may be one that holds something of users."""
+        if self._may_keep:
+            _log.warning("%s: %s", said, error)  # where a store is, is not for users
+            raise UnavailableError(f"{said}: {error.public_message}") from error
 
     @property
     def _may_keep(self) -> bool:
@@ -216,11 +214,28 @@ class Agents:
 
     async def begin(self, run: Run, past: Sequence[EventRecord], control: RunControl) -> AsyncGenerator[EventRecord]:
         """A run's events, with its user's keys and memories, and every change allowed and in the ledger before it is made."""
-        await (
-            await self.whole_with_models()
-        ).search()  # which one process owns: where that is another, the run is left to it
+        try:
+            await self._open_search()
+        except StoreVersionError as error:
+            if self._storage.database.dialect == "sqlite":
+                raise  # rows in a file are this machine's alone: no other server could make the run
+            raise PassingError(str(error)).of(error.part or "store") from error
         await self.follower.follow()
         return self._events(run, past, control)
+
+    async def _open_search(self) -> None:
+        """Open what one process owns: where that is another, the run is left to it."""
+        try:
+            await (await self.whole_with_models()).search()
+        except StoreVersionError:
+            self._unfit = True
+            raise
+        self._unfit = False
+
+    async def check_version(self) -> None:
+        """Raise ``StoreVersionError`` while the store has another version than this server, as a run has found."""
+        if self._unfit:
+            await asyncio.shield(self._open_search())  # it may take longer than who checks has time
 
     async def _events(self, run: Run, past: Sequence[EventRecord], control: RunControl) -> AsyncGenerator[EventRecord]:
         container = await self.seen_by(run.user_id)
@@ -268,10 +283,11 @@ class Agents:
             )
             if run.settings.get("stop_at_plan"):
                 deps = replace(deps, approves=questions.about_plan)
+            budget = budget_of(container)
             made = run_and_learn(
                 run.request,
                 deps,
-                _within(budget_of(container), spent),
+                budget.model_copy(update={"tokens": spent.most_tokens(budget.tokens)}),
                 learn=container.settings.learn,
                 ended=control.held,
                 name=run.id,
@@ -346,22 +362,19 @@ class Agents:
         """What is known of tools, as a run of this user sees them. Raises as :meth:`container`."""
         container = await self.seen_by(user_id)
         reader, search, flows = PlainReader(), await container.search(), await container.flows()
-        parts, secrets = reader.parts(request), await self._secrets(user_id)
+        parts, secrets = reader.parts(request), await self.secrets_of(user_id)
         return Evidence(parts, container.graph, search, container.weights, secrets, flows, reader)
 
-    async def _secrets(self, user_id: str) -> UserSecrets:
+    async def secrets_of(self, user_id: str) -> UserSecrets:
+        """A user's own, and what is lent to everyone. Raises as :meth:`container`."""
         shared = await (await self.whole()).secrets()
         return UserSecrets(self._storage.tool_keys, self._oauth.of_users, user_id, shared)
-
-    async def secrets_of(self, user_id: str) -> Secrets:
-        """A user's own, and what is lent to everyone. Raises as :meth:`container`."""
-        return await self._secrets(user_id)
 
     async def secrets_for(self, source: Source, user_id: str | None) -> Secrets:
         """The keys that calls of a source send when this user asks; None: its author. Raises as :meth:`container`."""
         if source.keys_of == "source":
             return await self._secrets_of_source(source.id)
-        return await self._secrets(user_id or source.author_id or "")
+        return await self.secrets_of(user_id or source.author_id or "")
 
     async def _secrets_of_source(self, source_id: str) -> SourceSecrets:
         shared = await (await self.whole()).secrets()
@@ -369,7 +382,7 @@ class Agents:
 
     async def _user_executor(self, user_id: str) -> UserExecutor:
         """Connections are kept between a user's runs, and shared with nobody's."""
-        secrets = await self._secrets(user_id)
+        secrets = await self.secrets_of(user_id)
         own = live_executor(await self.whole(), secrets, user_id)
         of_source = partial(self._source_executor, user_id)
         return UserExecutor(SourceKeysExecutor(own, self._storage.offered_tools.keys_of, of_source), secrets)
@@ -377,10 +390,6 @@ class Agents:
     async def _source_executor(self, user_id: str, source_id: str) -> Executor:
         secrets = await self._secrets_of_source(source_id)
         return live_executor(await self.whole(), secrets, f"{user_id} {source_id}")
-
-
-def _within(budget: Budget, spent: TokenUsage) -> Budget:
-    return budget.model_copy(update={"tokens": spent.most_tokens(budget.tokens)})
 
 
 @asynccontextmanager

@@ -130,7 +130,8 @@ class LateLearner:
         except UnavailableError:
             raise
         except FootpathError as error:
-            why = f"{error.code}: {error}"
+            _log.warning("the lesson of run %s could not be learnt: %s", run.id, error)
+            why = f"{error.code}: {error.public_message}"
         except Exception as error:  # noqa: BLE001  # a defect of ours; told in the event
             _log.exception("the lesson of run %s could not be learnt", run.id)
             why = f"internal: {type(error).__name__}; the log has the details"

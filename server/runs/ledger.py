@@ -69,7 +69,7 @@ class LedgerExecutor:
             await shielded(self._effects.undo(self._run_id, key))
             raise
         except FootpathError as error:  # nothing was sent
-            await self._finish(key, CallResult("caller_fault", "", attempts=0, note=str(error)), reach)
+            await self._finish(key, CallResult("caller_fault", "", attempts=0, note=error.public_message), reach)
             raise
         await self._finish(key, result, reach)
         return result

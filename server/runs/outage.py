@@ -39,6 +39,8 @@ class Outage:
         self._retry_wait = retry_wait
         self._over = over
         self._watching: asyncio.Task[None] | None = None
+        self.reason: UnavailableError | None = None
+        """Why no run is taken, as the last look found; None: none is kept waiting."""
 
     @property
     def lasts(self) -> bool:
@@ -49,6 +51,7 @@ class Outage:
         """Take no run from now on, until a look finds that they can be made here."""
         if self._watching is None:
             _log.warning("no runs are taken: %s", reason)
+            self.reason = reason
             self._watching = asyncio.create_task(self._watch())
 
     async def check(self) -> None:
@@ -71,11 +74,12 @@ class Outage:
             await asyncio.sleep(pause.total_seconds())
             while (reason := await self._find_reason()) is not None:
                 _log.warning("no runs are taken yet: %s", reason)
+                self.reason = reason
                 pause = min(2 * pause, self._retry_wait.longest)
                 await asyncio.sleep(pause.total_seconds())
             _log.info("runs are taken again: what they need is within reach")
         finally:
-            self._watching = None
+            self._watching = self.reason = None
             self._over()
 
     async def _find_reason(self) -> UnavailableError | None:

@@ -4,11 +4,11 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from agent.scheduler import closing
-from domain.errors import FootpathError, PassingError, StoreBusyError, StoreRefusedError
+from domain.errors import FootpathError, PassingError, StoreBusyError, UnavailableError
 from domain.event import CallStarted, Event, EventRecord, InputNeeded, Outcome, RunDelayed, RunFinished
 from domain.learned import WeightsLearned
 from domain.made_calls import MadeCalls
@@ -25,8 +25,6 @@ from server.watching import secrecy
 from server.watching.logs import RUN_ID
 
 _log = logging.getLogger(__name__)
-_AWAY = "a store is out of reach"
-_REFUSED = "a store refuses the server that took the run"
 Stored = Callable[[Run, EventRecord], None]
 """Told of an event of a run that has been stored, once."""
 
@@ -44,6 +42,7 @@ class RunExecution:
     """BeginRun at once; ``task`` is over when the run has ended or was let go of, and raises nothing.
 
     ``barred``: it was let go of because this process cannot make runs just now, though another can. ``out_of_reach``: because nobody can.
+    ``delayed_by``: why it is not made now, which its user is told.
     """
 
     def __init__(
@@ -56,6 +55,7 @@ class RunExecution:
         events: AppendEvents,
         stored: Stored,
         retry_wait: RetryWait,
+        delayed_by: UnavailableError | None = None,
     ) -> None:
         self._run = run
         self._worker = worker
@@ -65,6 +65,7 @@ class RunExecution:
         self.barred = False
         self.out_of_reach: PassingError | None = None
         self._retry_wait = retry_wait
+        self._delayed_by = delayed_by
         self._cancelled = run.cancel_at is not None
         self._why = run.cancel_why or ""
         self._broker = broker
@@ -122,7 +123,10 @@ class RunExecution:
             past = [record async for page in pages for record in await records_of(page)]
             self._note(past)
             self._broker.begin(self._run.id, self._seq)
-            if self._end is None and not self._cancelled and not self._left:
+            open_still = self._end is None and not self._cancelled and not self._left
+            if open_still and self._delayed_by is not None:
+                await self._delay(self._delayed_by, self._retry_wait.first)
+            elif open_still:
                 self._stream = asyncio.create_task(self._events(past))
                 await asyncio.gather(self._stream, return_exceptions=True)
             if self.out_of_reach is not None and not self._left and not self._cancelled:
@@ -155,7 +159,8 @@ class RunExecution:
         except PassingError as error:
             self.out_of_reach = error
         except FootpathError as error:
-            self._ended("failed", f"{error.code}: {error}")
+            _log.warning("failed: %s", error)  # where a store is, is not for users
+            self._ended("failed", f"{error.code}: {error.public_message}")
         except Exception as error:  # noqa: BLE001  # a defect of ours must end the run in order
             _log.exception("failed")
             self._ended("failed", f"internal: {type(error).__name__}; the log has the details")
@@ -171,22 +176,29 @@ class RunExecution:
             self.put_down()
             return None
 
-    async def _put_back(self, error: FootpathError) -> None:
-        """Have it taken up again after a pause, told of once; or end it, where it has been tried for long enough and went no further."""
-        why = _REFUSED if isinstance(error, StoreRefusedError) else _AWAY
-        _log.warning("%s: %s", why, error)  # where it is, is not for users
-        at = datetime.now(UTC)
-        since = self._last.at if self._last and isinstance(self._last.event, RunDelayed) else at
-        waited = at - since
-        if waited >= self._retry_wait.whole:
-            self._ended("failed", f"{error.code}: {why}; it was tried again for {waited.total_seconds():.0f} seconds")
+    async def _put_back(self, error: PassingError) -> None:
+        """Have it taken up again after a pause; or end it, where it has been tried for long enough and went no further."""
+        _log.warning("put back: %s", error)  # where a store is, is not for users
+        waited = datetime.now(UTC) - self._last.at if self._is_delayed and self._last else timedelta()
+        if waited < self._retry_wait.whole:
+            await self._delay(error, self._retry_wait.pause(waited), self._retry_wait.whole - waited)
             return
-        if since is at:
-            self._tell(RunDelayed(reason=f"The run waits, and goes on by itself when this has passed: {why}"))
+        tried = f"it was tried again for {waited.total_seconds():.0f} seconds"
+        self._ended("failed", f"{error.code}: {error.public_message}; {tried}")
+
+    async def _delay(self, why: UnavailableError, pause: timedelta, trying: timedelta | None = None) -> None:
+        """Let go of it until a pause is over. Its user is told why, once however often that happens."""
+        if not self._is_delayed:
+            reason = f"The run waits, and goes on by itself when this has passed: {why.public_message}"
+            self._tell(RunDelayed(reason=reason))
         await self._journal.flush()
         self._left = "put back"
-        pause, trying = self._retry_wait.pause(waited), self._retry_wait.whole - waited
         await self._storage.held.put_back(self._run.id, self._worker, pause, trying)
+
+    @property
+    def _is_delayed(self) -> bool:
+        """Whether it has got no further since its user was told that it waits."""
+        return self._last is not None and isinstance(self._last.event, RunDelayed)
 
     def _note(self, records: list[EventRecord]) -> None:
         for record in records:

@@ -69,7 +69,7 @@ class UnknownOutcomeExecutor:
         except FootpathError as error:
             if number == first or isinstance(error, NotAllowedError | PassingError):
                 raise
-            return CallResult("caller_fault", "", attempts=0, note=str(error))
+            return CallResult("caller_fault", "", attempts=0, note=error.public_message)
 
     async def _decision(self, call: _Call, number: int, result: CallResult) -> str:
         question = InputNeeded(

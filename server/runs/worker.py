@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from uuid import uuid4
 
-from domain.errors import FootpathError
+from domain.errors import FootpathError, UnavailableError
 from server.runs.agents import BeginRun
 from server.runs.broker import EventBroker
 from server.runs.journal import EventBatcher
@@ -30,13 +30,15 @@ class WorkerParameters:
     """``at_once``: runs at a time, beside those that are being planned. ``lease``: seconds after which another worker takes a run whose worker is
     not heard of.
 
-    ``retry_wait``: with a store that is out of reach.
+    ``retry_wait``: with a store that is out of reach. ``patience``: seconds that a run is queued before this process, if it cannot make runs just now,
+    says so to its user: another may be able to.
     """
 
     at_once: int = 4
     lease: float = 15.0
     poll: float = 1.0
     retry_wait: RetryWait = field(default_factory=RetryWait)
+    patience: float = 5.0
 
     @property
     def of_one(self) -> int:
@@ -62,6 +64,8 @@ class WorkerParameters:
 
 _IN_HAND = 8
 """Times the places: so many runs may a worker have in hand."""
+_LOOKED_AT = 1000
+"""Queued runs that are looked at for who is to be told that they wait."""
 
 
 class Worker:
@@ -90,6 +94,8 @@ class Worker:
         self._stopping = False
         self._barred_until = 0.0
         self._outage = Outage(reach, parameters.retry_wait, self.look)
+        self._untaken: dict[str, float] = {}
+        self._reported = set[str]()
 
     @property
     def in_hand(self) -> int:
@@ -130,12 +136,30 @@ class Worker:
             if not await self._storage.held.has_due():
                 return  # a look at the stores would be in vain, and who writes to the rows need not wait
             await self._outage.check()
+        await self._report(self._outage.reason, free)
         ending = self._outage.lasts
         for run in await self._storage.held.claim(self.name, self._lease, free, of_one=of_one, ending=ending):
             if run.id not in self._made:  # it may be one of its own, not renewed in time
                 self._make(run)
 
-    def _make(self, run: Run) -> None:
+    async def _report(self, reason: UnavailableError | None, most: int) -> None:
+        """Have users told why their runs are not taken, where nobody has taken them for a while."""
+        if reason is None:
+            self._untaken.clear()
+            self._reported.clear()
+            return
+        now = asyncio.get_running_loop().time()
+        untaken = await self._storage.held.untaken(_LOOKED_AT)
+        self._untaken = {run: self._untaken.get(run, now) for run in untaken if run not in self._reported}
+        late = [run for run, since in self._untaken.items() if now - since >= self._parameters.patience]
+        if not late:
+            return
+        for run in await self._storage.held.claim(self.name, self._lease, most, only=late):
+            self._reported.add(run.id)
+            if run.id not in self._made:
+                self._make(run, reason)
+
+    def _make(self, run: Run, delayed_by: UnavailableError | None = None) -> None:
         making = RunExecution(
             run,
             self.name,
@@ -145,6 +169,7 @@ class Worker:
             self._events,
             self._stored,
             self._parameters.retry_wait,
+            delayed_by,
         )
         self._made[run.id] = making
         making.task.add_done_callback(lambda _: self._over(run.id, making))

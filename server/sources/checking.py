@@ -98,7 +98,8 @@ class SourceChecker:
                 done = await self._examined(source, kept, user, wanted)
                 await self._registry.take(source.id, actor_of(user), lambda _: Done("checked", named=done, keep=False))
         except FootpathError as error:
-            trouble = f"the check stopped: {error}"
+            _log.warning("the check of source %s stopped: %s", source.id, error)  # where a store is, is not for users
+            trouble = f"the check stopped: {error.public_message}"
         except Exception:  # noqa: BLE001  # told in the row; a defect of ours must not leave it as being checked
             _log.exception("the check of source %s failed", source.id)
             trouble = "the check stopped by a fault of this server; its log says which"

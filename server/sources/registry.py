@@ -152,7 +152,7 @@ class SourceRegistry:
             self.check_size(found)
         except FootpathError as error:
             if operations is None:
-                await self._storage.source_watches.read(source_id, str(error)[:1000])
+                await self._storage.source_watches.read(source_id, error.public_message[:1000])
             raise
         before = await self._storage.sources.tools(source_id)
         changes = await asyncio.to_thread(changes_of, before, found.docs)

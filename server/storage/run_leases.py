@@ -1,10 +1,10 @@
 """Runs in the hands of workers: taken, held by a lease, put down, ended."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, func, literal, or_, select, update
+from sqlalchemy import ColumnElement, and_, func, literal, or_, select, update
 from sqlalchemy.orm import Session
 
 from domain.event import Outcome
@@ -36,14 +36,17 @@ class HeldRuns:
         *,
         of_one: int | None = None,
         ending: bool = False,
+        only: Collection[str] | None = None,
     ) -> list[Run]:
         """Take queued runs, and running ones whose worker has not renewed its lease, users in turn. No two get the same.
 
         ``of_one``: how many of one user's runs this worker may have at a time. ``ending``: only those that are to end whatever they find: they were
-        cancelled, or tried for long enough.
+        cancelled, or tried for long enough. ``only``: none but these.
         """
         at = self._clock()
         due = or_(RunRow.cancel_at.is_not(None), RunRow.tried_until <= at) if ending else _is_due(at)
+        if only is not None:
+            due = and_(due, RunRow.id.in_(only))
         free = next_runs(worker, at, limit, due, of_one)
         held: dict[str, Any] = {
             "worker": worker,
@@ -66,6 +69,13 @@ class HeldRuns:
         queued = select(RunRow.id).where(RunRow.status == "queued", _is_due(at)).exists()
         left = select(RunRow.id).where(is_lost(at)).exists()
         return bool(await self._database.read(lambda session: session.scalar(select(or_(queued, left)))))
+
+    async def untaken(self, limit: int) -> list[str]:
+        """Runs that are queued and may be taken up now, the oldest first."""
+        due = (
+            select(RunRow.id).where(RunRow.status == "queued", _is_due(self._clock())).order_by(RunRow.id).limit(limit)
+        )
+        return await self._database.read(lambda session: list(session.scalars(due)))
 
     async def renew(self, worker: str, lease: timedelta) -> set[str]:
         """Go on holding all that this worker holds; their ids. What is missing was lost."""
@@ -92,11 +102,11 @@ class HeldRuns:
         kept = update(RunRow).where(_held(run_id, worker)).values(usage=usage)
         await self._database.write(lambda session: session.execute(kept), single=True)
 
-    async def put_back(self, run_id: str, worker: str, pause: timedelta, trying: timedelta) -> bool:
-        """Let go of it, to be taken up after a pause; ``trying``: for how long yet. False: it was not this worker's."""
+    async def put_back(self, run_id: str, worker: str, pause: timedelta, trying: timedelta | None = None) -> bool:
+        """Let go of it, to be taken up after a pause; ``trying``: for how long yet, None: as before. False: it was not this worker's."""
         at = self._clock()
         put = update(RunRow).where(_held(run_id, worker)).returning(RunRow.id)
-        waits: dict[str, Any] = {"not_before": at + pause, "tried_until": at + trying}
+        waits: dict[str, Any] = {"not_before": at + pause} | ({"tried_until": at + trying} if trying else {})
         put = put.values(status="queued", worker=None, lease_until=None, **waits)
         return await self._database.write(lambda session: session.scalar(put), single=True) is not None
 

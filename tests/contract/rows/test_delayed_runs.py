@@ -1,7 +1,9 @@
 """A run that meets a store out of reach is put back and told so; it is tried again, for so long, and the queue is left alone meanwhile."""
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -164,13 +166,41 @@ async def test_a_run_whose_store_refuses_this_server_goes_on_with_another(storag
 
         await until(put_back)
         said = (await storage.events.after(made.id))[-1].body
-        assert "a store refuses the server that took the run" in said
+        assert "a store refuses this server" in said
         assert "bolt" not in said
         assert "neo4j" not in said
         clock.on(seconds=2)
         async with working(storage, good.begin, EventBroker(), pace(), reach=good.look):
             assert (await ended(storage, made.id)).outcome == "answered"
     assert (await told(storage, made.id)).count("answer.delta") == 5
+
+
+async def test_who_waits_is_told_once_where_no_server_can_make_the_run(storage: Storage, clock: Clock) -> None:
+    """The store refuses the only server from the beginning: the run is not tried, and does not fail however long that lasts."""
+    ada, store = await user(storage), Store()
+    store.error = StoreRefusedError("bolt://graph:7687: it refuses user 'neo4j'").of("graph")
+    store.away_before = True
+    parameters = replace(pace(), patience=0.1)
+    runs = [(await run(storage, ada))[0].id for _ in range(3)]
+    async with working(storage, store.begin, EventBroker(), parameters, reach=store.look):
+
+        async def heard() -> bool:
+            clock.on(seconds=1)
+            return [await told(storage, one) for one in runs] == [["run.delayed"]] * 3
+
+        await until(heard)
+        clock.on(seconds=3600)
+        await asyncio.sleep(0.3)  # several looks, each after the patience that a run is not told within
+        assert [await told(storage, one) for one in runs] == [["run.delayed"]] * 3
+        said = json.loads((await storage.events.after(runs[0]))[-1].body)["event"]["reason"]
+        assert said == (
+            "The run waits, and goes on by itself when this has passed: the graph store refuses this server"
+        )
+        assert store.begun == []
+        store.away = False
+        await until(lambda: has_ended(storage, runs[0], clock))
+        assert (await ended(storage, runs[0])).outcome == "answered"
+    assert (await told(storage, runs[0]))[:2] == ["run.delayed", "answer.delta"]
 
 
 async def test_what_no_server_could_make_fails_at_once(storage: Storage, clock: Clock) -> None:
