@@ -10,6 +10,7 @@ from agent.programs.offer_text import render_offer
 from agent.transcript import Transcript
 from domain.event import EventRecord, Outcome
 from domain.given_file import GivenFile
+from domain.learned import WeightsLearned
 from domain.model import JsonObject
 from domain.tool import ToolDoc, ToolId
 
@@ -103,6 +104,7 @@ class Answer:
     """What a run came to. ``program``: the text that served it, where one did; ``calls``: in order, without those that were gone around.
 
     ``outcome``: answered, partly, gave_up, budget, cancelled or failed. ``text`` says what is missing; ``error`` what broke a run that failed. ``details``: the object that ``ask --json`` prints.
+    ``not_learnt``: why the run was not learnt from, or not as a whole; empty where it was, or was not to be.
     """
 
     run: str
@@ -116,6 +118,7 @@ class Answer:
     earlier: tuple[EarlierRun, ...] = field(default=(), repr=False)
     said: tuple[str, ...] = field(default=(), repr=False)
     files: tuple[GivenFile, ...] = field(default=(), repr=False)
+    not_learnt: str = ""
 
     @property
     def ok(self) -> bool:
@@ -149,4 +152,5 @@ class Answer:
             earlier=(*before, earlier_run(records))[-MOST_RUNS:],
             said=(*said, transcript.request),
             files=tuple(files),
+            not_learnt=next((one.event.error for one in records if isinstance(one.event, WeightsLearned)), ""),
         )

@@ -156,7 +156,10 @@ class AskView:
 
     def _learned(self, event: WeightsLearned) -> None:
         if event.error:
-            self._line(f"\n[yellow]not learnt: {escape(clean(event.error, 300))}[/yellow]")
+            part = event.transitions or event.tools or event.remembered or event.solutions
+            what = "Not all that this run teaches was learnt" if part else "Nothing was learnt from this run"
+            why = event.error.partition(": ")[2] or event.error
+            self._line(f"\n[yellow]{what}, and it is not made up for later: {escape(clean(why, 300))}.[/yellow]")
             return
         kept = "; remembered" if event.remembered else ""
         kept += "; kept as a solution" if event.solutions else ""

@@ -1,4 +1,4 @@
-"""What a stranger, or who reads the log, is told: no secret of a path, no host, no account; and a database that takes no writes is not ready."""
+"""What a stranger, a user, or who reads the log, is told: no secret of a path, no host, no account; and a database that takes no writes is not ready."""
 
 import io
 import logging
@@ -8,12 +8,24 @@ from pathlib import Path
 
 import pytest
 
+from domain.errors import (
+    StoreBusyError,
+    StoreRefusedError,
+    StoreUnreachableError,
+    StoreVersionError,
+    UnavailableError,
+)
+from domain.event import RunDelayed
+from retriever.backends.qdrant_connection import MissingCollectionError
 from server import readiness
 from server.watching.logs import set_up
+from tests.flows.served import INHABITANTS, Place, registered
+from tests.flows.served import serving as served
 from tests.server.matrix import a_shared_answer
 from tests.server.world import World, copied, serving, with_store
 from tests.servers.postgres.databases import administer, new_database
 from tests.servers.postgres.server import PostgresServer
+from tests.servers.process import find_free_port
 from wiring.settings import Settings
 
 LOGIN = {"name": "user", "password": "correct horse battery"}
@@ -93,3 +105,49 @@ async def test_a_stranger_is_told_that_postgres_is_away_and_not_which_it_is(
         assert "FOOTPATH" not in answer.text
     assert database in written.getvalue(), "the log says why"
     await administer(postgres_server, f'ALTER DATABASE "{database}" ALLOW_CONNECTIONS true')
+
+
+@pytest.mark.parametrize("part", ["graph", "vectors"])
+def test_who_waits_for_a_store_is_told_which_and_not_where_it_is(tmp_path: Path, part: str) -> None:
+    """There is one server, and nothing at the address that its settings name."""
+    port, user = find_free_port(), "graph-operator"
+    name, scheme = ("GRAPH_URL", "bolt") if part == "graph" else ("VECTOR_URL", "http")
+    variables = {f"FOOTPATH_{name}": f"{scheme}://127.0.0.1:{port}", "FOOTPATH_GRAPH_USER": user}
+    place = Place("http://127.0.0.1:9", "http://127.0.0.1:9", tmp_path / "store")
+    with served(place, tmp_path / "home", **variables) as (address, _):
+        client = registered(address)
+        conversation, run = client.ask(INHABITANTS)
+        waits = client.follow(run, until="run.delayed")[-1].event
+        assert isinstance(waits, RunDelayed)
+        store = "the graph store" if part == "graph" else "the vector store"
+        assert waits.reason.startswith("The run waits, and goes on by itself when this has passed: ")
+        assert store in waits.reason
+        answers = [
+            client.call(*one)
+            for one in (
+                ("GET", f"/runs/{run}"),
+                ("GET", f"/conversations/{conversation}"),
+                ("GET", f"/conversations/{conversation}/messages"),
+                ("GET", "/tools"),
+                ("GET", "/choices"),
+                ("DELETE", "/me"),
+            )
+        ]
+        stood = answers[0].json()
+        assert (stood["status"], stood["outcome"], stood["last_event"]) == ("queued", None, 1)
+        for told in (waits.model_dump_json(), *(one.text for one in answers)):
+            assert str(port) not in told
+            assert user not in told
+
+
+def test_an_error_of_a_store_says_which_it_is_and_not_where() -> None:
+    where = "bolt://graph.internal:7687: the server refused user 'neo4j'"
+    assert StoreRefusedError(where).of("graph").public_message == "the graph store refuses this server"
+    assert StoreUnreachableError(where).public_message == "a store is out of reach"
+    assert StoreBusyError(where).public_message == "a store cannot be used just now"
+    assert UnavailableError(where).of("graph, vectors").public_message == (
+        "the graph store and the vector store cannot be used just now"
+    )
+    assert UnavailableError("there is no store; build one").public_message == "there is no store; build one"
+    for kind in (MissingCollectionError, StoreVersionError):
+        assert "internal" not in kind(where).of("vectors").public_message

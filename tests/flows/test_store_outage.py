@@ -1,6 +1,8 @@
 """A server whose Qdrant or Neo4j is away for a while: no run fails of it, none changes anything twice, and it says that it is not ready."""
 
 import asyncio
+import os
+import sys
 import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -14,9 +16,11 @@ import pytest
 from domain.event import InputNeeded, RunFinished
 from domain.learned import WeightsLearned
 from playground.record import CATALOGUE, DATA
+from tests import forked
 from tests.faults.proxy import Exchange, proxying
 from tests.flows.served import (
     INHABITANTS,
+    ROOT,
     WRITE,
     Client,
     Place,
@@ -159,6 +163,7 @@ async def test_a_lesson_that_the_outage_prevented_is_learnt_when_qdrant_is_back(
             assert (end.outcome, len(calls)) == ("answered", cut_after)
             assert isinstance(lesson, WeightsLearned)
             assert (lesson.deferred, lesson.remembered) == ("waiting", ())
+            assert lesson.error == "store_unreachable: the vector store is out of reach"
             figures = f"{client.address}/metrics"
             assert "footpath_lessons_waiting 1.0" in httpx.get(figures, trust_env=False, timeout=100).text
             cable.mend()
@@ -172,6 +177,36 @@ async def test_a_lesson_that_the_outage_prevented_is_learnt_when_qdrant_is_back(
     async with proxying(playground) as proxy:
         proxy.choose(answered)
         await asyncio.to_thread(lives, proxy.address)
+
+
+async def test_the_command_answers_and_says_that_nothing_is_learnt_when_the_store_goes_away(
+    playground: str, tmp_path: Path, qdrant_settings: dict[str, str]
+) -> None:
+    """The line to the vectors is cut under the last call; there are no rows to keep the lesson in."""
+    url = urlsplit(qdrant_settings.pop("vector_url"))
+    assert url.port is not None
+    with line(url.port) as cable:
+
+        async def answered(exchange: Exchange) -> None:
+            raw = await exchange.forward()
+            cable.cut()
+            await exchange.send(raw)
+
+        async with proxying(playground) as proxy:
+            servers = {**qdrant_settings, "vector_url": f"http://127.0.0.1:{cable.port}"}
+            place = Place(proxy.address, proxy.address, tmp_path / "store")
+            await asyncio.to_thread(built_on, place, **servers)
+            proxy.choose(answered)
+            variables = {f"FOOTPATH_{one.upper()}": value for one, value in servers.items()}
+            variables["FOOTPATH_ALLOW_HOSTS"] = proxy.address.removeprefix("http://")
+            variables["FOOTPATH_STORE"] = str(place.store)
+            command = [sys.executable, str(ROOT / "scripts" / "ask.py"), INHABITANTS]
+            asked = await asyncio.to_thread(forked.run, command, timeout=100, env=os.environ | variables)
+        shown = " ".join(asked.stdout.split())
+        assert asked.returncode == 0, asked.stderr
+        assert "278640" in shown.partition(" answer ")[2]
+        assert "and it is not made up for later: the vector store is out of reach." in shown
+        assert str(cable.port) in asked.stderr, "the log says where"
 
 
 def _lesson_of(client: Client, run: str, seq: int) -> WeightsLearned:
