@@ -2,10 +2,11 @@
 
 import asyncio
 import os
+import sqlite3
 import sys
 import time
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,7 +14,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from domain.event import InputNeeded, RunFinished
+from domain.event import InputNeeded, RunDelayed, RunFinished
 from domain.learned import WeightsLearned
 from playground.record import CATALOGUE, DATA
 from tests import forked
@@ -24,6 +25,7 @@ from tests.flows.served import (
     WRITE,
     Client,
     Place,
+    built,
     catalogue_at,
     effects,
     registered,
@@ -35,6 +37,8 @@ from tests.flows.test_server_approvals import stands
 from tests.playing import running_playground
 from tests.servers.line import Line, line
 from tests.servers.neo4j.server import Neo4jServer
+from tests.servers.postgres.databases import new_database
+from tests.servers.postgres.server import PostgresServer
 from wiring.build import BuildOptions, build
 from wiring.settings import Settings
 
@@ -207,6 +211,36 @@ async def test_the_command_answers_and_says_that_nothing_is_learnt_when_the_stor
         assert "278640" in shown.partition(" answer ")[2]
         assert "and it is not made up for later: the vector store is out of reach." in shown
         assert str(cable.port) in asked.stderr, "the log says where"
+
+
+async def test_a_store_of_another_version_is_waited_for_with_rows_on_postgres(
+    playground: str, tmp_path: Path, postgres_server: PostgresServer
+) -> None:
+    """The server's own copy of the store is of a format to come, until it is put right."""
+    place = await asyncio.to_thread(built, tmp_path, playground)
+    with closing(sqlite3.connect(place.store / "graph.db")) as rows, rows:
+        (format_,) = rows.execute("PRAGMA user_version").fetchone()
+        rows.execute(f"PRAGMA user_version = {format_ + 1}")
+
+    def lives(variables: dict[str, str]) -> None:
+        with serving(place, tmp_path / "home", **variables) as (address, _):
+            client = registered(address)
+            first, second = client.ask(INHABITANTS)[1], client.ask(INHABITANTS)[1]
+            for run in (first, second):
+                told = client.follow(run, until="run.delayed")
+                assert isinstance(told[-1].event, RunDelayed)
+                assert str(place.store) not in told[-1].event.reason
+            soon_ready(client, 503, "not ready: store; try again later, the server's log says why")
+            with closing(sqlite3.connect(place.store / "graph.db")) as rows, rows:
+                rows.execute(f"PRAGMA user_version = {format_}")
+            ready_again(client)
+            for run in (first, second):
+                end = client.follow(run)[-1].event
+                assert isinstance(end, RunFinished)
+                assert (end.outcome, end.error) == ("answered", "")
+
+    async with new_database(postgres_server) as name:
+        await asyncio.to_thread(lives, {"FOOTPATH_DATABASE_URL": postgres_server.url(name)})
 
 
 def _lesson_of(client: Client, run: str, seq: int) -> WeightsLearned:
