@@ -50,7 +50,9 @@ class ServerSettings(BaseModel):
     otel: Literal["auto", "on", "off"] = Field(
         default="auto", description="Send traces by OTLP: on, off, or where OTEL_EXPORTER_OTLP_ENDPOINT is set (auto)."
     )
-    runs_at_once: int = Field(default=4, ge=1, le=1000, description="Runs that a server makes at a time.")
+    runs_at_once: int = Field(
+        default=4, ge=1, le=1000, description="Runs that a server makes at a time, beside those it plans."
+    )
     user_runs: int = Field(default=10, ge=1, le=1000, description="Runs of one user that may be under way or queued.")
     user_requests_per_minute: int = Field(
         default=1200, ge=0, description="Requests of one user that a server answers in a minute; 0: any number."
