@@ -13,8 +13,7 @@ from agent.budget import Budget, Meter
 from agent.conversation import Earlier, EarlierRun
 from agent.decomposition import decompose
 from agent.execution.announcements import Announcements
-from agent.execution.approval import ApprovedExecutor
-from agent.execution.call_cache import ReusingExecutor
+from agent.execution.layers import build_executor
 from agent.execution.provenance import Provenance, Voices
 from agent.execution.undo import Undo
 from agent.files.given import NEEDS_MODEL
@@ -91,8 +90,16 @@ async def _shared(request: str, deps: RunDeps, events: RunEvents, budget: Budget
     made = told.made(ledger=deps.ledger)
     announcements = Announcements()
     undo = Undo(SearchedSiblings(deps.store, deps.search))
-    caller = ApprovedExecutor(deps.executor, deps.approver, provenance, meter, made, announcements, undo)
-    executor = ReusingExecutor(caller, made)
+    executor = build_executor(
+        deps.executor,
+        deps.layers,
+        approver=deps.approver,
+        provenance=provenance,
+        meter=meter,
+        made=made,
+        announcements=announcements,
+        undo=undo,
+    )
     today = deps.today or (past[0].at if past else datetime.now(UTC)).date().isoformat()
     return Shared(
         deps,

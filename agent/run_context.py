@@ -12,6 +12,7 @@ from agent.execution.approval import Approver
 from agent.execution.approvers import DenyChanges
 from agent.execution.call_cache import ReusingExecutor
 from agent.execution.executor import Executor
+from agent.execution.layers import Layer
 from agent.execution.provenance import Provenance, Voices
 from agent.execution.secrets import Secrets
 from agent.files.given import GivenFiles
@@ -49,7 +50,7 @@ class RunDeps:
     ``reader``: what code tells of a request. ``offers``: makes the offer that a walk chooses from; without it there is the search alone.
     ``wrong_answers``: those to this request that its user has said are wrong. ``solutions``: programs that served earlier requests, or may serve one. ``sandbox``: where programs run; without it none is written. ``offer_tokens``: how much of an author's prompt its functions may take.
 
-    ``ledger``: the executor knows by itself which
+    ``executor``: makes the calls; ``layers``: what they pass before, as :func:`agent.execution.layers.build_executor` lists it. ``ledger``: one of them knows by itself which
     calls that change something were begun before the run was broken off, and what became of them. ``plan``: what is to be carried out; then nothing is planned.
     ``approves``: asked about each subtask's plan before its calls; what it answers is carried out. ``approver``: asked before each call
     is made; the usual one lets no call through that may change something.
@@ -65,6 +66,7 @@ class RunDeps:
     search: ToolFinder
     policy: Policy
     executor: Executor
+    layers: tuple[Layer, ...] = ()
     weights: WeightParameters = field(default_factory=WeightParameters)
     settings: WalkSettings = field(default_factory=WalkSettings)
     choices: FieldChoices = field(default_factory=FieldChoices)

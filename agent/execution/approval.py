@@ -9,7 +9,7 @@ from typing import Protocol
 
 from agent.budget import Meter
 from agent.execution.announcements import Announced, Announcements
-from agent.execution.executor import CallResult, Executor
+from agent.execution.executor import CallResult, Executor, ExecutorLayer
 from agent.execution.identity import Key, corrected_as, differs, key_of, program_of, subtask_of, unnamed
 from agent.execution.provenance import Judged, Provenance
 from agent.execution.undo import Undo
@@ -74,7 +74,7 @@ class Approver(Protocol):
         ...
 
 
-class ApprovedExecutor:
+class ApprovedExecutor(ExecutorLayer):
     """One run's, around the one that makes its calls. What its approver takes to answer is none of the run's time.
 
     Calls that may change something and are sent count against the run's budget; whatever was approved, none goes beyond it.
@@ -93,8 +93,7 @@ class ApprovedExecutor:
         """``made``: calls that were made before the run was broken off. ``announcements``: what its programs tell of theirs before they are made.
         ``undo``: what tells how a change is taken back.
         """
-        self.name = executor.name
-        self._executor = executor
+        super().__init__(executor)
         self._approver = approver
         self._provenance = provenance
         self._meter = meter
@@ -197,10 +196,6 @@ class ApprovedExecutor:
         most = f"a run may make {bound} change{'s' * (bound != 1)} (FOOTPATH_MAX_CHANGES)"
         more = f"{made} were made and {wanted} are wanted at once" if wanted > 1 else "and may make no more"
         raise NotAllowedError(f"{clean(tool.api, 80)} was not called: {most}, {more}.")
-
-    async def close(self) -> None:
-        """Close the executor that makes the calls."""
-        await self._executor.close()
 
 
 def why_asked(tool: ToolDoc) -> str:

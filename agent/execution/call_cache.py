@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from agent.execution.executor import CallResult, Executor
+from agent.execution.executor import CallResult, Executor, ExecutorLayer
 from agent.execution.identity import Key, key_of, unnamed
 from agent.step_notes import REPEATED
 from domain.errors import FootpathError, ForbiddenAddressError
@@ -36,7 +36,7 @@ class _Read:
     changes: int
 
 
-class ReusingExecutor:
+class ReusingExecutor(ExecutorLayer):
     """An executor for one run. Writes are not repeated either: after a change of plan that would do the thing twice.
 
     A program's calls have an identity, and each is made: two identical writes are two. Only what a program reads again is answered from the
@@ -48,8 +48,7 @@ class ReusingExecutor:
 
     def __init__(self, executor: Executor, made: Mapping[Key, CallResult] | None = None) -> None:
         """``made``: calls that were made before the run was broken off."""
-        self.name = executor.name
-        self._executor = executor
+        super().__init__(executor)
         self._made: dict[Key, CallResult] = {}
         self._read: dict[Key, _Read] = {}
         self._changes = 0
@@ -136,10 +135,6 @@ class ReusingExecutor:
         """Whether the host of a URL is not called any more in this run."""
         host = self._hosts[host_of(url)]
         return bool(host.why or host.refused)
-
-    async def close(self) -> None:
-        """Close the executor that makes the calls."""
-        await self._executor.close()
 
 
 def _again(made: CallResult) -> CallResult:

@@ -1,4 +1,4 @@
-"""The protocol of an executor: arguments to a response."""
+"""The protocol of an executor: arguments to a response; and of what stands around one."""
 
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -43,3 +43,19 @@ class Executor(Protocol):
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult: ...
 
     async def close(self) -> None: ...
+
+
+class ExecutorLayer:
+    """An executor around another one, to which it forwards everything; a layer overrides what it changes."""
+
+    def __init__(self, executor: Executor) -> None:
+        self.name = executor.name
+        self._executor = executor
+
+    async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
+        """The result of the call."""
+        return await self._executor.call(tool, arguments, identity)
+
+    async def close(self) -> None:
+        """Close the executor that it is around."""
+        await self._executor.close()

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Protocol
 
 from agent.execution.executor import Executor
+from agent.execution.layers import Layer
 from agent.execution.secrets import Secrets
 from agent.files.given import GivenFiles
 from agent.learning.verdict import answers_of, same_words
@@ -240,12 +241,8 @@ class Agents:
     async def _events(self, run: Run, past: Sequence[EventRecord], control: RunControl) -> AsyncGenerator[EventRecord]:
         container = await self.seen_by(run.user_id)
         async with self._executors.borrowed(run.user_id) as own:
-            seen = VisibleExecutor(own.executor, partial(self._hidden_from, run.user_id))
-            ledger = LedgerExecutor(seen, self._storage.effects, run.id, control.told)
             questions = Questions(self._storage, run, Asks(control.told, control.waits), container.graph.get_tools)
-            stopped = partial(self._storage.held.stopped, run.id)
-            caller = StopCheckExecutor(UnknownOutcomeExecutor(ledger, questions), stopped, control.stop)
-            deps = await run_deps(container, run.policy, caller, run.planner, owner=run.user_id, model=run.model)
+            deps = await run_deps(container, run.policy, own.executor, run.planner, owner=run.user_id, model=run.model)
             # None of these rests on another: where the database is far away, all of them take as long as one.
             files, spent, voices, plan, wrong, earlier = await asyncio.gather(
                 self.files_of(run),
@@ -265,6 +262,7 @@ class Agents:
             )
             deps = replace(
                 deps,
+                layers=self._layers(run, control, questions),
                 files=files,
                 secrets=own.secrets,
                 ledger=True,
@@ -301,6 +299,21 @@ class Agents:
                     yield record
             if container.settings.learn:
                 await link_news(await self.whole())
+
+    def _layers(self, run: Run, control: RunControl, questions: Questions) -> tuple[Layer, ...]:
+        """What a run's calls pass before they are sent, the outermost first."""
+
+        def recorded(sender: Executor) -> Executor:
+            """Changes in the ledger; of one whose answer is lost, the user says what became of it."""
+            return UnknownOutcomeExecutor(
+                LedgerExecutor(sender, self._storage.effects, run.id, control.told), questions
+            )
+
+        return (
+            partial(StopCheckExecutor, stopped=partial(self._storage.held.stopped, run.id), stop=control.stop),
+            recorded,
+            partial(VisibleExecutor, hidden=partial(self._hidden_from, run.user_id)),
+        )
 
     async def _hidden_from(self, user_id: str) -> frozenset[ToolId]:
         """What no run of this user may take: tools that are not for the user, and those that an administrator has banned."""

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any, cast
 
 from agent.execution.call_cache import CUT_OFF
-from agent.execution.executor import CallResult, Executor
+from agent.execution.executor import CallResult, Executor, ExecutorLayer
 from agent.text import clean
 from domain.errors import FootpathError, NotAllowedError, PassingError
 from domain.model import JsonObject
@@ -21,14 +21,13 @@ _REACH = "reach"
 """Of an entry's result: where the call goes, from its beginning on. Entries of earlier versions lack it."""
 
 
-class LedgerExecutor:
+class LedgerExecutor(ExecutorLayer):
     """One run's. ``told``: has every event that was told so far stored. Safe calls pass; they may be repeated."""
 
     def __init__(
         self, executor: Executor, effects: Effects, run_id: str, told: Callable[[], Awaitable[None]] | None = None
     ) -> None:
-        self.name = executor.name
-        self._executor = executor
+        super().__init__(executor)
         self._effects = effects
         self._run_id = run_id
         self._told = told
@@ -89,9 +88,6 @@ class LedgerExecutor:
         told: dict[str, Any] = asdict(result) | {"secrets": [binding.model_dump() for binding in result.secrets]}
         told[_REACH] = reach
         await shielded(self._effects.finish(self._run_id, key, result.outcome, told))
-
-    async def close(self) -> None:
-        """Nothing: the executor that makes the calls belongs to all of a user's runs."""
 
 
 def call_key(tool: ToolId, arguments: JsonObject, identity: str = "") -> str:

@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from agent.execution.executor import CallResult, Executor
+from agent.execution.executor import CallResult, Executor, ExecutorLayer
 from domain.model import JsonObject
 from domain.tool import ToolDoc
 from server.storage.shielded import shielded
 
 
-class StopCheckExecutor:
+class StopCheckExecutor(ExecutorLayer):
     """One run's. ``stopped``: why the run is to be ended, None while it is not; ``stop``: has it ended, with that.
 
     A worker is told of ends once a second; until then a call could be made in the name of an account that was disabled.
@@ -22,8 +22,7 @@ class StopCheckExecutor:
         stopped: Callable[[], Coroutine[Any, Any, str | None]],
         stop: Callable[[str], None],
     ) -> None:
-        self.name = executor.name
-        self._executor = executor
+        super().__init__(executor)
         self._stopped = stopped
         self._stop = stop
 
@@ -33,6 +32,3 @@ class StopCheckExecutor:
             self._stop(why)
             await asyncio.Event().wait()
         return await self._executor.call(tool, arguments, identity)
-
-    async def close(self) -> None:
-        """Nothing: the executor that makes the calls belongs to all of a user's runs."""

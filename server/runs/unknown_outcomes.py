@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from agent.execution.call_cache import CUT_OFF, HAPPENED
-from agent.execution.executor import CallResult
+from agent.execution.executor import CallResult, ExecutorLayer
 from agent.execution.wording import summary_of
 from agent.text import clean
 from domain.errors import FootpathError, NotAllowedError, PassingError
@@ -23,7 +23,7 @@ class _Call:
     identity: str
 
 
-class UnknownOutcomeExecutor:
+class UnknownOutcomeExecutor(ExecutorLayer):
     """One run's, around its ledger. Called with the turn to ask in hand (``Questions.in_turn``).
 
     Each attempt has its own entry in the ledger and its own question, so that a run that is taken up again goes the same way: an attempt
@@ -32,7 +32,7 @@ class UnknownOutcomeExecutor:
     """
 
     def __init__(self, ledger: LedgerExecutor, questions: Questions) -> None:
-        self.name = ledger.name
+        super().__init__(ledger)
         self._ledger = ledger
         self._questions = questions
 
@@ -83,6 +83,3 @@ class UnknownOutcomeExecutor:
             reason=f"Did {clean(call.tool.api, 80)} take effect? {clean(result.note, 300)}",
         )
         return (await self._questions.answered(question))["decision"]
-
-    async def close(self) -> None:
-        """Nothing: the executor that makes the calls belongs to all of a user's runs."""

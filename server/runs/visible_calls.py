@@ -2,19 +2,18 @@
 
 from collections.abc import Awaitable, Callable
 
-from agent.execution.executor import CallResult, Executor
+from agent.execution.executor import CallResult, Executor, ExecutorLayer
 from domain.model import JsonObject
 from domain.tool import ToolDoc, ToolId
 
 _TOLD = "this tool is not offered to you any more: its source was withdrawn, or is for others; choose another tool"
 
 
-class VisibleExecutor:
+class VisibleExecutor(ExecutorLayer):
     """One run's. A tool that was withdrawn, or kept from its user, while the run was under way is not called, whoever named it."""
 
     def __init__(self, executor: Executor, hidden: Callable[[], Awaitable[frozenset[ToolId]]]) -> None:
-        self.name = executor.name
-        self._executor = executor
+        super().__init__(executor)
         self._hidden = hidden
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
@@ -22,6 +21,3 @@ class VisibleExecutor:
         if tool.id in await self._hidden():
             return CallResult("refused", "", note=_TOLD, reached=False)
         return await self._executor.call(tool, arguments, identity)
-
-    async def close(self) -> None:
-        """Nothing: the executor that makes the calls belongs to all of a user's runs."""
