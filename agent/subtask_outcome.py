@@ -5,7 +5,7 @@ from pydantic.types import JsonValue
 from agent.execution.provenance import Provenance
 from agent.offer.tool_facts import Evidence
 from agent.outcome import undone, unmade, unreplaced
-from agent.policy.protocol import Policy, Results
+from agent.policy.protocol import Policy
 from agent.policy.subtasks import Subtask
 from agent.request_reader import Review
 from agent.step_notes import why
@@ -28,9 +28,7 @@ _UNCHANGED = "a change that it takes was not made"
 
 
 class SubtaskOutcome:
-    """A subtask with what was done for it so far. ``done_already``: its walk ended since nothing was left to do. ``chosen``: its steps
-    are a person's, who may have left something of the request aside. ``policy``: who decided on it.
-    """
+    """A subtask with what was done for it so far. ``policy``: who decided on it."""
 
     def __init__(
         self,
@@ -39,15 +37,13 @@ class SubtaskOutcome:
         progress: Progress,
         provenance: Provenance,
         policy: Policy,
-        given: Results = (),
+        given: tuple[tuple[ToolDoc, StepResult], ...] = (),
     ) -> None:
         self.subtask = subtask
         self.evidence = evidence
         self.progress = progress
         self.policy = policy
         self.given = given
-        self.done_already = False
-        self.chosen = False
         self._provenance = provenance
 
     def noted(self, event: Event) -> None:
@@ -66,7 +62,7 @@ class SubtaskOutcome:
         progress = self.progress
         if progress.by_program:
             return self._by_program
-        if self.done_already:
+        if self.progress.done_already:
             return "gave_up" if self.undone else "answered"
         if progress.meter.exhausted and (
             progress.stuck or progress.ended is None or progress.ended.how in ("budget", "open")
@@ -76,7 +72,7 @@ class SubtaskOutcome:
             return "budget"
         if progress.stuck or not progress.done or progress.ended is None or progress.ended.how != "finished":
             return "answered" if self._none_there else "gave_up"
-        if self.chosen:
+        if progress.chosen:
             return "answered"
         review = self.review
         beside = review.about_another or review.beside_the_point

@@ -41,6 +41,7 @@ class Progress:
     tools by which the rest of such a path was to change something, with the changes that were made before. ``programs``: how many were run;
     ``program``: the end of the one that counts, ``broken``: how it broke off; ``by_program``: ``done`` are its calls, each under a
     number of its own. ``plan_seconds`` hold those in which programs were written and checked; ``heard_seconds``: that it waited until its events were seen to.
+    ``done_already``: its walk ended since nothing was left to do; ``chosen``: its steps are a person's, who may have left something of the request aside.
     """
 
     meter: Meter
@@ -68,6 +69,8 @@ class Progress:
     write_seconds: float = 0.0
     check_seconds: float = 0.0
     execute_seconds: float = 0.0
+    done_already: bool = False
+    chosen: bool = False
     heard_seconds: float = 0.0
 
     @contextmanager

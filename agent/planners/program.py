@@ -1,21 +1,14 @@
 """A request served by programs: by a solution that is taken for it, else, where its planner is one that writes, over what is offered for it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from agent.conversation import EarlierRun
-from agent.offer.tool_facts import Evidence
-from agent.programs.earlier import Asked
 from agent.programs.offered import considered, offered_for_follow_up, offered_tools
-from agent.programs.running import Calling
-from agent.programs.serving import Serving
 from agent.programs.verdict import worse
-from agent.resume import Line
-from agent.run_context import RunDeps
 from agent.solutions.choosing import Chosen, choose
 from agent.solutions.for_authors import shown_to_author
 from agent.solutions.taking import Took, as_text, take
-from agent.subtask_progress import Progress
+from agent.subtask_context import SubtaskContext
 from agent.text import clean
 from domain.event import PathEnded, ProgramEnded, ProgramStarted
 from domain.tool import ToolDoc
@@ -24,53 +17,41 @@ _WHOLE = 1_000_000
 """Tokens: all functions of a solution are known whole."""
 
 
-class ByProgram:
-    """Made for one subtask, used once and dropped. ``over``: nothing else may be tried; ``first``: the end of a solution that was taken and did not serve. ``why_not``: what the last text that was written came to nothing for.
+class ProgramPlanner:
+    """Made for one subtask, used once and dropped."""
 
-    ``follow_up``: the earlier runs that the request may go on from. ``serving``: makes what runs programs.
-    """
-
-    def __init__(
-        self,
-        asked: Asked,
-        follow_up: Sequence[EarlierRun],
-        deps: RunDeps,
-        evidence: Evidence,
-        calling: Calling,
-        progress: Progress,
-        past: Line,
-        serving: Callable[[Asked, RunDeps], Serving],
-    ) -> None:
-        self._asked = asked
-        self._follow_up = follow_up
-        self._deps = deps
-        self._evidence = evidence
-        self._calling = calling
-        self._progress = progress
-        self._past = past
-        self._serving = serving
+    def __init__(self, context: SubtaskContext) -> None:
+        self._context = context
+        self._asked = context.asked(wider=True)
         self.over = False
+        """Whether nothing else may be tried."""
         self.first: ProgramEnded | None = None
+        """The end of a solution that was taken and did not serve."""
         self.why_not = ""
+        """What the last text that was written came to nothing for."""
 
     async def serve(self) -> None:
         """What is taken, what is offered and written, and what that comes to; the best end stands."""
         took = Took()
-        if self._deps.takes_solutions:
-            with self._progress.spends("plan"):
+        if self._context.deps.takes_solutions:
+            with self._context.progress.spends("plan"):
                 took = await take(
-                    self._asked, self._deps, self._past, self._progress.meter, follow_up=bool(self._follow_up)
+                    self._asked,
+                    self._context.deps,
+                    self._context.past,
+                    self._context.progress.meter,
+                    follow_up=bool(self._context.follow_up),
                 )
         if took.told is not None:
-            await self._calling.tell(took.told)
+            await self._context.tell(took.told)
             await self._run_taken(took)
             if self.over:
                 return
-        if not self._deps.by_program:
+        if not self._context.deps.by_program:
             return
         await self._write(took)
-        if self.over and self.first is not None and worse(self._progress.program, self.first):
-            await self._calling.tell(self.first)
+        if self.over and self.first is not None and worse(self._context.progress.program, self.first):
+            await self._context.tell(self.first)
 
     async def _run_taken(self, took: Took) -> None:
         """A solution's text, run once as it stands. Where it does not serve, all goes on as if there were none, unless it has changed or asked something."""
@@ -83,55 +64,57 @@ class ByProgram:
             of_strangers=took.of_strangers,
             wider=False,
         )
-        serving = self._serving(given, replace(self._deps, offer_tokens=_WHOLE))
+        serving = self._context.serving(given, replace(self._context.deps, offer_tokens=_WHOLE))
         await serving.serve(tools)
-        self.first = self._progress.program
-        asked = any(one.unanswered for one in self._calling.asking.answered)
+        self.first = self._context.progress.program
+        asked = any(one.unanswered for one in self._context.calling.asking.answered)
         if self.first is None:
             self.over = serving.over
         else:
-            final = self._deps.approves is not None or bool(self._progress.changes_made) or asked
+            final = self._context.deps.approves is not None or bool(self._context.progress.changes_made) or asked
             self.over = self.first.verdict == "yes" or final
 
     async def _tools_of(self, took: Took) -> list[ToolDoc]:
         """The tools of a solution, those of its record where it is not there any more; none where one of them is gone."""
-        recorded = self._past.next
+        recorded = self._context.past.next
         program = took.plan.program if took.plan is not None else None
         if isinstance(recorded, ProgramStarted):
             program = recorded.program
         ids = tuple(dict.fromkeys(program.tools.values())) if program is not None else ()
-        await self._evidence.read(ids)
-        return list(self._evidence.docs(ids)) if all(map(self._evidence.has, ids)) else []
+        await self._context.evidence.read(ids)
+        return list(self._context.evidence.docs(ids)) if all(map(self._context.evidence.has, ids)) else []
 
     async def _write(self, took: Took) -> None:
         """A program over what is offered, or after the solution that is chosen."""
-        with self._progress.spends("plan"):
+        with self._context.progress.spends("plan"):
             offered = await self._offered()
             known = took.told.solution if took.told is not None else ""
-            shown, offered = await shown_to_author(took.near, known, offered, self._evidence)
-        await self._calling.tell(considered(offered, self._evidence))
+            shown, offered = await shown_to_author(took.near, known, offered, self._context.evidence)
+        await self._context.tell(considered(offered, self._context.evidence))
         chosen = Chosen(None, replace(self._asked, known=shown), offered)
-        if self._deps.planner == "solution":
-            with self._progress.spends("plan"):
-                chosen = await choose(chosen.asked, offered, self._deps, self._evidence, self._past)
+        if self._context.deps.planner == "solution":
+            with self._context.progress.spends("plan"):
+                chosen = await choose(
+                    chosen.asked, offered, self._context.deps, self._context.evidence, self._context.past
+                )
         if chosen.told is not None:
-            await self._calling.tell(chosen.told)
-        serving = self._serving(chosen.asked, self._deps)
+            await self._context.tell(chosen.told)
+        serving = self._context.serving(chosen.asked)
         await serving.serve(chosen.tools)
         self.why_not = clean(serving.failure, 300)
         self.over = serving.over or (chosen.binding and self._gives_up)
         if self.over and not serving.over:
             reason = f"no program came to an end: {self.why_not}"
-            await self._calling.tell(PathEnded(path=(), how="gave_up", reason=reason))
+            await self._context.tell(PathEnded(path=(), how="gave_up", reason=reason))
 
     @property
     def _gives_up(self) -> bool:
         """Whether it ends where no program came out after a choice: as before; else not where nobody writes any more, and the walk has to do."""
-        told = self._past.next
-        return self._deps.policy.writes if told is None else isinstance(told, PathEnded)
+        told = self._context.past.next
+        return self._context.deps.policy.writes if told is None else isinstance(told, PathEnded)
 
     async def _offered(self) -> Sequence[ToolDoc]:
-        request, offers = self._asked.request, self._deps.offers
-        if self._follow_up:
-            return await offered_for_follow_up(request, self._follow_up, offers, self._evidence)
-        return await offered_tools(request, offers, self._evidence)
+        request, offers = self._asked.request, self._context.deps.offers
+        if self._context.follow_up:
+            return await offered_for_follow_up(request, self._context.follow_up, offers, self._context.evidence)
+        return await offered_tools(request, offers, self._context.evidence)

@@ -1,0 +1,75 @@
+"""A plan that is given, or that its user has approved, and a path that was found: carried out as they stand."""
+
+from agent.execution.execute import execute, told_late
+from agent.plans.arguments import CarryingOut
+from agent.plans.compiling import as_document
+from agent.policy.protocol import Policy
+from agent.programs import text_names
+from agent.programs.carrying import Carrying, tools_of
+from agent.programs.earlier import EARLIER
+from agent.resume import as_called
+from agent.subtask_context import SubtaskContext
+from domain.errors import UsageError
+from domain.event import CallFinished, CallStarted, PathEnded, PlanReady
+from domain.model import JsonObject
+from domain.plan import Plan
+from domain.program import ProgramPlan
+
+APPROVED = "its user approved this plan"
+
+
+async def carry_out_plan(context: SubtaskContext, plan: ProgramPlan, planned: PathEnded | None = None) -> None:
+    """A plan as it stands: where it breaks off, nothing is put in its place. ``planned``: what was told of it before."""
+    context.progress.chosen = True
+    path = await tools_of(plan, context.evidence)
+    ended = PathEnded(path=path, how="finished", reason="its plan is given" if planned is None else APPROVED)
+    if planned is None:
+        await context.tell(ended)
+    else:
+        context.progress.note(ended)
+    if planned is None or (planned.path, planned.how) != (path, "finished"):
+        await context.tell(PlanReady(plan=Plan(path=path, complete=True, reason=ended.reason)))
+    if context.past.by_steps:
+        await _go_on_by_steps(context, plan, ended)
+        return
+    if context.deps.sandbox is None:
+        raise UsageError("there is no sandbox to carry a plan out in; give the run one")
+    found = context.asked(wider=False).found(text_names.used(plan.program.text) - {*plan.inputs})
+    names: JsonObject = {"today": context.today, EARLIER: [], **found}
+    parts = context.opened, context.deps.sandbox, context.evidence, context.calling, context.progress, context.past
+    await Carrying(plan, names, *parts, wrong=context.deps.wrong_answers).carry_out(context.deps.choices)
+
+
+async def _go_on_by_steps(context: SubtaskContext, plan: ProgramPlan, ended: PathEnded) -> None:
+    """The rest of a plan whose first calls were made as steps, by a version whose plans were no programs."""
+    docs = {tool.id: tool for tool in context.evidence.docs(ended.path)}
+    document = as_document(plan, docs, context.given_ids)
+    await execute_path(context, ended, CarryingOut(context.deps.policy, document, len(context.given)))
+
+
+async def execute_path(context: SubtaskContext, ended: PathEnded, policy: Policy) -> None:
+    """Make the calls that are not made yet, within the time that is left."""
+    progress = context.progress
+    tools = (*(tool for tool, _ in context.given), *context.evidence.docs(ended.path))
+    progress.writes |= {tool.id for tool in tools[progress.given :] if not tool.safe}
+    event = None
+    for event in context.past.calls():
+        if isinstance(event, CallFinished):
+            context.executor.saw(tools[event.step - 1].url, as_called(event.result))
+        await context.tell(event)
+    if context.past.next is None:
+        event = await told_late(event, tools, policy, context.deps.choices)
+        if event is not None:
+            await context.tell(event)
+    over = context.past.next is not None and not isinstance(context.past.next, CallStarted)
+    if over or any(result.status != "ok" for result in progress.done.values()):
+        return
+    done = dict(enumerate((result for _, result in context.given), start=1))
+    done |= {step: context.references.own(result) for step, result in progress.done.items()}
+    if any(not tool.safe for step, tool in enumerate(tools, start=1) if step not in done):
+        await context.turn()  # changes are made in the order in which they were asked for
+    within, choices = progress.meter.within_time, context.deps.choices
+    with progress.spends("execute"):
+        await execute(
+            context.request, tools, policy, context.executor, done, context.tell, choices=choices, within_time=within
+        )
