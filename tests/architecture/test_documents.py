@@ -1,5 +1,6 @@
 """Links lead somewhere, files that documents name are there, and decisions, commands and events are all listed."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -41,6 +42,30 @@ def test_files_that_are_named_are_there(document: Path) -> None:
         return
     named = PLACE.findall(document.read_text(encoding="utf-8"))
     assert [place for place in named if not (ROOT / place).exists()] == []
+
+
+STATION = re.compile(r"`([\w/]+\.py):([\w.]+)`")
+
+
+def defined(file: Path) -> set[str]:
+    """Functions and classes of a module, and methods as ``Class.method``."""
+    names: set[str] = set()
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            names.add(node.name)
+        if isinstance(node, ast.ClassDef):
+            inner = (one for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef))
+            names.update(f"{node.name}.{one.name}" for one in inner)
+    return names
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_functions_that_are_named_are_there(document: Path) -> None:
+    """Named as a place in a file, such as ``agent/run.py:run``."""
+    if document in DECISIONS or document.name == "CHANGELOG.md":
+        return
+    named = STATION.findall(document.read_text(encoding="utf-8"))
+    assert [f"{file}:{name}" for file, name in named if name not in defined(ROOT / file)] == []
 
 
 def test_the_map_shows_every_room_of_the_agent_and_its_files() -> None:
