@@ -30,7 +30,7 @@ def build_executor(
 
     1. *reuse*: the same call is made once, and a host that does not answer is left alone (:class:`ReusingExecutor`);
     2. *approval*: whoever is asked has allowed it, and the budget of changes has room for it (:class:`ApprovedExecutor`);
-    3. ``layers`` of whoever makes the run, the outermost first. A command has none. A server's (``server/runs/agents.py``): may the run
+    3. ``layers`` of whoever makes the run, the outermost first. A command has none. A server's (``server/runs/control.py``): may the run
        still go on, what became of a change whose answer was lost, the ledger of changes, is the tool still offered to this user;
     4. ``sender``, which makes the call: over HTTP or to an MCP server, with the keys of the user or of the source, or from recorded calls.
 

@@ -2,14 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
 
 from agent.execution.executor import Executor
-from agent.execution.layers import Layer
 from agent.execution.secrets import Secrets
 from agent.files.given import GivenFiles
 from agent.learning.verdict import answers_of, same_words
@@ -18,7 +16,7 @@ from agent.policy.protocol import Policy
 from agent.request_reader import PlainReader
 from agent.scheduler import closing
 from domain.errors import FootpathError, PassingError, StoreUnreachableError, StoreVersionError, UnavailableError
-from domain.event import EventRecord, InputNeeded
+from domain.event import EventRecord
 from domain.tool import ToolId
 from server.encoders.services import StoredServices
 from server.models.following import ModelFollower
@@ -26,17 +24,15 @@ from server.oauth.client import OAuth
 from server.quotas import Quotas
 from server.runs.approvals import READS_ONLY, UserApprover
 from server.runs.asking import UserAsker
+from server.runs.control import RunControl, call_layers
 from server.runs.conversation_context import runs_before, voices_of
 from server.runs.given_files import files_of
 from server.runs.given_plans import given_plan
 from server.runs.journal import records_of
-from server.runs.ledger import LedgerExecutor
 from server.runs.questions import Asks, Questions
 from server.runs.round_robin import RoundRobin
 from server.runs.source_keys import SourceKeysExecutor
-from server.runs.stop_check import StopCheckExecutor
 from server.runs.token_usage import TokenUsage, counting, go_on_from, taken_so_far, token_usage
-from server.runs.unknown_outcomes import UnknownOutcomeExecutor
 from server.runs.user_pool import UserPool
 from server.runs.visible_calls import VisibleExecutor
 from server.sources.following import GraphFollower
@@ -62,27 +58,6 @@ WORDED = "worded"
 """Of a run's settings: whether its request is one that somebody may ask again, so that it is remembered."""
 _ANSWERS = ("program.ended", "run.finished")
 """Events that hold what a run answered."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunControl:
-    """What a run has to do with who makes it. ``told``: has every event that was told so far stored; ``held``: whether it is still
-    made here, so that its end is its end; ``waits``: tells a question to the user and has the run put down until it is answered;
-    ``stop``: has it ended at once, and says why.
-    """
-
-    told: Callable[[], Awaitable[None]]
-    held: Callable[[], bool]
-    waits: Callable[[InputNeeded], None]
-    stop: Callable[[str], None]
-
-
-class BeginRun(Protocol):
-    """BeginRun a run, or goes on with one from its ``past`` events."""
-
-    async def __call__(self, run: Run, past: Sequence[EventRecord], control: RunControl) -> AsyncGenerator[EventRecord]:
-        """Raises ``FootpathError`` where it cannot be begun."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +237,7 @@ class Agents:
             )
             deps = replace(
                 deps,
-                layers=self._layers(run, control, questions),
+                layers=call_layers(self._storage, run, control, questions, partial(self._hidden_from, run.user_id)),
                 files=files,
                 secrets=own.secrets,
                 ledger=True,
@@ -299,21 +274,6 @@ class Agents:
                     yield record
             if container.settings.learn:
                 await link_news(await self.whole())
-
-    def _layers(self, run: Run, control: RunControl, questions: Questions) -> tuple[Layer, ...]:
-        """What a run's calls pass before they are sent, the outermost first."""
-
-        def recorded(sender: Executor) -> Executor:
-            """Changes in the ledger; of one whose answer is lost, the user says what became of it."""
-            return UnknownOutcomeExecutor(
-                LedgerExecutor(sender, self._storage.effects, run.id, control.told), questions
-            )
-
-        return (
-            partial(StopCheckExecutor, stopped=partial(self._storage.held.stopped, run.id), stop=control.stop),
-            recorded,
-            partial(VisibleExecutor, hidden=partial(self._hidden_from, run.user_id)),
-        )
 
     async def _hidden_from(self, user_id: str) -> frozenset[ToolId]:
         """What no run of this user may take: tools that are not for the user, and those that an administrator has banned."""

@@ -13,8 +13,8 @@ from domain.event import CallStarted, Event, EventRecord, InputNeeded, Outcome, 
 from domain.learned import WeightsLearned
 from domain.made_calls import MadeCalls
 from domain.usage import Usage
-from server.runs.agents import BeginRun, RunControl
 from server.runs.broker import EventBroker
+from server.runs.control import BeginRun, RunControl
 from server.runs.journal import AppendEvents, Journal, as_stored, reasoned, records_of
 from server.runs.outage import RetryWait
 from server.runs.questions import subtask_of

@@ -9,8 +9,8 @@ from datetime import timedelta
 from uuid import uuid4
 
 from domain.errors import FootpathError, UnavailableError
-from server.runs.agents import BeginRun
 from server.runs.broker import EventBroker
+from server.runs.control import BeginRun
 from server.runs.journal import EventBatcher
 from server.runs.outage import Outage, RetryWait, always_there
 from server.runs.run_execution import RunExecution, Stored, unwatched

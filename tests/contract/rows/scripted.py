@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from domain.event import AnswerDelta, Event, EventRecord, Outcome, RunFinished
 from domain.usage import Usage
-from server.runs.agents import RunControl
+from server.runs.control import RunControl
 from server.storage.runs import Run
 
 
