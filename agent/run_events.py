@@ -16,7 +16,7 @@ InTurn = Callable[[Work], Awaitable[None]]
 """Does a piece of work so that others have their turn in between."""
 
 
-class _Told(NamedTuple):
+class _Handed(NamedTuple):
     subtask: int
     event: Event
     seen: asyncio.Event
@@ -36,15 +36,15 @@ class RunEvents:
         """All that was told, in order."""
         self.followed = True
         """Whether somebody hears what is told."""
-        self._handed: asyncio.Queue[_Told | None] = asyncio.Queue()
+        self._handed: asyncio.Queue[_Handed | None] = asyncio.Queue()
 
     async def tell(self, subtask: int, event: Event) -> None:
         """Hand an event over; return when the follower has seen to it, never where it has left. ``subtask``: its number; 0: the run as a whole."""
         if not self.followed:
             raise asyncio.CancelledError
-        told = _Told(subtask, event, asyncio.Event())
-        self._handed.put_nowait(told)
-        await told.seen.wait()
+        handed = _Handed(subtask, event, asyncio.Event())
+        self._handed.put_nowait(handed)
+        await handed.seen.wait()
 
     def record(self, subtask: int, event: Event) -> EventRecord:
         """The event as it is told next."""
@@ -60,19 +60,19 @@ class RunEvents:
         task = asyncio.create_task(_do(work, in_turn))
         task.add_done_callback(lambda _: self._handed.put_nowait(None))
         try:
-            while (told := await self._next(task)) is not None:
-                record = self.record(told.subtask, told.event)
+            while (handed := await self._next(task)) is not None:
+                record = self.record(handed.subtask, handed.event)
                 self.records.append(record)
                 yield record
-                told.seen.set()
+                handed.seen.set()
             task.result()
         finally:
             self.followed = False
             if not task.done():
                 task.cancel()
-                await asyncio.wait([task])
+                await asyncio.gather(task, return_exceptions=True)
 
-    async def _next(self, task: "asyncio.Task[None]") -> _Told | None:
+    async def _next(self, task: "asyncio.Task[None]") -> _Handed | None:
         """The next event; None where the work has ended."""
         try:
             return await self._handed.get()

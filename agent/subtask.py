@@ -38,9 +38,9 @@ class SubtaskRun(SubtaskOutcome):
         chosen = shared.deps.planner != "retrieve"
         self._asks = AskingBack(shared.deps.policy, shared.asking, subtask.number, self._past.answered, chosen=chosen)
         policy = DecidingAsBefore(self._asks, self._past, self._references.own_binding)
-        self._context = self._made_context(replace(shared, deps=replace(shared.deps, policy=policy)))
+        self._context = self._build_context(replace(shared, deps=replace(shared.deps, policy=policy)))
 
-    def _made_context(self, shared: Shared) -> SubtaskContext:
+    def _build_context(self, shared: Shared) -> SubtaskContext:
         """``shared``: with the subtask's own policy."""
         subtask, given, policy = self.subtask, self.given, shared.deps.policy
         turn = partial(shared.parts.turn, subtask.number)

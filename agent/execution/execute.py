@@ -101,7 +101,7 @@ class _PathExecution:
         tool, tried = self._tools[step - 1], list[StepResult]()
         started: CallStarted | None = None
         try:
-            prepared = await self._prepared(step)
+            prepared = await self._prepare(step)
             while not isinstance(prepared, StepResult):
                 same = _same_call(tool, prepared.values, self.results)
                 if same is None:
@@ -113,21 +113,21 @@ class _PathExecution:
                 else:
                     tried.append(_repeat(same, self.results[same], prepared))
                 complaint = _fruitless(tool, tried[-1]) if len(tried) < TRIES else ""
-                prepared = await self._prepared(step, complaint) if complaint else tried[-1]
+                prepared = await self._prepare(step, complaint) if complaint else tried[-1]
                 if not isinstance(prepared, StepResult) and any(prepared.values == one.arguments for one in tried):
                     break
             result = _best_of(tool, tried) if tried else prepared
             assert isinstance(result, StepResult)  # noqa: S101  # nothing was tried only where nothing could be prepared
-            return await self._told(step, tool, result, tried=bool(tried))
+            return await self._conclude(step, tool, result, tried=bool(tried))
         except TimeoutError:
             await self._tell(_out_of_time(step, tool, started))
             return False
 
-    async def _prepared(self, step: int, complaint: str = "") -> Arguments | StepResult:
+    async def _prepare(self, step: int, complaint: str = "") -> Arguments | StepResult:
         async with self._within_time():
             return await _prepare(self._request, step, self._tools, self.results, self._policy, complaint)
 
-    async def _told(self, step: int, tool: ToolDoc, result: StepResult, *, tried: bool) -> bool:
+    async def _conclude(self, step: int, tool: ToolDoc, result: StepResult, *, tried: bool) -> bool:
         """Tell how a step ended, and what of a long response is kept; whether it succeeded."""
         short = None
         if tried:
