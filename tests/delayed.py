@@ -58,8 +58,10 @@ class Delay:
         try:
             piece = b"?"
             while piece:
-                with suppress(ConnectionError):
+                try:
                     piece = await reader.read(65_536)
+                except ConnectionError:
+                    piece = b""  # a reset is an end, too: reading again raises at once, for ever
                 seen(piece)
                 due.put_nowait((loop.time() + self.seconds, piece))
             await writing

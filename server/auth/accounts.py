@@ -1,5 +1,6 @@
 """Coming in: registration, log-in with its lockout, and a new password."""
 
+import asyncio
 from dataclasses import dataclass
 from datetime import timedelta
 from math import ceil
@@ -44,9 +45,9 @@ class Accounts:
         check_password(password, name, "body.password")
         place = counted_place(address)
         if invitation:
-            await self._count(f"invitation:{place}", self._limits_of_addresses)
+            await self._count((f"invitation:{place}", self._limits_of_addresses))
         else:
-            await self._count(f"registration:{place}", self._limits_of_newcomers)
+            await self._count((f"registration:{place}", self._limits_of_newcomers))
         if await self.storage.users.by_name(name) is not None:  # before the work; the row decides
             raise ConflictError(f"the name {name} is taken; choose another")
         kept = await self.passwords.hash_of_newcomer(password)
@@ -70,16 +71,18 @@ class Accounts:
         where = counted_place(address)
         known = await self.storage.places.known(name, where)
         account, place = f"account:{name_key(name)}" + (f" at {where}" if known else ""), f"address:{where}"
-        await self._count(place, self._limits_of_addresses)
-        await self._count(account, AttemptLimits(self.attempts))
+        await self._count((place, self._limits_of_addresses), (account, AttemptLimits(self.attempts)))
         found = await self.storage.users.by_name(name)
         user, kept = found or (None, None)
         good, fresh = await self.passwords.verify(password, kept)
         if user is None or not good or user.disabled_at is not None:
             raise WrongPasswordError("name and password do not belong together")
-        await self.storage.attempts.clear(account)
-        await self.storage.attempts.forgive(place)
-        await self.storage.places.remember(user.id, where)
+        # None of these rests on another: where the database is far away, all of them take as long as one.
+        await asyncio.gather(
+            self.storage.attempts.clear(account),
+            self.storage.attempts.forgive(place),
+            self.storage.places.remember(user.id, where),
+        )
         if fresh is not None:
             await self.storage.users.set_password(user.id, fresh, instead_of=kept)
         return user, await self.storage.tokens.open(user.id, label)
@@ -98,7 +101,7 @@ class Accounts:
             RegistrationError: the link does not count. WeakPasswordError: as at registration. LockedOutError: too many that did not count were tried.
         """
         place = f"password reset:{counted_place(address)}"
-        await self._count(place, self._limits_of_addresses)
+        await self._count((place, self._limits_of_addresses))
         user = await self.storage.password_resets.whose(secret)
         check_password(password, user.name, "body.password")
         await self.storage.password_resets.redeem(secret, await self.passwords.hash(password))
@@ -112,7 +115,7 @@ class Accounts:
     async def confirm(self, user: User, password: str) -> None:
         """Ask for the password again, before something that a borrowed session must not do. Raises as :meth:`log_in`."""
         account = f"confirmation:{user.id}"  # only who is logged in fails at it, so that nobody else locks them out
-        await self._count(account, AttemptLimits(self.attempts))
+        await self._count((account, AttemptLimits(self.attempts)))
         good, _ = await self.passwords.verify(password, await self.storage.users.password_hash(user.id))
         if not good:
             raise WrongPasswordError("this is not your password")
@@ -129,6 +132,6 @@ class Accounts:
         """Every account counts, and is remembered for a day."""
         return AttemptLimits(self.registrations, timedelta(minutes=1), timedelta(hours=1))
 
-    async def _count(self, key: str, limits: AttemptLimits) -> None:
-        if wait := await self.storage.attempts.begin(key, limits):
+    async def _count(self, *keys: tuple[str, AttemptLimits]) -> None:
+        if wait := await self.storage.attempts.begin_all(keys):
             raise LockedOutError(f"too many attempts; try again in {ceil(wait)} seconds", wait)

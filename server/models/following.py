@@ -21,7 +21,7 @@ class ModelFollower:
         """Have the services asked that are on line now. Raises as the rows do."""
         async with self._one_at_a_time:
             of = self._storage.model_services
-            services, chosen = await asyncio.gather(of.all(), of.purposes())
+            services, chosen = await of.all_and_chosen()
             news = [await self._with_key(one) for one in models_on_line(services) if not self._served.known(one)]
             await self._served.take(services, chosen, news)
 

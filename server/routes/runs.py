@@ -34,6 +34,7 @@ from server.runs.journal import records_of
 from server.services import Services
 from server.storage.daily_usage import Used
 from server.storage.runs import ListedRun, Run, RunChoices
+from server.storage.user_limits import OwnLimits
 from server.token_scopes import by_token
 
 router = operations("", tag="runs", responses=problems(401))
@@ -130,14 +131,12 @@ async def begun(
             user may use in a day is used up.
     """
     runs, most = services.storage.runs, services.settings.user_runs
-    quotas = services.limits.quotas.of(await services.storage.user_limits.of(caller.user.id))
-
     settings = {name: value for name, value in choices.settings.items() if name != READS_ONLY}
     if not caller.may("run_changes"):
         settings[READS_ONLY] = True
 
-    def within(used: Used) -> None:
-        quotas.check_run(used, choices.policy)
+    def within(used: Used, own: OwnLimits) -> None:
+        services.limits.quotas.of(own).check_run(used, choices.policy)
 
     run = await runs.add(
         caller.user.id,
@@ -173,11 +172,12 @@ async def runs(
 @router.get("/runs/{run_id}", summary="How a run stands, and what it answered", responses=problems(404))
 @by_token("read")
 async def run(run_id: RowId, user: CurrentUser, services: CurrentServices) -> AnsweredRun:
-    found = await _own(run_id, user.id, services)
-    last = (await services.storage.events.last([run_id])).get(run_id, 0)
-    ends = await records_of(await services.storage.events.of_run(run_id, ["run.finished"]))
+    found = await services.storage.runs.get_with_end(run_id, user.id)
+    if found is None:
+        raise _no_run()
+    ends = await records_of([found.end] if found.end else [])
     answers = [one.event.answer for one in ends if isinstance(one.event, RunFinished)]
-    return AnsweredRun(**shown(found, last).model_dump(), answer=answers[-1] if answers else "")
+    return AnsweredRun(**shown(found.run, found.last_event).model_dump(), answer=answers[-1] if answers else "")
 
 
 @router.get(
@@ -219,8 +219,12 @@ async def cancel_run(run_id: RowId, user: CurrentUser, services: CurrentServices
 
 async def _own(run_id: str, user_id: str, services: CurrentServices) -> Run:
     if (found := await services.storage.runs.get(run_id, user_id)) is None:
-        raise NotFoundError("there is no such run")
+        raise _no_run()
     return found
+
+
+def _no_run() -> NotFoundError:
+    return NotFoundError("there is no such run")
 
 
 def shown(run: Run | ListedRun, last: int = 0) -> ShownRun:

@@ -196,13 +196,13 @@ class Agents:
             if self._storage.database.dialect == "sqlite":
                 raise  # rows in a file are this machine's alone: no other server could make the run
             raise PassingError(str(error)).of(error.part or "store") from error
-        await self.follower.follow()
+        await asyncio.gather(self.whole_with_models(), self.follower.follow())
         return self._events(run, past, control)
 
     async def _open_search(self) -> None:
         """Open what one process owns: where that is another, the run is left to it."""
         try:
-            await (await self.whole_with_models()).search()
+            await (await self.whole()).search()
         except StoreVersionError:
             self._unfit = True
             raise
@@ -300,8 +300,10 @@ class Agents:
     async def _spending(self, run: Run, policy: Policy) -> TokenUsage:
         takes_tokens = run.policy == "llm"
         go_on_from(policy.cost, run.usage)
-        quotas = self._quotas.of(await self._storage.user_limits.of(run.user_id))
-        return await token_usage(self._storage.days, run.user_id, quotas, policy.cost, model=takes_tokens)
+        days, limits = self._storage.days, self._storage.user_limits
+        own, used = await asyncio.gather(limits.of(run.user_id), days.today(run.user_id))
+        quotas = self._quotas.of(own)
+        return await token_usage(days, run.user_id, quotas, policy.cost, model=takes_tokens, used=used)
 
     @asynccontextmanager
     async def _kept(self, run: Run, policy: Policy) -> AsyncGenerator[None]:

@@ -7,6 +7,9 @@ from contextlib import contextmanager
 
 from server.storage.events import StoredEvent
 
+LAST = "run.finished"
+"""The kind of a run's last event."""
+
 
 class EventBroker:
     """``closed``: the server is stopping; who follows has to come back later."""
@@ -14,6 +17,7 @@ class EventBroker:
     def __init__(self) -> None:
         self._waiting: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
         self._told: dict[str, tuple[int, list[StoredEvent]]] = {}
+        self._over: dict[str, tuple[int, list[StoredEvent]]] = {}
         self.closed = False
 
     @property
@@ -32,6 +36,7 @@ class EventBroker:
             self._waiting[run_id].discard(event)
             if not self._waiting[run_id]:
                 del self._waiting[run_id]
+                self._over.pop(run_id, None)
 
     def begin(self, run_id: str, last: int) -> None:
         """The run is made here from now on; ``last``: the number of its last event until now."""
@@ -44,15 +49,18 @@ class EventBroker:
         self._wake(run_id)
 
     def end(self, run_id: str) -> None:
-        """The run is not made here any more: all there is to know is in the rows."""
-        self._told.pop(run_id, None)
+        """The run is not made here any more. Who follows it to its last event has it from here still; else all there is to know is in the rows."""
+        _, events = told = self._told.pop(run_id, (0, []))
+        if events and events[-1].kind == LAST and run_id in self._waiting:
+            self._over[run_id] = told
         self._wake(run_id)
 
     def after(self, run_id: str, seq: int) -> list[StoredEvent] | None:
         """The run's events after a number; None where the rows have to be asked."""
-        if run_id not in self._told:
+        known = self._told.get(run_id) or self._over.get(run_id)
+        if known is None:
             return None
-        before, told = self._told[run_id]
+        before, told = known
         return told[seq - before :] if seq >= before else None
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from server.runs.ledger import LedgerExecutor
 from server.runs.questions import Questions
 from server.runs.stop_check import StopCheckExecutor
 from server.runs.unknown_outcomes import UnknownOutcomeExecutor
-from server.runs.visible_calls import VisibleExecutor
+from server.runs.visible_calls import Hidden, VisibleExecutor
 from server.storage.runs import Run
 from server.storage.storage import Storage
 
@@ -44,7 +44,7 @@ def call_layers(
     run: Run,
     control: RunControl,
     questions: Questions,
-    hidden: Callable[[], Awaitable[frozenset[ToolId]]],
+    hidden: Hidden,
 ) -> tuple[Layer, ...]:
     """What a run's calls pass before they are sent, the outermost first: may the run still go on, is a change in the ledger, may its user see the tool.
 
@@ -56,7 +56,7 @@ def call_layers(
         return UnknownOutcomeExecutor(LedgerExecutor(sender, storage.effects, run.id, control.told), questions)
 
     return (
-        partial(StopCheckExecutor, stopped=partial(storage.held.stopped, run.id), stop=control.stop),
+        partial(StopCheckExecutor, stopped=partial(storage.held.stopped, run.id), stop=control.stop, hidden=hidden),
         recorded,
-        partial(VisibleExecutor, hidden=hidden),
+        partial(VisibleExecutor, hidden=hidden, changes_only=True),  # reads are looked at beside the stop
     )

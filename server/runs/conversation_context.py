@@ -61,7 +61,7 @@ def by_another(plan: ProgramPlan, given: Collection[str]) -> JsonObject:
 
 async def voices_of(run: Run, storage: Storage) -> Voices:
     """However often a run is taken up, messages and answers to other runs after it do not count; what its user has corrected meanwhile does."""
-    before = [] if run.settings.get(ALONE) else await storage.runs.before(run, _MESSAGES)
+    before, inputs = await asyncio.gather(_before(run, storage), storage.inputs.all(run.id))
     asked = [*before[::-1], run]
     by_others = await _by_others(asked, storage)
     answered = await _answered(before, run, storage)
@@ -72,16 +72,22 @@ async def voices_of(run: Run, storage: Storage) -> Voices:
         said=[*given, *(text for one in asked for text in _said_in(one, answered, by_others))],
         fixed=[
             *(one for one in fixed if one not in others),
-            *fixed_by_corrections(await storage.inputs.all(run.id)),
+            *fixed_by_corrections(inputs),
         ],
         others_said=[run.request] if run.id in by_others else [],
         others_fixed=others,
     )
 
 
+async def _before(run: Run, storage: Storage) -> list[Run]:
+    return [] if run.settings.get(ALONE) else await storage.runs.before(run, _MESSAGES)
+
+
 async def _answered(before: Sequence[Run], run: Run, storage: Storage) -> Mapping[str, Sequence[Input]]:
     """What earlier runs had asked and were answered when the run was asked for. Its own answers are told by its events."""
     found: defaultdict[str, list[Input]] = defaultdict(list)
+    if not before:
+        return found
     for one in await storage.inputs.said([one.id for one in before], run.created_at):
         found[one.run_id].append(one)
     return found

@@ -4,12 +4,11 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractContextManager, nullcontext
 
-from server.runs.broker import EventBroker
+from server.runs.broker import LAST, EventBroker
 from server.storage.events import StoredEvent
 from server.storage.shielded import shielded
 from server.storage.storage import Storage
 
-LAST = "run.finished"
 _AT_ONCE = 500
 
 

@@ -119,8 +119,7 @@ class RunExecution:
         secrecy.begin()
         _log.info("taken up: planner %s, policy %s", self._run.planner, self._run.policy)
         try:
-            pages = self._storage.events.pages(self._run.id)
-            past = [record async for page in pages for record in await records_of(page)]
+            past = [] if self._run.is_new else await self._past()
             self._note(past)
             self._broker.begin(self._run.id, self._seq)
             open_still = self._end is None and not self._cancelled and not self._left
@@ -145,6 +144,11 @@ class RunExecution:
         finally:
             self._broker.end(self._run.id)
             _log.info("over: %s", self._left or (self._end.outcome if self._end else "not ended"))
+
+    async def _past(self) -> list[EventRecord]:
+        """Read the events that were stored before."""
+        pages = self._storage.events.pages(self._run.id)
+        return [record async for page in pages for record in await records_of(page)]
 
     async def _events(self, past: list[EventRecord]) -> None:
         """Take the run's events and have them stored, from where it was left."""

@@ -6,12 +6,20 @@ from typing import Any
 
 from agent.execution.executor import CallResult, Executor, ExecutorLayer
 from domain.model import JsonObject
-from domain.tool import ToolDoc
+from domain.tool import ToolDoc, ToolId
+from server.runs.visible_calls import Hidden, refuse_hidden
 from server.storage.shielded import shielded
+
+
+async def _nothing_hidden() -> frozenset[ToolId]:
+    return frozenset()
 
 
 class StopCheckExecutor(ExecutorLayer):
     """One run's. ``stopped``: why the run is to be ended, None while it is not; ``stop``: has it ended, with that.
+
+    ``hidden``: the tools that its user may not call now; before a call that changes nothing both are looked up at once. Before a change it is
+    looked up by itself once the call is in the ledger, as late as can be.
 
     A worker is told of ends once a second; until then a call could be made in the name of an account that was disabled.
     """
@@ -21,14 +29,20 @@ class StopCheckExecutor(ExecutorLayer):
         executor: Executor,
         stopped: Callable[[], Coroutine[Any, Any, str | None]],
         stop: Callable[[str], None],
+        hidden: Hidden = _nothing_hidden,
     ) -> None:
         super().__init__(executor)
         self._stopped = stopped
         self._stop = stop
+        self._hidden = hidden
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
         """The call's result; where the run is to be ended, it is not made, and this ends by being cancelled."""
-        if (why := await shielded(self._stopped())) is not None:
+        looks = self._hidden() if tool.safe else _nothing_hidden()
+        why, hidden = await asyncio.gather(shielded(self._stopped()), looks)
+        if why is not None:
             self._stop(why)
             await asyncio.Event().wait()
+        if tool.id in hidden:
+            return refuse_hidden()
         return await self._executor.call(tool, arguments, identity)

@@ -100,9 +100,12 @@ async def counting(spent: TokenUsage) -> AsyncGenerator[None]:
         await shielded(spent.count())
 
 
-async def token_usage(days: DailyUsage, user_id: str, quotas: Quotas, cost: Cost, *, model: bool) -> TokenUsage:
-    """Of a run that begins, or goes on. ``OverLimitError``: it would take a ``model``'s tokens, and none are left."""
-    begun = TokenUsage(days, user_id, quotas, cost, await days.today(user_id), model=model)
+async def token_usage(
+    days: DailyUsage, user_id: str, quotas: Quotas, cost: Cost, *, model: bool, used: Used | None = None
+) -> TokenUsage:
+    """Of a run that begins, or goes on; ``used``: today until now, read where it is None. ``OverLimitError``: it would take a ``model``'s tokens, and none are left."""
+    used = await days.today(user_id) if used is None else used
+    begun = TokenUsage(days, user_id, quotas, cost, used, model=model)
     if refusal := begun.used_up():
         raise OverLimitError(refusal, 0)
     return begun

@@ -9,15 +9,25 @@ from domain.tool import ToolDoc, ToolId
 _TOLD = "this tool is not offered to you any more: its source was withdrawn, or is for others; choose another tool"
 
 
-class VisibleExecutor(ExecutorLayer):
-    """One run's. A tool that was withdrawn, or kept from its user, while the run was under way is not called, whoever named it."""
+Hidden = Callable[[], Awaitable[frozenset[ToolId]]]
+"""Gives the tools that a user may not call just now."""
 
-    def __init__(self, executor: Executor, hidden: Callable[[], Awaitable[frozenset[ToolId]]]) -> None:
+
+def refuse_hidden() -> CallResult:
+    """Return the result of a call that was not made because its tool is hidden."""
+    return CallResult("refused", "", note=_TOLD, reached=False)
+
+
+class VisibleExecutor(ExecutorLayer):
+    """One run's. ``changes_only``: whoever calls this has looked at calls that change nothing. A tool that was withdrawn, or kept from its user, while the run was under way is not called, whoever named it."""
+
+    def __init__(self, executor: Executor, hidden: Hidden, *, changes_only: bool = False) -> None:
         super().__init__(executor)
         self._hidden = hidden
+        self._changes_only = changes_only
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
         """The call's result; one that says why, where it was not made."""
-        if tool.id in await self._hidden():
-            return CallResult("refused", "", note=_TOLD, reached=False)
+        if not (tool.safe and self._changes_only) and tool.id in await self._hidden():
+            return refuse_hidden()
         return await self._executor.call(tool, arguments, identity)

@@ -91,6 +91,7 @@ class Worker:
         self._events = EventBatcher(storage.events)
         self._made: dict[str, RunExecution] = {}
         self._news = asyncio.Event()
+        self._may_be_due = False
         self._stopping = False
         self._barred_until = 0.0
         self._outage = Outage(reach, parameters.retry_wait, self.look)
@@ -104,6 +105,7 @@ class Worker:
 
     def look(self) -> None:
         """There is something to do: a run was queued, or is to be ended."""
+        self._may_be_due = True
         self._news.set()
 
     async def work(self) -> None:
@@ -132,8 +134,9 @@ class Worker:
         free, of_one = self._parameters.room(len(self._made), self._planned())
         if free <= 0 or asyncio.get_running_loop().time() < self._barred_until:
             return
+        due, self._may_be_due = self._may_be_due, False
         if not self._outage.lasts:
-            if not await self._storage.held.has_due():
+            if not due and not await self._storage.held.has_due():
                 return  # a look at the stores would be in vain, and who writes to the rows need not wait
             await self._outage.check()
         await self._report(self._outage.reason, free)
@@ -181,7 +184,7 @@ class Worker:
             self._outage.begin(making.out_of_reach)
         if making.barred:
             self._barred_until = asyncio.get_running_loop().time() + self._parameters.lease
-        self.look()
+        self._news.set()
 
     async def _renew(self) -> None:
         """Go on holding what it makes; let go of the rest: runs that another has, and its own whose events could not be stored."""

@@ -1,15 +1,19 @@
 """Failed log-ins, counted before the password is looked at, so that a hundred at once are a hundred."""
 
 import hashlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from sqlalchemy import case, delete, or_, update
+from sqlalchemy import FromClause, case, delete, func, literal, null, or_, select, true, update
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+from sqlalchemy.sql.dml import ReturningInsert
 
 from server.storage.clock import Clock
 from server.storage.database import Database
 from server.storage.rows.accounts import AttemptRow
+from server.storage.statement_chain import StatementChain
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,13 @@ class AttemptLimits:
             return timedelta()
         return min(self.first * 2 ** min(failures - self.free, 20), self.longest)
 
+    def growing_waits(self) -> Iterator[tuple[int, timedelta]]:
+        """Yield the numbers of failures that bring a wait shorter than the longest, with it."""
+        for failures in range(self.free, self.free + 20):
+            if (wait := self.wait(failures)) >= self.longest:
+                return
+            yield failures, wait
+
 
 class Attempts:
     """The counts of a database. A key says whose: ``account:name`` or ``address:…``."""
@@ -43,29 +54,56 @@ class Attempts:
 
         While it waits, further attempts are refused and not counted.
         """
-        at, row = self._clock(), AttemptRow
+        return await self.begin_all([(key, limits)])
+
+    async def begin_all(self, keys: Sequence[tuple[str, AttemptLimits]]) -> float:
+        """As :meth:`begin`, of several keys in their order; those after one that has to wait are not counted."""
+        at, rest = self._clock(), list(keys)
+
+        def count(session: Session) -> list[int]:
+            chain, counted = StatementChain(session), list[FromClause]()
+            for key, limits in rest:
+                counted.append(chain.add(self._count(key, limits, at, counted[-1] if counted else None)))
+            numbers = [select(func.count()).select_from(one).scalar_subquery() for one in counted]
+            return list(chain.fetch(select(*numbers)).one())
+
+        while 0 in (counted := await self._database.write(count, single=True)):
+            rest = rest[counted.index(0) :]
+            locked = AttemptRow.locked_until
+            waits = select(locked).where(AttemptRow.key == _hashed(rest[0][0]), locked > at)
+            if until := await self._database.read(lambda session, waits=waits: session.scalar(waits)):
+                return (until - at).total_seconds()
+        return 0.0
+
+    def _count(self, key: str, limits: AttemptLimits, at: datetime, after: FromClause | None) -> ReturningInsert[str]:
+        """Count an attempt; no row is returned where one has to wait. One statement decides, so that of many at once none passes after the one
+        that brings a wait. ``after``: only where there is a row in this.
+        """
+        row = AttemptRow
         insert = postgresql.insert if self._database.dialect == "postgresql" else sqlite.insert
-        counts = or_(row.locked_until.is_(None), row.locked_until <= at)
-        old = row.last_at < at - limits.forgotten
-        statement = (
+        failures = case((row.last_at < at - limits.forgotten, 1), else_=row.failures + 1)
+        until = row.locked_until.type
+        growing = [(failures == n, literal(at + wait, until)) for n, wait in limits.growing_waits()]
+        longest = (failures >= limits.free, literal(at + limits.longest, until))
+        first = at + limits.wait(1) if limits.wait(1) else None
+        values = {
+            row.key: literal(_hashed(key), row.key.type),
+            row.failures: literal(1),
+            row.last_at: literal(at, row.last_at.type),
+            row.locked_until: literal(first, until),
+        }
+        source = select(*values.values())
+        source = source if after is None else source.select_from(after)
+        return (
             insert(row)
-            .values(key=_hashed(key), failures=1, last_at=at, locked_until=None)
+            .from_select(list(values), source.where(true()))  # with no condition SQLite takes ON for a join's
             .on_conflict_do_update(
                 index_elements=[row.key],
-                set_={
-                    "failures": case((counts & old, 1), (counts, row.failures + 1), else_=row.failures),
-                    "last_at": case((counts, at), else_=row.last_at),
-                },
+                set_={"failures": failures, "last_at": at, "locked_until": case(*growing, longest, else_=null())},
+                where=or_(row.locked_until.is_(None), row.locked_until <= at),
             )
-            .returning(row.failures, row.locked_until)
+            .returning(row.key)
         )
-        async with self._database.writing() as session:
-            failures, locked = (await session.execute(statement)).one()
-            if locked is not None and locked > at:
-                return (locked - at).total_seconds()
-            if wait := limits.wait(failures):
-                await session.execute(update(row).where(row.key == _hashed(key)).values(locked_until=at + wait))
-            return 0.0
 
     async def clear(self, key: str) -> None:
         """Forget all failures: the right password came."""

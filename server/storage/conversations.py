@@ -149,17 +149,16 @@ def _message(row: MessageRow) -> Message:
     return Message.model_validate({name: getattr(row, name) for name in Message.model_fields})
 
 
-def said(row: RunRow, speaker: str, text: str, at: datetime) -> MessageRow:
-    """What was said with a run."""
-    return MessageRow(
-        id=new_id(),
-        conversation_id=row.conversation_id,
-        speaker=speaker,
-        text=text,
-        text_key=text.casefold(),
-        run_id=row.id,
-        created_at=at,
-    )
+def message_values(run_id: str, speaker: Speaker, text: str, at: datetime) -> dict[str, Any]:
+    """The columns of a message that was said with a run, but for its conversation."""
+    return {
+        "id": new_id(),
+        "speaker": speaker,
+        "text": text,
+        "text_key": text.casefold(),
+        "run_id": run_id,
+        "created_at": at,
+    }
 
 
 def titled(request: str) -> dict[str, Any]:

@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+from sqlalchemy import Row as RowOfColumns
 from sqlalchemy import delete, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
+from sqlalchemy.sql.dml import ReturningInsert
 
 from domain.model import Model
 from server.storage.clock import Clock
@@ -46,7 +49,7 @@ class DailyUsage:
         at = self._clock().astimezone(UTC)
         chosen = select(DayRow).where(DayRow.user_id == user_id, DayRow.day == at.date())
         row = await self._database.read(lambda session: session.scalar(chosen))
-        return Used(until=next_day(at)) if row is None else _used(row, at)
+        return Used(until=next_day(at)) if row is None else used_of(row, at)
 
     async def add(
         self,
@@ -70,19 +73,26 @@ class DailyUsage:
 
 def count(session: Session, user_id: str, at: datetime, more: Mapping[str, int], cost: float | None = None) -> Used:
     """Add ``more``, by the names of the columns, to the user's day, within a transaction; what it comes to. ``cost`` None: nothing had a price."""
+    counted = count_statement(session, user_id, at, more, cost)
+    return used_of(session.execute(counted).one(), at)
+
+
+def count_statement(
+    session: Session, user_id: str, at: datetime, more: Mapping[str, int], cost: float | None = None
+) -> ReturningInsert[int, int, int, float | None]:
+    """The statement that :func:`count` executes; it returns what :func:`used_of` reads."""
     added = {"runs": 0, "model_calls": 0, "prompt_tokens": 0, "completion_tokens": 0} | dict(more)
     insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
     paid = {} if cost is None else {"cost": func.coalesce(DayRow.cost, 0.0) + cost}
-    counted = (
+    return (
         insert(DayRow)
         .values(user_id=user_id, day=at.astimezone(UTC).date(), cost=cost, **added)
         .on_conflict_do_update(
             index_elements=[DayRow.user_id, DayRow.day],
             set_={name: getattr(DayRow, name) + amount for name, amount in added.items()} | paid,
         )
-        .returning(DayRow)
+        .returning(DayRow.runs, DayRow.prompt_tokens, DayRow.completion_tokens, DayRow.cost)
     )
-    return _used(session.scalars(counted, execution_options={"populate_existing": True}).one(), at)
 
 
 def next_day(at: datetime) -> datetime:
@@ -90,6 +100,7 @@ def next_day(at: datetime) -> datetime:
     return at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
 
 
-def _used(row: DayRow, at: datetime) -> Used:
+def used_of(row: DayRow | RowOfColumns[*tuple[Any, ...]], at: datetime) -> Used:
+    """What a row says, or the columns that :func:`count_statement` returns."""
     tokens = {"prompt_tokens": row.prompt_tokens, "completion_tokens": row.completion_tokens}
     return Used(until=next_day(at), runs=row.runs, cost=row.cost, **tokens)

@@ -40,7 +40,7 @@ class RunEvents:
         """In order, those after number ``seq``."""
         chosen = (EventRow.run_id == run_id) & (EventRow.seq > seq)
         statement = select(EventRow).where(chosen).order_by(EventRow.seq).limit(limit)
-        return await self._database.read(lambda session: [_event(row) for row in session.scalars(statement)])
+        return await self._database.read(lambda session: [event_of(row) for row in session.scalars(statement)])
 
     async def pages(self, run_id: str, size: int = 500) -> AsyncIterator[list[StoredEvent]]:
         """All of a run's events in order, ``size`` at a time."""
@@ -53,7 +53,7 @@ class RunEvents:
         """A run's events of these kinds, in order."""
         chosen = (EventRow.run_id == run_id) & EventRow.kind.in_(kinds)
         statement = select(EventRow).where(chosen).order_by(EventRow.seq)
-        return await self._database.read(lambda session: [_event(row) for row in session.scalars(statement)])
+        return await self._database.read(lambda session: [event_of(row) for row in session.scalars(statement)])
 
     async def last(self, run_ids: Sequence[str]) -> dict[str, int]:
         """The greatest number of each of these runs; those without events are left out."""
@@ -67,8 +67,9 @@ class RunEvents:
         statement = select(EventRow).join(RunRow, RunRow.id == EventRow.run_id).where(chosen)
         async with self._database.reading() as session:
             rows = await session.scalars(statement.order_by(EventRow.run_id, EventRow.seq))
-            return [_event(row) for row in rows]
+            return [event_of(row) for row in rows]
 
 
-def _event(row: EventRow) -> StoredEvent:
+def event_of(row: EventRow) -> StoredEvent:
+    """The event in a row."""
     return StoredEvent(run_id=row.run_id, seq=row.seq, kind=row.kind, body=row.body)

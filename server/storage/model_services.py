@@ -1,7 +1,7 @@
 """The model services of a database: each with its key in the vault, and what each is asked for."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from sqlalchemy import delete, select
@@ -18,6 +18,8 @@ from server.storage.users import name_key
 
 _KEY = "key"
 _GONE = "there is no such model service"
+_Chosen = tuple[ModelServiceRow, bool, str | None]
+_HAS_KEY = select(ModelKeyRow.service_id).where(ModelKeyRow.service_id == ModelServiceRow.id).exists()
 
 
 class ModelServices:
@@ -30,10 +32,23 @@ class ModelServices:
 
     async def all(self) -> list[ModelService]:
         """In the order in which they came."""
-        has_key = select(ModelKeyRow.service_id).where(ModelKeyRow.service_id == ModelServiceRow.id).exists()
-        chosen = select(ModelServiceRow, has_key).order_by(ModelServiceRow.id)
+        chosen = select(ModelServiceRow, _HAS_KEY).order_by(ModelServiceRow.id)
         async with self._database.reading() as session:
             return [_service(row, has_key=keyed) for row, keyed in await session.execute(chosen)]
+
+    async def all_and_chosen(self) -> tuple[list[ModelService], dict[Purpose, str]]:
+        """Return what :meth:`all` and :meth:`purposes` do, as of one moment."""
+        joined = select(ModelServiceRow, _HAS_KEY, ModelPurposeRow.purpose).outerjoin(
+            ModelPurposeRow, ModelPurposeRow.service_id == ModelServiceRow.id
+        )
+        services, chosen = dict[str, ModelService](), dict[Purpose, str]()
+        async with self._database.reading() as session:
+            found = cast("Iterable[_Chosen]", await session.execute(joined.order_by(ModelServiceRow.id)))
+            for row, has_key, purpose in found:
+                services[row.id] = _service(row, has_key=has_key)
+                if purpose is not None:  # the outer join finds a service that is chosen for nothing
+                    chosen[cast("Purpose", purpose)] = row.id
+        return list(services.values()), chosen
 
     async def get(self, service_id: str) -> ModelService:
         """``NotFoundError``: there is none."""

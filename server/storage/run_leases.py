@@ -10,14 +10,15 @@ from sqlalchemy.orm import Session
 from domain.event import Outcome
 from domain.model import JsonObject
 from server.storage.clock import Clock
-from server.storage.conversations import said
+from server.storage.conversations import message_values
 from server.storage.database import Database
 from server.storage.events import StoredEvent
 from server.storage.fair_queue import is_lost, next_runs
 from server.storage.rows.accounts import UserRow
-from server.storage.rows.conversations import ConversationRow
+from server.storage.rows.conversations import ConversationRow, MessageRow
 from server.storage.rows.runs import EventRow, InputRow, LessonRow, RunRow, RunToolRow
 from server.storage.runs import Run, run_of
+from server.storage.statement_chain import StatementChain, insert_for_each
 from server.storage.users import DISABLED
 
 
@@ -55,11 +56,13 @@ class HeldRuns:
             "started_at": func.coalesce(RunRow.started_at, literal(at, RunRow.started_at.type)),
         }
         chosen = free.cte("chosen")
-        taken = update(RunRow).where(RunRow.id.in_(select(chosen.c.id))).values(held).returning(RunRow)
+        has_events = select(EventRow.seq).where(EventRow.run_id == RunRow.id).exists()
+        taken = update(RunRow).where(RunRow.id.in_(select(chosen.c.id))).values(held).returning(RunRow, has_events)
 
         def claimed(session: Session) -> list[Run]:
-            rows = session.scalars(taken, execution_options={"synchronize_session": False})
-            return sorted((run_of(row) for row in rows), key=lambda run: run.id)
+            rows = session.execute(taken, execution_options={"synchronize_session": False})
+            runs = [run_of(row).model_copy(update={"is_new": not begun}) for row, begun in rows]
+            return sorted(runs, key=lambda run: run.id)
 
         return await self._database.write(claimed, single=True)
 
@@ -128,24 +131,31 @@ class HeldRuns:
         False: it was not this worker's. ``ConflictError``: the event's number is taken.
         """
         at = self._clock()
-        ended: dict[str, Any] = {"status": "finished", "outcome": outcome, "usage": usage, "finished_at": at}
+        values: dict[str, Any] = {"status": "finished", "outcome": outcome, "usage": usage, "finished_at": at}
         held = _held(run_id, worker)
-        async with self._database.writing() as session:
+        ended = update(RunRow).where(held).values(worker=None, lease_until=None, **values)
+        touched = update(ConversationRow).values(updated_at=at)
+        touched = touched.where(ConversationRow.id.in_(select(RunRow.conversation_id).where(held)))
+
+        def finish(session: Session) -> bool:
+            chain = StatementChain(session)
+            change = ended
             if answer:  # the conversation first: the order in which a removal takes them
-                its_own = select(RunRow.conversation_id).where(held).scalar_subquery()
-                told = update(ConversationRow).where(ConversationRow.id == its_own).values(updated_at=at)
-                await session.execute(told, execution_options={"synchronize_session": False})
-            chosen = update(RunRow).where(held).values(worker=None, lease_until=None, **ended).returning(RunRow)
-            row = await session.scalar(chosen)
-            if row is not None and answer:
-                session.add(said(row, "assistant", answer, at))
-            if row is not None and lesson:
-                session.add(LessonRow(run_id=run_id, kept_at=at, turn_at=at))
-            if row is not None and last is not None:
-                session.add(EventRow(**last.model_dump()))
-            if row is not None:
-                session.add_all(RunToolRow(run_id=run_id, tool=tool, calls=n) for tool, n in (called or {}).items())
-        return row is not None
+                conversation = chain.add(touched.returning(ConversationRow.id))
+                change = ended.where(RunRow.conversation_id == conversation.c.id)
+            own = chain.add(change.returning(RunRow.id, RunRow.conversation_id))
+            if answer:
+                message = message_values(run_id, "assistant", answer, at)
+                chain.add(insert_for_each(own, MessageRow, message | {"conversation_id": own.c.conversation_id}))
+            if lesson:
+                chain.add(insert_for_each(own, LessonRow, {"run_id": run_id, "kept_at": at, "turn_at": at}))
+            if last is not None:
+                chain.add(insert_for_each(own, EventRow, last.model_dump()))
+            for tool, calls in (called or {}).items():
+                chain.add(insert_for_each(own, RunToolRow, {"run_id": run_id, "tool": tool, "calls": calls}))
+            return chain.fetch(select(own.c.id)).one_or_none() is not None
+
+        return await self._database.write(finish, single=True)
 
     async def cancelled(self, worker: str) -> dict[str, str]:
         """Those of this worker's runs whose end was asked for, and why; empty where their users wanted it."""

@@ -1,25 +1,30 @@
 """Runs, as their users have to do with them: asked for, looked at, cancelled, their plans edited."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
 from sqlalchemy import Select, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from domain.errors import BusyError, ConflictError, NotFoundError, UnauthenticatedError
 from domain.event import Outcome
 from domain.model import JsonObject, Model
 from domain.verdict import Verdict
 from server.storage.clock import Clock
-from server.storage.conversations import said, titled
-from server.storage.daily_usage import Used, count
+from server.storage.conversations import message_values, titled
+from server.storage.daily_usage import Used, count_statement, used_of
 from server.storage.database import Database
+from server.storage.events import StoredEvent, event_of
 from server.storage.row_ids import new_id
 from server.storage.rows.accounts import SessionRow, UserRow
 from server.storage.rows.conversations import ConversationRow, MessageRow
-from server.storage.rows.runs import InputRow, RunRow
+from server.storage.rows.days import LimitRow
+from server.storage.rows.runs import EventRow, InputRow, RunRow
+from server.storage.statement_chain import StatementChain, insert_for_each
+from server.storage.user_limits import OwnLimits, limits_of
 
 RunStatus = Literal["queued", "running", "waiting", "finished"]
 """``waiting``: for a person's answer; no worker has it in hand."""
@@ -60,6 +65,8 @@ class Run(RunChoices):
     verdict: Verdict | None = None
     verdict_note: str = ""
     verdict_changes: int = 0
+    is_new: bool = False
+    """When it was taken up there were no events of it; False where it was read otherwise."""
 
 
 class ListedRun(Model):
@@ -87,6 +94,16 @@ class ListedRun(Model):
     verdict_note: str = ""
 
 
+class RunWithEnd(NamedTuple):
+    """A run and how far it has got."""
+
+    run: Run
+    last_event: int
+    """The number of the last one stored; 0 while there is none."""
+    end: StoredEvent | None
+    """The event that ended it."""
+
+
 _LISTED = [getattr(RunRow, name) for name in ListedRun.model_fields]
 
 
@@ -107,11 +124,11 @@ class Runs:
         say: bool = False,
         most: int | None = None,
         session_id: str | None = None,
-        within: Callable[[Used], None] = lambda _: None,
+        within: Callable[[Used, OwnLimits], None] = lambda _used, _own: None,
     ) -> Run:
         """A new one, queued. ``say``: with a message of the user that asks for it. ``most``: how many of a user's may not have ended.
-        ``session_id``: in which it is asked for. ``within``: told what the user has used today with this run; raises where that is too much,
-        and then there is no run.
+        ``session_id``: in which it is asked for. ``within``: told what the user has used today with this run, and the user's own limits; raises where
+        that is too much, and then there is no run.
 
         Raises:
             NotFoundError: this user has no such conversation. BusyError: so many have not ended. UnauthenticatedError: the account was
@@ -119,36 +136,69 @@ class Runs:
         """
         owned = (ConversationRow.id == conversation_id) & (ConversationRow.user_id == user_id)
         at = self._clock()
-        row = RunRow(
-            id=new_id(),
-            user_id=user_id,
-            conversation_id=conversation_id,
-            request=request,
-            status="queued",
-            plan_version=0,
-            created_at=at,
-            session_id=session_id,
+        values: dict[str, Any] = {
+            "id": new_id(),
+            "user_id": user_id,
+            "conversation_id": conversation_id,
+            "request": request,
+            "status": "queued",
+            "plan_version": 0,
+            "created_at": at,
+            "session_id": session_id,
             **choices.model_dump(),
-        )
-        async with self._database.writing() as session:
-            still_open = await _check_standing(session, user_id, session_id)
-            if most is not None and still_open >= most:
-                raise BusyError(f"{most} of your runs have not ended yet; wait for one, or cancel one")
-            touched = update(ConversationRow).where(owned).values(updated_at=at, **(titled(request) if say else {}))
-            if await session.scalar(touched.returning(ConversationRow.id)) is None:
-                raise NotFoundError("there is no such conversation")
-            within(await session.run_sync(count, user_id, at, {"runs": 1}))
-            session.add(row)
+        }
+        touched = update(ConversationRow).where(owned).values(updated_at=at, **(titled(request) if say else {}))
+        revoked = select(SessionRow.revoked_at).where(SessionRow.id == (session_id or "")).scalar_subquery()
+        others = _still_open(user_id).where(RunRow.id != values["id"]).scalar_subquery()
+
+        def add(session: Session) -> Run:
+            # The user's row is held to the end: nobody disables the account, ends the session or adds another run meanwhile. What comes next is
+            # a statement of its own, since one sees nothing of what was written while it waited for a row.
+            joined = select(UserRow.disabled_at, LimitRow).outerjoin(LimitRow, LimitRow.user_id == UserRow.id)
+            held = joined.where(UserRow.id == user_id).with_for_update(of=UserRow)
+            user = session.execute(held).one_or_none()
+            if user is None:
+                raise _no_conversation()
+            disabled, limits = user
+            chain = StatementChain(session)
+            owner = chain.add(touched.returning(ConversationRow.id.label("conversation_id")))
+            day = chain.add(count_statement(session, user_id, at, {"runs": 1}))
+            chain.add(insert_for_each(owner, RunRow, values))
             if say:
-                await session.flush()  # the message refers to the run
-                session.add(said(row, "user", request, at))
-        return run_of(row)
+                message = message_values(values["id"], "user", request, at)
+                chain.add(insert_for_each(owner, MessageRow, message | {"conversation_id": owner.c.conversation_id}))
+            conversations = select(func.count()).select_from(owner).scalar_subquery()
+            states = (revoked.label("revoked_at"), others.label("open"), conversations.label("conversations"))
+            found = chain.fetch(select(*states, *day.c)).one()
+            # What was written goes with the transaction that these break off.
+            if disabled is not None or found.revoked_at is not None:
+                raise UnauthenticatedError("this account or session has ended; log in again")
+            if most is not None and found.open >= most:
+                raise BusyError(f"{most} of your runs have not ended yet; wait for one, or cancel one")
+            if not found.conversations:
+                raise _no_conversation()
+            within(used_of(found, at), limits_of(limits))
+            return _new_run(values)
+
+        return await self._database.write(add)
 
     async def get(self, run_id: str, user_id: str | None = None) -> Run | None:
         """``user_id``: only where it is this user's."""
         chosen = RunRow.id == run_id if user_id is None else (RunRow.id == run_id) & (RunRow.user_id == user_id)
         row = await self._database.read(lambda session: session.scalar(select(RunRow).where(chosen)))
         return run_of(row) if row else None
+
+    async def get_with_end(self, run_id: str, user_id: str) -> RunWithEnd | None:
+        """A run of this user's with how far it has got, as of one moment; None where there is none."""
+        last = select(func.max(EventRow.seq)).where(EventRow.run_id == run_id).correlate(None).scalar_subquery()
+        its_end = (EventRow.run_id == RunRow.id) & (EventRow.kind == "run.finished")
+        statement = select(RunRow, last, EventRow).outerjoin(EventRow, its_end).order_by(EventRow.seq.desc()).limit(1)
+        chosen = statement.where(RunRow.id == run_id, RunRow.user_id == user_id)
+        found = await self._database.read(lambda session: session.execute(chosen).one_or_none())
+        if found is None:
+            return None
+        row, seq, end = found
+        return RunWithEnd(run_of(row), seq or 0, end and event_of(end))
 
     async def page(
         self, user_id: str, *, conversation_id: str = "", before: str = "", limit: int = 50
@@ -262,20 +312,13 @@ class Runs:
         return row
 
 
-async def _check_standing(session: AsyncSession, user_id: str, session_id: str | None) -> int:
-    """How many of a user's runs have not ended. The user's row is held, so that all of this stays so until the transaction ends.
+def _no_conversation() -> NotFoundError:
+    return NotFoundError("there is no such conversation")
 
-    Raises:
-        UnauthenticatedError: the user is disabled or the session revoked.
-    """
-    user = select(UserRow.disabled_at).where(UserRow.id == user_id).with_for_update()
-    disabled = await session.scalar(user)
-    revoked = select(SessionRow.revoked_at).where(SessionRow.id == (session_id or ""))
-    found = await session.execute(select(revoked.scalar_subquery(), _still_open(user_id).scalar_subquery()))
-    ended, still_open = found.one()
-    if disabled is not None or ended is not None:
-        raise UnauthenticatedError("this account or session has ended; log in again")
-    return still_open
+
+def _new_run(values: Mapping[str, Any]) -> Run:
+    """A run as it was just inserted."""
+    return run_of(RunRow(verdict_note="", verdict_changes=0, **values))
 
 
 def _still_open(user_id: str) -> Select[int]:
@@ -285,4 +328,4 @@ def _still_open(user_id: str) -> Select[int]:
 
 def run_of(row: RunRow) -> Run:
     """A run as its row has it."""
-    return Run.model_validate({name: getattr(row, name) for name in Run.model_fields})
+    return Run.model_validate({name: getattr(row, name) for name in Run.model_fields if name != "is_new"})

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from sqlalchemy import text
 from sqlalchemy.exc import ProgrammingError
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from domain.errors import UnavailableError
 from server.storage.allowed_tools import AllowedTools
@@ -121,9 +120,7 @@ class Storage:
         """Whether it can be used now. ``UnavailableError`` where it is not reached, its tables are of another version, or nothing can be written."""
         known = await asyncio.to_thread(newest)
         try:
-            async with self.database.reading() as session:
-                found = await session.scalar(text("SELECT version_num FROM alembic_version"))
-                takes_writes = await self._takes_writes(session)
+            found, takes_writes = await self._read_state()
         except ProgrammingError as error:
             raise UnavailableError("the database has no tables of ours: run scripts/migrate.py") from error
         if found != known:
@@ -134,12 +131,16 @@ class Storage:
                 "give this account the right to write the file and its folder"
             )
 
-    async def _takes_writes(self, session: AsyncSession) -> bool:
-        """Whether a write would be let in, without one: what is busy with another's write takes writes, too."""
-        if self._file is not None:
-            return await asyncio.to_thread(_may_be_written, self._file)
-        refused = "pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'"
-        return not await session.scalar(text(f"SELECT {refused}"))
+    async def _read_state(self) -> tuple[str | None, bool]:
+        """Return the version of the tables, and whether a write would be let in, without one: what is busy with another's write takes writes, too."""
+        version = "(SELECT version_num FROM alembic_version)"
+        async with self.database.reading() as session:
+            if self._file is not None:
+                found = await session.scalar(text(f"SELECT {version}"))
+                return found, await asyncio.to_thread(_may_be_written, self._file)
+            refused = "pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'"
+            found, refuses = (await session.execute(text(f"SELECT {version}, {refused}"))).one()
+            return found, not refuses
 
     async def close(self) -> None:
         """Close its connections; idempotent."""

@@ -5,11 +5,12 @@ Whatever is not plainly good is refused: unknown, expired, revoked, of the wrong
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
-from typing import Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from pydantic import Field
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session as RowSession
 
 from domain.errors import UnauthenticatedError
 from domain.model import Model
@@ -20,6 +21,7 @@ from server.storage.rows.accounts import SessionRow, TokenRow, UserRow
 from server.storage.rows.runs import RunRow
 from server.storage.run_endings import end_runs
 from server.storage.secret_tokens import hash_of, new_secret
+from server.storage.statement_chain import StatementChain
 from server.storage.users import User, user_of
 
 Scope = Literal["ask", "read", "run_changes", "administer"]
@@ -75,12 +77,26 @@ class Tokens:
     async def open(self, user_id: str, label: str = "") -> TokenPair:
         """A new session with its first tokens. What has long expired is cleared away by the way."""
         at = self._clock()
-        row = SessionRow(id=new_id(), user_id=user_id, label=label[:200], created_at=at, expires_at=at + self._session)
-        async with self._database.writing() as session:
-            await session.execute(delete(SessionRow).where(SessionRow.expires_at < at - timedelta(days=1)))
-            session.add(row)
-            await session.flush()
-            return self._issue(session, row.id, row.expires_at)
+        row: dict[str, Any] = {
+            "id": new_id(),
+            "user_id": user_id,
+            "label": label[:200],
+            "created_at": at,
+            "expires_at": at + self._session,
+            "program": False,
+            "scopes": list[str](),
+        }
+        pair, tokens = self._new_pair(row["id"], row["expires_at"])
+
+        def open_session(session: RowSession) -> None:
+            chain = StatementChain(session)
+            chain.add(delete(SessionRow).where(SessionRow.expires_at < at - timedelta(days=1)))
+            chain.add(insert(SessionRow).values(row))
+            chain.add(insert(TokenRow).values(tokens))
+            chain.run()
+
+        await self._database.write(open_session, single=True)
+        return pair
 
     async def open_for_program(
         self, user_id: str, label: str, counts: timedelta, scopes: Sequence[Scope] = DEFAULT_SCOPES
@@ -136,7 +152,8 @@ class Tokens:
                     await self._end(session, SessionRow.id == reused, "a refresh token came back")
             elif (expires := await self._open_until(session, traded, at)) is not None:
                 await session.execute(delete(TokenRow).where(TokenRow.session_id == traded, TokenRow.expires_at < at))
-                pair = self._issue(session, traded, expires)
+                pair, tokens = self._new_pair(traded, expires)
+                await session.execute(insert(TokenRow), tokens)
         if pair is None:
             raise UnauthenticatedError(_REFUSED)
         return pair
@@ -196,17 +213,19 @@ class Tokens:
         )
         return await session.scalar(statement)
 
-    def _issue(self, session: AsyncSession, session_id: str, until: datetime) -> TokenPair:
+    def _new_pair(self, session_id: str, until: datetime) -> tuple[TokenPair, list[dict[str, Any]]]:
+        """Return new tokens of a session, and their rows, which are yet to be inserted."""
         at = self._clock()
         access_until = min(at + self._access, until)
         access, refresh = new_secret("fpa"), new_secret("fpr")
-        for secret, kind, expires in ((access, "access", access_until), (refresh, "refresh", until)):
-            session.add(
-                TokenRow(hash=hash_of(secret), session_id=session_id, kind=kind, created_at=at, expires_at=expires)
-            )
-        return TokenPair(
+        rows = [
+            {"hash": hash_of(secret), "session_id": session_id, "kind": kind, "created_at": at, "expires_at": expires}
+            for secret, kind, expires in ((access, "access", access_until), (refresh, "refresh", until))
+        ]
+        pair = TokenPair(
             access_token=access, refresh_token=refresh, access_expires_at=access_until, session_expires_at=until
         )
+        return pair, rows
 
 
 def _session(row: SessionRow, renewed: datetime | None) -> Session:

@@ -27,7 +27,7 @@ class UserLimits:
     async def of(self, user_id: str) -> OwnLimits:
         """A user's own."""
         row = await self._database.read(lambda session: session.get(LimitRow, user_id))
-        return AS_EVERYBODY if row is None else OwnLimits(runs=row.runs, tokens=row.tokens, cost=row.cost)
+        return limits_of(row)
 
     async def put(self, user_id: str, limits: OwnLimits) -> None:
         """They count from the next run on, and for the tokens of one that is begun. ``NotFoundError``: there is no such user."""
@@ -35,3 +35,8 @@ class UserLimits:
             if await session.get(UserRow, user_id) is None:
                 raise NotFoundError("there is no such user")
             await session.merge(LimitRow(user_id=user_id, **limits.model_dump()))
+
+
+def limits_of(row: LimitRow | None) -> OwnLimits:
+    """What a user's row says."""
+    return AS_EVERYBODY if row is None else OwnLimits(runs=row.runs, tokens=row.tokens, cost=row.cost)

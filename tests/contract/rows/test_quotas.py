@@ -25,7 +25,9 @@ async def test_so_many_runs_a_day_however_fast_they_are_asked_for(storage: Stora
     talks = [await storage.conversations.add(ada.id) for _ in range(6)]
 
     async def asked(talk: str, who: str = ada.id) -> object:
-        return await storage.runs.add(who, talk, "now", CHOICES, within=lambda used: quotas.check_run(used, "offline"))
+        return await storage.runs.add(
+            who, talk, "now", CHOICES, within=lambda used, _: quotas.check_run(used, "offline")
+        )
 
     done = await asyncio.gather(*(asked(talk.id) for talk in talks), return_exceptions=True)
     refused = [one for one in done if isinstance(one, OverLimitError)]
@@ -109,7 +111,9 @@ async def test_costs_are_those_of_the_prices(storage: Storage) -> None:
     await storage.days.add(ada.id, prompt_tokens=1_000_000, completion_tokens=249_000)
 
     async def asked() -> object:
-        return await storage.runs.add(ada.id, talk.id, "now", MODEL, within=lambda used: quotas.check_run(used, "llm"))
+        return await storage.runs.add(
+            ada.id, talk.id, "now", MODEL, within=lambda used, _: quotas.check_run(used, "llm")
+        )
 
     await asked()
     used = await storage.days.add(ada.id, prompt_tokens=0, completion_tokens=1_000)
