@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,31 @@ from tests.delayed import Delay, delayed
 from tests.flows.served import INHABITANTS, PASSWORD, Client, Place, registered, serving
 from tests.servers.postgres.databases import new_database
 from tests.servers.postgres.server import PostgresServer
+
+_POLLED = (
+    "SELECT jobs.id",
+    "EXISTS (SELECT runs.id",
+    "SELECT runs.id, runs.cancel_why",
+    "UPDATE runs SET lease_until",
+    "SELECT sessions.id, users.role",
+    "FROM waiting_lessons",
+    "FROM sources",
+    "UPDATE sources",
+)
+"""What a server asks again and again, whatever its users do."""
+
+
+def _executed(requests: Sequence[bytes]) -> Iterator[str]:
+    """Yield the beginning of each statement that was executed, out of the messages of PostgreSQL's protocol (Parse, Bind, Query)."""
+    prepared: dict[bytes, str] = {}
+    for request in requests:
+        kind, parts = request[:1], request[5:].split(b"\0", 2)
+        if kind == b"P":
+            prepared[parts[0]] = parts[1].decode(errors="replace")
+        elif kind == b"B":
+            yield prepared.get(parts[1], "unknown")
+        elif kind == b"Q":
+            yield parts[0].decode(errors="replace")
 
 
 @dataclass
@@ -29,6 +54,16 @@ class DistantServer:
         began = time.perf_counter()
         work()
         return len(self.traffic.requests), time.perf_counter() - began
+
+    def list_statements(self, work: Callable[[], object]) -> list[str]:
+        """Return the statements that something has executed, each one round trip, without those of polling.
+
+        A statement that is new to a connection takes a round trip more to be prepared, once; it is left out, since it rests on what was done before.
+        """
+        before = len(list(_executed(self.traffic.requests)))
+        work()
+        statements = list(_executed(self.traffic.requests))[before:]
+        return [one for one in statements if not any(part in one for part in _POLLED)]
 
     def log_in(self) -> None:
         answer = self.client.call("POST", "/auth/login", {"name": "ada", "password": PASSWORD})

@@ -1,7 +1,7 @@
 """How often a search, an offer and a run go to a store: each time is a round trip, which is what a distance to its server costs."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,11 @@ from domain.taken import SolutionTaken
 from playground.record import CATALOGUE, DATA
 from retriever.backends.qdrant_connection import QdrantAddress, QdrantConnection
 from tests.delayed import Delay, delayed
-from tests.flows.served import INHABITANTS, catalogue_at
+from tests.flows.distant import serving_at_distance
+from tests.flows.served import INHABITANTS, built, catalogue_at
 from tests.playing import running_playground
 from tests.servers.neo4j.server import Neo4jServer
+from tests.servers.postgres.server import PostgresServer
 from tests.servers.qdrant.places import QdrantPlace
 from wiring.asking import Asked, ask
 from wiring.build import BuildOptions, build
@@ -103,6 +105,32 @@ async def test_qdrant_is_asked_seldom(qdrant_settings: dict[str, str], tmp_path:
         async with opened(tmp_path, playground, **server) as container:
             most = {"looking for news": 2, "search": 7, "offer": 6, "known run": 9, "new run": 18}
             assert exceeding(await counted(container, traffic), most) == {}
+
+
+def test_postgres_is_asked_seldom(postgres_server: PostgresServer, playground: str, tmp_path: Path) -> None:
+    """Before, these took 21, 2, 12, 4 and 52. A whole run takes 36, and now and then one more: events are written in batches."""
+    most = {"log in": 7, "new conversation": 2, "ask": 6, "look at a run": 2, "whole run": 38}
+    place = built(tmp_path, playground)
+    with serving_at_distance(postgres_server, place, tmp_path / "home") as distant:
+        conversation, run = distant.new_conversation(), distant.run()
+        asked = list[str]()
+        works: dict[str, Callable[[], object]] = {
+            "log in": distant.log_in,
+            "new conversation": distant.new_conversation,
+            "ask": lambda: asked.append(distant.ask(conversation)),
+            "look at a run": lambda: distant.get(f"/runs/{run}"),
+            "whole run": distant.run,
+        }
+        found: dict[str, list[str]] = {}
+        for name, work in works.items():
+            measured: list[list[str]] = []
+            for _ in range(5):
+                measured.append(distant.list_statements(work))
+                for one in asked:  # nothing of it is under way while the next is measured
+                    distant.client.follow(one)
+                asked.clear()
+            found[name] = min(measured, key=len)  # a transaction of the server's own may fall into some
+    assert exceeding({name: len(one) for name, one in found.items()}, most) == {}, found
 
 
 async def test_connections_to_qdrant_are_kept_and_shared(qdrant_server: QdrantPlace) -> None:

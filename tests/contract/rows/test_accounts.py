@@ -118,6 +118,27 @@ async def test_a_hundred_at_once_are_a_hundred(storage: Storage) -> None:
     assert waits.count(0) == LIMITS.free
 
 
+async def test_what_comes_after_a_key_that_waits_is_not_counted(storage: Storage) -> None:
+    keys = [("address:::1", LIMITS), ("account:ada", LIMITS)]
+    assert [await storage.attempts.begin_all(keys) for _ in range(3)] == [0, 0, 0]
+    assert await storage.attempts.begin_all(keys[::-1]) == 30
+    await storage.attempts.clear("account:ada")
+    waits = await asyncio.gather(*(storage.attempts.begin_all(keys) for _ in range(20)))
+    assert waits == [30] * 20
+    assert [await storage.attempts.begin("account:ada", LIMITS) for _ in range(4)] == [0, 0, 0, 30]
+
+
+async def test_of_many_places_of_a_user_the_latest_are_known(storage: Storage, clock: ManualClock) -> None:
+    ada = await user(storage)
+    for n in range(25):
+        await storage.places.remember(ada.id, f"place {n}")
+        clock.on(seconds=1)
+    await storage.places.remember(ada.id, "place 2")
+    known = [n for n in range(25) if await storage.places.known("ADA", f"place {n}")]
+    assert known == [2, *range(6, 25)]
+    assert not await storage.places.known("eve", "place 24")
+
+
 async def test_success_forgets_the_account_and_forgives_the_address_one(storage: Storage) -> None:
     for _ in range(3):
         await storage.attempts.begin("account:ada", LIMITS)

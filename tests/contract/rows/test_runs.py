@@ -5,10 +5,12 @@ import json
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import func, select, update
 
 from domain.errors import BusyError, ConflictError, NotFoundError
 from server.storage.effects import NewEffect
 from server.storage.events import StoredEvent
+from server.storage.rows.runs import LessonRow, RunRow, RunToolRow
 from server.storage.runs import RunChoices
 from server.storage.storage import Storage
 from tests.contract.rows.conftest import ManualClock
@@ -78,6 +80,61 @@ async def test_a_run_ends_with_its_last_event_or_not_at_all(storage: Storage) ->
     )
     assert [one.kind for one in await storage.events.after(made.id)] == ["answer.delta", "run.finished"]
     assert [one.text for one in await storage.conversations.messages(talk.id, made.user_id)] == ["so"]
+
+
+@pytest.mark.parametrize("taken", [False, True])
+async def test_an_end_waits_for_who_holds_the_run_and_then_is_whole(storage: Storage, *, taken: bool) -> None:
+    """On PostgreSQL one statement sees what was there before it waited: what it adds must go by the row as it is by then."""
+    made, talk = await run(storage, await user(storage))
+    await storage.held.claim("one", LEASE)
+    change = {"worker": "two"} if taken else {"cancel_why": "enough"}
+    last = event(made.id, 1, "run.finished")
+    async with storage.database.writing() as session:
+        await session.execute(update(RunRow).where(RunRow.id == made.id).values(change))
+        ending = asyncio.create_task(
+            storage.held.finish(
+                made.id, "one", "answered", {}, answer="so", last=last, called={"a": 1, "b": 2}, lesson=True
+            )
+        )
+        await asyncio.sleep(0.3)
+        assert not ending.done()
+    assert await ending is not taken
+    found = await storage.runs.get_with_end(made.id, made.user_id)
+    assert found is not None
+    assert (found.run.status, found.last_event, found.end) == (("running", 0, None) if taken else ("finished", 1, last))
+    said = [one.text for one in await storage.conversations.messages(talk.id, made.user_id)]
+    assert said == ([] if taken else ["so"])
+    async with storage.database.reading() as session:
+        tools = await session.scalar(select(func.count()).select_from(RunToolRow))
+        lessons = await session.scalar(select(func.count()).select_from(LessonRow))
+    assert (tools, lessons) == ((0, 0) if taken else (2, 1))
+
+
+async def test_an_end_and_the_removal_of_its_conversation_do_not_block_each_other(storage: Storage) -> None:
+    ada = await user(storage)
+    for _ in range(10):
+        made, talk = await run(storage, ada)
+        await storage.held.claim("one", LEASE)
+        await asyncio.gather(
+            storage.held.finish(made.id, "one", "answered", {}, answer="so", last=event(made.id, 1, "run.finished")),
+            storage.conversations.remove(talk.id, ada.id),
+        )
+        assert await storage.runs.get(made.id) is None
+
+
+async def test_how_far_a_run_has_got_is_told_to_its_user(storage: Storage) -> None:
+    ada, eve = await user(storage), await user(storage, "eve")
+    made, _ = await run(storage, ada)
+    assert await storage.runs.get_with_end(made.id, eve.id) is None
+    (claimed,) = await storage.held.claim("one", LEASE)
+    assert claimed.is_new
+    await storage.events.append([event(made.id, 1), event(made.id, 2)])
+    found = await storage.runs.get_with_end(made.id, ada.id)
+    assert found is not None
+    assert (found.run.status, found.last_event, found.end) == ("running", 2, None)
+    await storage.held.put_down(made.id, "one", "queued")
+    (again,) = await storage.held.claim("two", LEASE)
+    assert not again.is_new
 
 
 async def test_a_user_may_have_so_many_runs_under_way_however_fast_they_ask(storage: Storage) -> None:
