@@ -8,7 +8,6 @@ from typing import Protocol
 from agent.execution.executor import Executor
 from agent.execution.layers import Layer
 from domain.event import EventRecord, InputNeeded
-from domain.tool import ToolId
 from server.runs.ledger import LedgerExecutor
 from server.runs.questions import Questions
 from server.runs.stop_check import StopCheckExecutor

@@ -10,8 +10,8 @@ import pytest
 
 from domain.errors import StoreRefusedError, StoreUnreachableError, StoreVersionError, UnavailableError
 from domain.event import AnswerDelta, EventRecord
-from server.runs.control import RunControl
 from server.runs.broker import EventBroker
+from server.runs.control import RunControl
 from server.runs.outage import RetryWait
 from server.runs.worker import WorkerParameters, working
 from server.storage.runs import Run

@@ -10,8 +10,8 @@ from domain.errors import UnavailableError
 from domain.event import AnswerDelta, CallFinished, EventRecord
 from domain.plan import StepResult
 from domain.tool import ToolId
-from server.runs.control import RunControl
 from server.runs.broker import EventBroker
+from server.runs.control import RunControl
 from server.runs.worker import Worker, WorkerParameters, working
 from server.storage.events import StoredEvent
 from server.storage.run_history import RunFilter
