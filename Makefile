@@ -20,7 +20,7 @@ pytest := $(run) -m pytest
 LOCK := uv pip compile pyproject.toml --universal --python-version 3.11 --quiet --no-header --no-emit-index-url \
   --no-emit-find-links --generate-hashes --annotation-style line
 
-.PHONY: help setup dev demo up test test-all check style types duplicates layers architecture format bench test-neural test-ray test-langchain lock sbom advisories \
+.PHONY: help setup dev demo up test test-all check style types duplicates layers architecture format bench mutate test-neural test-ray test-langchain lock sbom advisories \
   digests secrets clean
 
 help: ## List the commands
@@ -72,6 +72,9 @@ format: dev ## Format and fix what can be fixed
 
 bench: dev ## Run the measurements and print their figures (ARGS)
 	@$(pytest) -m bench -s --timeout 900 $(ARGS)
+
+mutate: dev ## Count which deliberate faults the tests notice; goes on where Ctrl-C stopped it (ARGS=graph/weights.py, JOBS)
+	@$(run) -m tests.mutation --jobs $(JOBS) $(ARGS)
 
 test-neural: ## Run the tests that need torch: installs it first, several gigabytes (ARGS)
 	@.ci/venv neural
