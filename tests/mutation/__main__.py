@@ -41,7 +41,7 @@ _SETTINGS = """
 source_paths = [{package}]
 only_mutate = [{module}]
 pytest_add_cli_args_test_selection = {tests}
-pytest_add_cli_args = ["-p", "no:cacheprovider", "-m", "not outer", "--timeout=60"]
+pytest_add_cli_args = ["-p", "no:cacheprovider", "-m", "not outer", "-k", "not postgres", "--timeout=60"]
 process_isolation = "forkserver"
 timeout_constant = 2.0
 timeout_multiplier = 10.0
@@ -154,7 +154,7 @@ def main(
     ]
     if not modules:
         raise typer.BadParameter(f"none of {names} is in tests/mutation/modules.toml")
-    os.nice(10)
+    os.nice(15)
     try:
         with progress_bars() as advance:
             for module in [] if survivors else modules:
