@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -129,10 +130,10 @@ def try_mutants(module: Module, jobs: int, advance: Callable[[str, int, int | No
 
 def build_table(modules: list[Module]) -> Table:
     """Build the table of scores: of the mutants that were tried, the part that a test killed."""
-    table = Table()
+    table = Table(box=box.SIMPLE)
     table.add_column("module", no_wrap=True)
     for name in ("mutants", "killed", "survived", "no tests", "not tried", "score"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     for module in modules:
         codes = list(module.load().values())
         killed, tried = sum(code in _KILLED for code in codes), sum(code is not None for code in codes)
@@ -163,7 +164,8 @@ def main(
                 try_mutants(module, jobs, advance)
     except KeyboardInterrupt:
         print("Stopped. The same command goes on from here.", file=sys.stderr)
-    Console().print(build_table(modules))
+    console = Console()
+    console.print(build_table(modules), width=max(100, console.width), no_wrap=True, crop=False)
     for module in modules if survivors else []:
         survived = [name for name, code in module.load().items() if code == 0]
         subprocess.run([sys.executable, "-c", _SHOW, module.path, *survived], cwd=module.folder, check=True)
