@@ -14,7 +14,7 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich import box
@@ -110,8 +110,8 @@ def _forget_stale_results(module: Module) -> None:
     seen.write_text(digest, encoding="utf-8")
 
 
-def try_mutants(module: Module, jobs: int, advance: Callable[[str, int, int | None], None]) -> None:
-    """Run mutmut in the module's folder. What it says is in ``mutmut.log`` there."""
+def try_mutants(module: Module, jobs: int, advance: Callable[[str, int, int | None], None]) -> bool:
+    """Run mutmut in the module's folder, and return whether it came to its end. What it says is in ``mutmut.log`` there."""
     prepare(module)
     command = [*_MUTMUT, "run", "--max-children", str(jobs)]
     with (module.folder / "mutmut.log").open("w", encoding="utf-8") as log:
@@ -125,7 +125,8 @@ def try_mutants(module: Module, jobs: int, advance: Callable[[str, int, int | No
             process.wait()
             raise
     if process.returncode:
-        raise SystemExit(f"mutmut failed on {module.path}: see {module.folder / 'mutmut.log'}")
+        print(f"mutmut failed on {module.path}: see {module.folder / 'mutmut.log'}", file=sys.stderr)
+    return process.returncode == 0
 
 
 def build_table(modules: list[Module]) -> Table:
@@ -149,26 +150,28 @@ def main(
     survivors: Annotated[bool, typer.Option(help="Print what survived, as differences; try nothing.")] = False,
 ) -> None:
     """Mutate modules, and print what their tests notice."""
-    listed: list[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("modules.toml").read_text())["modules"]
-    modules = [
-        one for one in (Module(**fields) for fields in listed) if not names or {one.path, one.subject} & {*names}
-    ]
-    if not modules:
-        raise typer.BadParameter(f"none of {names} is in tests/mutation/modules.toml")
+    text = Path(__file__).with_name("modules.toml").read_text(encoding="utf-8")
+    listed = [Module(**fields) for fields in tomllib.loads(text)["modules"]]
+    if unknown := {*(names or ())} - {name for one in listed for name in (one.path, one.subject)}:
+        raise typer.BadParameter(f"not in tests/mutation/modules.toml: {', '.join(sorted(unknown))}")
+    modules = [one for one in listed if not names or {one.path, one.subject} & {*names}]
     os.nice(15)
+    complete = True
     try:
         with progress_bars() as advance:
             for module in [] if survivors else modules:
                 if anew:
                     shutil.rmtree(module.folder, ignore_errors=True)
-                try_mutants(module, jobs, advance)
+                complete &= try_mutants(module, jobs, advance)
     except KeyboardInterrupt:
         print("Stopped. The same command goes on from here.", file=sys.stderr)
-    console = Console()
-    console.print(build_table(modules), width=max(100, console.width), no_wrap=True, crop=False)
+        complete = False
+    Console(width=max(100, Console().width)).print(build_table(modules))
     for module in modules if survivors else []:
-        survived = [name for name, code in module.load().items() if code == 0]
-        subprocess.run([sys.executable, "-c", _SHOW, module.path, *survived], cwd=module.folder, check=True)
+        if survived := [name for name, code in module.load().items() if code == 0]:
+            subprocess.run([sys.executable, "-c", _SHOW, module.path, *survived], cwd=module.folder, check=True)
+    if not complete:
+        raise typer.Exit(1)
 
 
 if __name__ == "__main__":
