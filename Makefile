@@ -109,5 +109,5 @@ secrets: setup ## Make the passwords that the Compose file's servers and the app
 	@$(run) scripts/make_secrets.py
 
 clean: ## Remove .venv and every cache
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist footpath.egg-info
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist footpath.egg-info .cache/mutation
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

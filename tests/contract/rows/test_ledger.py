@@ -4,17 +4,20 @@ import asyncio
 
 import pytest
 
+from agent.execution.call_cache import CUT_OFF
 from agent.execution.executor import CallResult
-from domain.errors import ForbiddenAddressError, StoreBusyError
+from domain.errors import ForbiddenAddressError, NotAllowedError, StoreBusyError
 from domain.model import JsonObject
 from domain.plan import Binding
 from domain.tool import ToolDoc, ToolId
 from server.runs.ledger import LedgerExecutor, call_key
+from server.storage.allowed_tools import reach_of
 from server.storage.storage import Storage
 from tests.contract.rows.people import run, user
 from tests.flows.small_world import BOOKS, REMOVE
 
 DUNE: JsonObject = {"title": "Dune"}
+AGAIN = REMOVE.model_copy(update={"idempotent": True})
 DONE = CallResult(
     "ok", '{"gone": true}', 200, 2, "a note", 0.25, (Binding(parameter="key", origin="secret", reference="books"),)
 )
@@ -30,10 +33,14 @@ class Calls:
 
     def __init__(self, error: BaseException | None = None) -> None:
         self.error = error
-        self.made = 0
+        self.asked: list[tuple[ToolId, JsonObject, str]] = []
+
+    @property
+    def made(self) -> int:
+        return len(self.asked)
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
-        self.made += 1
+        self.asked.append((tool.id, arguments, identity))
         if self.error is not None:
             raise self.error
         return DONE
@@ -59,10 +66,56 @@ async def test_a_change_is_made_once_and_told_again(storage: Storage) -> None:
 async def test_of_one_that_was_begun_and_has_no_end_nobody_knows(storage: Storage) -> None:
     run_id = await a_run(storage)
     with pytest.raises(asyncio.CancelledError):
-        await LedgerExecutor(Calls(asyncio.CancelledError()), storage.effects, run_id).call(REMOVE, DUNE)
+        await LedgerExecutor(Calls(asyncio.CancelledError()), storage.effects, run_id).call(AGAIN, DUNE)
     calls = Calls()
-    assert (await LedgerExecutor(calls, storage.effects, run_id).call(REMOVE, DUNE)).outcome == "unknown"
+    unknown = await LedgerExecutor(calls, storage.effects, run_id).call(AGAIN, DUNE)
+    assert unknown == CallResult("unknown", "", note=CUT_OFF)
     assert calls.made == 0
+    (begun,) = await storage.effects.all(run_id)
+    assert (begun.run_id, begun.call_key, begun.tool) == (run_id, call_key(REMOVE.id, DUNE), REMOVE.id)
+    assert (begun.method, begun.idempotent, begun.arguments) == ("DELETE", True, DUNE)
+    assert (begun.finished_at, begun.outcome) == (None, None)
+    assert begun.result == {"reach": reach_of(REMOVE).model_dump()}
+
+
+async def test_how_a_change_ended_is_written_down_with_where_it_went(storage: Storage) -> None:
+    run_id, calls = await a_run(storage), Calls()
+    ledger = LedgerExecutor(calls, storage.effects, run_id)
+    await ledger.call(REMOVE, DUNE)
+    await ledger.call(REMOVE, DUNE, "1:1:0#0")
+    assert calls.asked == [(REMOVE.id, DUNE, ""), (REMOVE.id, DUNE, "1:1:0#0")]
+    for identity in ("", "1:1:0#0"):
+        ended = await storage.effects.get(run_id, call_key(REMOVE.id, DUNE, identity))
+        assert ended is not None
+        assert (ended.outcome, ended.finished_at is not None) == ("ok", True)
+        assert ended.result is not None
+        assert ended.result["reach"] == reach_of(REMOVE).model_dump()
+    assert ledger.name == "counting"
+
+
+@pytest.mark.parametrize("identity", ["", "1:1:0#0"])
+async def test_each_repetition_has_an_entry_of_its_own(storage: Storage, identity: str) -> None:
+    run_id, calls = await a_run(storage), Calls()
+    ledger = LedgerExecutor(calls, storage.effects, run_id)
+    for _ in range(2):
+        for number in (1, 2, 3):
+            assert await ledger.attempt(REMOVE, DUNE, number, identity) == DONE
+    assert calls.made == 3
+    first = call_key(REMOVE.id, DUNE, identity)
+    assert {one.call_key for one in await storage.effects.all(run_id)} == {first, f"{first}:2", f"{first}:3"}
+
+
+async def test_no_repetition_is_made_of_what_was_never_begun_or_goes_elsewhere(storage: Storage) -> None:
+    run_id, calls = await a_run(storage), Calls()
+    ledger = LedgerExecutor(calls, storage.effects, run_id)
+    with pytest.raises(NotAllowedError):
+        await ledger.attempt(REMOVE, DUNE, 2)
+    await ledger.attempt(REMOVE, DUNE)
+    with pytest.raises(NotAllowedError):
+        await ledger.attempt(REMOVE.model_copy(update={"url": "http://127.0.0.2/books"}), DUNE, 2)
+    with pytest.raises(NotAllowedError):  # the first of another call
+        await ledger.attempt(REMOVE, DUNE, 2, "1:1:0#0")
+    assert (calls.made, len(await storage.effects.all(run_id))) == (1, 1)
 
 
 async def test_what_was_never_sent_is_known(storage: Storage) -> None:
@@ -90,9 +143,10 @@ async def test_what_a_passing_fault_kept_from_being_sent_is_made_by_the_run_that
 
 async def test_what_changes_nothing_is_not_written_down(storage: Storage) -> None:
     run_id, calls = await a_run(storage), Calls()
-    for _ in range(2):
-        await LedgerExecutor(calls, storage.effects, run_id).call(BOOKS, DUNE)
-    assert calls.made == 2
+    for identity in ("", "1:1:0#0"):
+        assert await LedgerExecutor(calls, storage.effects, run_id).call(BOOKS, DUNE, identity) == DONE
+    await LedgerExecutor(calls, storage.effects, run_id).call(BOOKS, DUNE)
+    assert calls.asked == [(BOOKS.id, DUNE, ""), (BOOKS.id, DUNE, "1:1:0#0"), (BOOKS.id, DUNE, "")]
     assert await storage.effects.all(run_id) == []
 
 

@@ -254,3 +254,36 @@ async def test_a_call_is_written_down_once_before_it_is_made(storage: Storage) -
     assert not await storage.effects.finish(made.id, "1:1", "unknown", {})
     (kept,) = await storage.effects.all(made.id)
     assert (kept.outcome, kept.result, kept.arguments) == ("ok", {"status": 201}, {"n": 1})
+
+
+async def test_an_entry_of_the_ledger_is_of_one_call_of_one_run(storage: Storage, clock: ManualClock) -> None:
+    ada = await user(storage)
+    (first, _), (second, _) = await run(storage, ada), await run(storage, ada)
+    begun = clock()
+    for made, key in ((first, "b"), (first, "a"), (second, "a")):
+        call = NewEffect(run_id=made.id, call_key=key, tool="a/b/c", method="POST", idempotent=True)
+        assert await storage.effects.begin(call) is None
+        clock.on(seconds=1)
+    assert await storage.effects.get(first.id, "c") is None
+    assert await storage.effects.finish(first.id, "a", "ok", {"status": 200})
+    ended = await storage.effects.get(first.id, "a")
+    assert ended is not None
+    assert (ended.started_at, ended.finished_at) == (begun + timedelta(seconds=1), begun + timedelta(seconds=3))
+    assert [one.call_key for one in await storage.effects.all(first.id)] == ["b", "a"]
+    for open_one in (await storage.effects.get(first.id, "b"), await storage.effects.get(second.id, "a")):
+        assert open_one is not None
+        assert (open_one.finished_at, open_one.outcome) == (None, None)
+
+
+async def test_only_an_open_entry_of_the_ledger_is_undone(storage: Storage) -> None:
+    ada = await user(storage)
+    (first, _), (second, _) = await run(storage, ada), await run(storage, ada)
+    for made, key in ((first, "a"), (first, "b"), (second, "a")):
+        call = NewEffect(run_id=made.id, call_key=key, tool="a/b/c", method="POST", idempotent=True)
+        await storage.effects.begin(call)
+    await storage.effects.finish(first.id, "b", "ok", {})
+    await storage.effects.undo(first.id, "b")
+    assert [one.call_key for one in await storage.effects.all(first.id)] == ["a", "b"]
+    await storage.effects.undo(first.id, "a")
+    assert [one.call_key for one in await storage.effects.all(first.id)] == ["b"]
+    assert len(await storage.effects.all(second.id)) == 1

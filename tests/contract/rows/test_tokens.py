@@ -10,7 +10,7 @@ from domain.errors import UnauthenticatedError
 from server.storage.storage import Storage
 from server.storage.tokens import TokenPair
 from tests.contract.rows.conftest import ManualClock
-from tests.contract.rows.people import user
+from tests.contract.rows.people import CHOICES, user
 
 
 async def refused(storage: Storage, token: str) -> bool:
@@ -123,3 +123,114 @@ async def test_no_token_is_kept_or_shown(storage: Storage) -> None:
     for secret in (pair.access_token, pair.refresh_token):
         assert secret not in rows + repr(pair)
         assert secret.partition("_")[2] not in rows
+
+
+async def test_a_programs_token_says_what_it_may_do_and_ends_by_itself(storage: Storage, clock: ManualClock) -> None:
+    ada = await user(storage)
+    token, until = await storage.tokens.open_for_program(ada.id, "j" * 300, timedelta(days=2), ("read", "ask", "read"))
+    held = await storage.tokens.whose(token)
+    assert (held.user, held.program, held.scopes) == (ada, "j" * 200, {"ask", "read"})
+    (listed,) = await storage.tokens.sessions(ada.id)
+    assert (listed.id, listed.program, listed.scopes) == (held.session_id, True, ("ask", "read"))
+    assert listed.expires_at == until == clock() + timedelta(days=2)
+    clock.on(days=2, seconds=-1)
+    assert not await refused(storage, token)
+    clock.on(seconds=1)
+    assert await refused(storage, token)
+    assert await storage.tokens.sessions(ada.id) == []
+
+
+async def test_who_is_logged_in_is_no_program(storage: Storage, clock: ManualClock) -> None:
+    ada = await user(storage)
+    pair = await storage.tokens.open(ada.id, "b" * 300)
+    held = await storage.tokens.whose(pair.access_token)
+    assert (held.program, held.scopes) == (None, None)
+    assert pair.access_expires_at == clock() + timedelta(minutes=15)
+    assert pair.session_expires_at == clock() + timedelta(days=30)
+    (listed,) = await storage.tokens.sessions(ada.id)
+    assert (listed.label, listed.created_at, listed.scopes) == ("b" * 200, clock(), ())
+
+
+async def test_a_disabled_account_has_no_token_that_counts(storage: Storage) -> None:
+    await user(storage, "boss", "admin")
+    ada = await user(storage)
+    pair = await storage.tokens.open(ada.id)
+    program, _ = await storage.tokens.open_for_program(ada.id, "a job", timedelta(days=1))
+    held = (await storage.tokens.whose(program)).session_id
+    assert await storage.tokens.roles([held, "unknown"]) == {held: "user"}
+    await storage.users.change(ada.id, disabled=True)
+    assert await refused(storage, pair.access_token)
+    assert await refused(storage, program)
+    with pytest.raises(UnauthenticatedError):
+        await storage.tokens.refresh(pair.refresh_token)
+    assert await storage.tokens.roles([held]) == {}
+
+
+async def test_sessions_that_ended_give_no_role(storage: Storage, clock: ManualClock) -> None:
+    ada = await user(storage, "ada", "author")
+    sessions: list[str] = []
+    for days in (1, 2, 2):
+        token, _ = await storage.tokens.open_for_program(ada.id, "a job", timedelta(days=days))
+        sessions.append((await storage.tokens.whose(token)).session_id)
+    await storage.tokens.revoke(ada.id, sessions[2], "ended")
+    assert await storage.tokens.roles(sessions) == {sessions[0]: "author", sessions[1]: "author"}
+    clock.on(days=1)
+    assert await storage.tokens.roles(sessions) == {sessions[1]: "author"}
+
+
+async def test_what_has_expired_for_a_day_is_cleared_away_and_nothing_else(
+    storage: Storage, clock: ManualClock
+) -> None:
+    ada = await user(storage)
+    for label, days in (("old", 1), ("later", 2)):
+        await storage.tokens.open_for_program(ada.id, label, timedelta(days=days))
+    for days, kept in ((2, {"old", "later"}), (0.1, {"later"})):
+        clock.on(days=days)
+        await storage.tokens.open((await user(storage, f"visitor{days}")).id, "a browser")
+        assert await _labels(storage) - {"a browser"} == kept
+
+
+async def _labels(storage: Storage) -> set[str]:
+    """Of all sessions that there are rows of, whether they count or not."""
+    async with storage.database.reading() as session:
+        return set((await session.execute(text("SELECT label FROM sessions"))).scalars())
+
+
+async def test_why_a_session_ended_is_kept(storage: Storage) -> None:
+    ada = await user(storage)
+    stolen, left = await storage.tokens.open(ada.id, "stolen"), await storage.tokens.open(ada.id, "left")
+    await storage.tokens.refresh(stolen.refresh_token)
+    with pytest.raises(UnauthenticatedError):
+        await storage.tokens.refresh(stolen.refresh_token)
+    await storage.tokens.revoke(ada.id, (await storage.tokens.whose(left.access_token)).session_id, "logged out")
+    assert await storage.tokens.revoke_all(ada.id, "too late to end them again") == 0
+    async with storage.database.reading() as session:
+        rows = await session.execute(text("SELECT label, revoked_why FROM sessions"))
+        assert {(row.label, row.revoked_why) for row in rows} == {
+            ("stolen", "a refresh token came back"),
+            ("left", "logged out"),
+        }
+
+
+@pytest.mark.parametrize("everything", [False, True])
+async def test_runs_end_with_the_session_that_asked_for_them(storage: Storage, everything: bool) -> None:
+    ada, eve = await user(storage), await user(storage, "eve")
+    asked: dict[str, str] = {}
+    sessions: dict[str, str] = {}
+    for name, owner in (("first", ada), ("second", ada), ("hers", eve)):
+        pair = await storage.tokens.open(owner.id, name)
+        sessions[name] = (await storage.tokens.whose(pair.access_token)).session_id
+        talk = await storage.conversations.add(owner.id)
+        made = await storage.runs.add(owner.id, talk.id, "a request", CHOICES, session_id=sessions[name])
+        asked[name] = made.id
+    assert not await storage.tokens.revoke_for(ada.id, sessions["hers"], "not hers to end")
+    assert await storage.tokens.revoke_for(ada.id, None if everything else sessions["first"], "it was lost")
+    ended = {"first", "second"} if everything else {"first"}
+    async with storage.database.reading() as session:
+        rows = (await session.execute(text("SELECT id, cancel_at, cancel_why FROM runs"))).all()
+    assert {row.id: row.cancel_why for row in rows if row.cancel_at is not None} == {
+        asked[name]: "it was lost" for name in ended
+    }
+    assert len(await storage.tokens.sessions(ada.id)) == 2 - len(ended)
+    assert len(await storage.tokens.sessions(eve.id)) == 1
+    assert not await storage.tokens.revoke_for(ada.id, sessions["first"], "again")
