@@ -10,7 +10,7 @@ from domain.errors import ForbiddenAddressError, NotAllowedError, StoreBusyError
 from domain.model import JsonObject
 from domain.plan import Binding
 from domain.tool import ToolDoc, ToolId
-from server.runs.ledger import LedgerExecutor, call_key
+from server.runs.ledger import LedgerExecutor, attempt_key, call_key
 from server.storage.allowed_tools import reach_of
 from server.storage.storage import Storage
 from tests.contract.rows.people import run, user
@@ -124,7 +124,10 @@ async def test_what_was_never_sent_is_known(storage: Storage) -> None:
     with pytest.raises(ForbiddenAddressError):
         await LedgerExecutor(forbidden, storage.effects, run_id).call(REMOVE, DUNE)
     told = await LedgerExecutor(Calls(), storage.effects, run_id).call(REMOVE, DUNE)
-    assert (told.outcome, told.note, told.attempts) == ("caller_fault", "not there", 0)
+    assert told == CallResult("caller_fault", "", attempts=0, note="not there")
+    (entry,) = await storage.effects.all(run_id)
+    assert entry.result is not None
+    assert entry.result["reach"] == reach_of(REMOVE).model_dump()
 
 
 @pytest.mark.parametrize("number", [1, 2])
@@ -173,3 +176,15 @@ async def test_identical_changes_of_a_program_are_two_and_each_is_made_once(stor
 def test_the_key_of_a_call_of_no_program_is_what_it_always_was() -> None:
     assert call_key(ToolId("a/b/c"), {"n": 1}) == OLD_KEY
     assert call_key(ToolId("a/b/c"), {"n": 1}, "1:1:0#0") != OLD_KEY
+
+
+def test_the_order_of_arguments_makes_no_other_call() -> None:
+    tool = ToolId("a/b/c")
+    assert call_key(tool, {"a": 1, "b": {"c": 2, "d": 3}}) == call_key(tool, {"b": {"d": 3, "c": 2}, "a": 1})
+
+
+def test_the_first_attempt_is_the_call_and_each_other_one_is_not() -> None:
+    tool = ToolId("a/b/c")
+    keys = [attempt_key(tool, {}, number) for number in (1, 2, 3)]
+    assert keys == [call_key(tool, {}), f"{keys[0]}:2", f"{keys[0]}:3"]
+    assert attempt_key(tool, {}, 1, "1:1:0#0") == call_key(tool, {}, "1:1:0#0")
