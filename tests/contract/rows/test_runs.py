@@ -5,7 +5,8 @@ import json
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import Engine, func, select, update
+from sqlalchemy import event as sql_event
 
 from domain.errors import BusyError, ConflictError, NotFoundError
 from server.storage.effects import NewEffect
@@ -273,6 +274,34 @@ async def test_an_entry_of_the_ledger_is_of_one_call_of_one_run(storage: Storage
     for open_one in (await storage.effects.get(first.id, "b"), await storage.effects.get(second.id, "a")):
         assert open_one is not None
         assert (open_one.finished_at, open_one.outcome) == (None, None)
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"])  # PostgreSQL waits for the disk unless told not to
+async def test_the_ledger_is_on_the_disk_before_a_call_goes_out(storage: Storage) -> None:
+    made, _ = await run(storage, await user(storage))
+    asked: list[str] = []
+
+    def note(_connection: object, _cursor: object, statement: str, *_more: object) -> None:
+        if "synchronous" in statement:
+            asked.append(statement)
+
+    sql_event.listen(Engine, "before_cursor_execute", note)
+    try:
+        call = NewEffect(run_id=made.id, call_key="a", tool="a/b/c", method="POST", idempotent=True)
+        await storage.effects.begin(call)
+        await storage.effects.undo(made.id, "a")
+        await storage.effects.finish(made.id, "a", "ok", {})
+    finally:
+        sql_event.remove(Engine, "before_cursor_execute", note)
+    assert asked == ["PRAGMA synchronous=FULL"] * 3
+
+
+async def test_entries_of_one_moment_are_in_the_order_of_their_keys(storage: Storage) -> None:
+    made, _ = await run(storage, await user(storage))
+    for key in ("b", "c", "a"):
+        call = NewEffect(run_id=made.id, call_key=key, tool="a/b/c", method="POST", idempotent=True)
+        await storage.effects.begin(call)
+    assert [one.call_key for one in await storage.effects.all(made.id)] == ["a", "b", "c"]
 
 
 async def test_only_an_open_entry_of_the_ledger_is_undone(storage: Storage) -> None:
