@@ -129,6 +129,7 @@ async def test_a_programs_token_says_what_it_may_do_and_ends_by_itself(storage: 
     ada = await user(storage)
     token, until = await storage.tokens.open_for_program(ada.id, "j" * 300, timedelta(days=2), ("read", "ask", "read"))
     held = await storage.tokens.whose(token)
+    assert token.startswith("fpa_")
     assert (held.user, held.program, held.scopes) == (ada, "j" * 200, {"ask", "read"})
     (listed,) = await storage.tokens.sessions(ada.id)
     assert (listed.id, listed.program, listed.scopes) == (held.session_id, True, ("ask", "read"))
@@ -145,6 +146,8 @@ async def test_who_is_logged_in_is_no_program(storage: Storage, clock: ManualClo
     pair = await storage.tokens.open(ada.id, "b" * 300)
     held = await storage.tokens.whose(pair.access_token)
     assert (held.program, held.scopes) == (None, None)
+    assert pair.access_token.startswith("fpa_")
+    assert pair.refresh_token.startswith("fpr_")
     assert pair.access_expires_at == clock() + timedelta(minutes=15)
     assert pair.session_expires_at == clock() + timedelta(days=30)
     (listed,) = await storage.tokens.sessions(ada.id)
@@ -204,11 +207,20 @@ async def test_why_a_session_ended_is_kept(storage: Storage) -> None:
         await storage.tokens.refresh(stolen.refresh_token)
     await storage.tokens.revoke(ada.id, (await storage.tokens.whose(left.access_token)).session_id, "logged out")
     assert await storage.tokens.revoke_all(ada.id, "too late to end them again") == 0
+    for label, why in (("one", "it was lost"), ("whole", "all were lost")):
+        pair = await storage.tokens.open(ada.id, label)
+        session_id = (await storage.tokens.whose(pair.access_token)).session_id
+        await storage.tokens.revoke_for(ada.id, session_id if label == "one" else None, why)
+    await storage.tokens.open(ada.id, "changed")
+    await storage.tokens.revoke_all(ada.id, "the password was changed")
     async with storage.database.reading() as session:
         rows = await session.execute(text("SELECT label, revoked_why FROM sessions"))
         assert {(row.label, row.revoked_why) for row in rows} == {
             ("stolen", "a refresh token came back"),
             ("left", "logged out"),
+            ("one", "it was lost"),
+            ("whole", "all were lost"),
+            ("changed", "the password was changed"),
         }
 
 
@@ -234,3 +246,13 @@ async def test_runs_end_with_the_session_that_asked_for_them(storage: Storage, e
     assert len(await storage.tokens.sessions(ada.id)) == 2 - len(ended)
     assert len(await storage.tokens.sessions(eve.id)) == 1
     assert not await storage.tokens.revoke_for(ada.id, sessions["first"], "again")
+
+
+async def test_runs_of_no_session_end_with_all_of_them_only(storage: Storage) -> None:
+    ada = await user(storage)
+    talk = await storage.conversations.add(ada.id)
+    await storage.runs.add(ada.id, talk.id, "a request", CHOICES)
+    for session_id, ended in (("unknown", None), (None, "it was lost")):
+        assert not await storage.tokens.revoke_for(ada.id, session_id, "it was lost")
+        async with storage.database.reading() as session:
+            assert (await session.execute(text("SELECT cancel_why FROM runs"))).scalar_one() == ended
