@@ -16,8 +16,8 @@ from tests.contract.rows.people import CHOICES, user
 async def refused(storage: Storage, token: str) -> bool:
     try:
         await storage.tokens.whose(token)
-    except UnauthenticatedError:
-        return True
+    except UnauthenticatedError as error:
+        return "log in" in str(error)
     return False
 
 
@@ -256,3 +256,59 @@ async def test_runs_of_no_session_end_with_all_of_them_only(storage: Storage) ->
         assert not await storage.tokens.revoke_for(ada.id, session_id, "it was lost")
         async with storage.database.reading() as session:
             assert (await session.execute(text("SELECT cancel_why FROM runs"))).scalar_one() == ended
+
+
+async def _set(storage: Storage, statement: str) -> None:
+    async with storage.database.writing() as session:
+        await session.execute(text(statement))
+
+
+@pytest.mark.parametrize(
+    ("statement", "access_counts"),
+    [
+        ("UPDATE users SET disabled_at = created_at", False),
+        ("UPDATE sessions SET expires_at = created_at", False),
+        ("UPDATE tokens SET expires_at = created_at WHERE kind = 'refresh'", True),
+    ],
+)
+async def test_each_row_alone_ends_what_its_tokens_count_for(
+    storage: Storage, statement: str, access_counts: bool
+) -> None:
+    """Whatever wrote it: a token ends in the moment that its own row, its session's or its user's names."""
+    ada = await user(storage)
+    pair = await storage.tokens.open(ada.id)
+    session_id = (await storage.tokens.whose(pair.access_token)).session_id
+    await _set(storage, statement)
+    assert await refused(storage, pair.access_token) is not access_counts
+    assert await storage.tokens.roles([session_id]) == ({session_id: "user"} if access_counts else {})
+    with pytest.raises(UnauthenticatedError, match="log in"):
+        await storage.tokens.refresh(pair.refresh_token)
+
+
+async def test_what_is_no_refresh_token_ends_no_session(storage: Storage) -> None:
+    """Only one that was traded in before does: neither a stranger's guess nor an access token."""
+    ada = await user(storage)
+    pair = await storage.tokens.refresh((await storage.tokens.open(ada.id)).refresh_token)
+    for wrong in ("fpr_guessed", pair.access_token):
+        with pytest.raises(UnauthenticatedError):
+            await storage.tokens.refresh(wrong)
+    assert not await refused(storage, pair.access_token)
+    assert [one.label for one in await storage.tokens.sessions(ada.id)] == [""]
+
+
+async def test_refreshing_clears_away_what_has_expired_of_its_own_session(storage: Storage, clock: ManualClock) -> None:
+    ada = await user(storage)
+    mine, other = await storage.tokens.open(ada.id, "mine"), await storage.tokens.open(ada.id, "other")
+    clock.on(minutes=20)
+    await storage.tokens.refresh(mine.refresh_token)
+    async with storage.database.reading() as session:
+        rows = await session.execute(
+            text("SELECT label, kind, count(*) FROM tokens JOIN sessions ON session_id = id GROUP BY label, kind")
+        )
+        assert {tuple(row) for row in rows} == {
+            ("mine", "access", 1),
+            ("mine", "refresh", 2),
+            ("other", "access", 1),
+            ("other", "refresh", 1),
+        }
+    assert await refused(storage, other.access_token)
