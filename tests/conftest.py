@@ -8,7 +8,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from tests.certificates import certificates_read_once
 from tests.guards import guarded_event_loop, guarded_sockets
@@ -26,6 +26,8 @@ settings.register_profile(
     "ci", derandomize=True, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("dev", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+# For make mutate, which asks whether an example fails, not for the shortest one.
+settings.register_profile("mutation", settings.get_profile("ci"), phases=(Phase.explicit, Phase.generate))
 # Repeatable unless one asks for new examples: HYPOTHESIS_PROFILE=dev make test.
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 

@@ -115,7 +115,8 @@ def try_mutants(module: Module, jobs: int, advance: Callable[[str, int, int | No
     prepare(module)
     command = [*_MUTMUT, "run", "--max-children", str(jobs)]
     with (module.folder / "mutmut.log").open("w", encoding="utf-8") as log:
-        process = subprocess.Popen(command, cwd=module.folder, stdout=log, stderr=subprocess.STDOUT)
+        quick = os.environ | {"HYPOTHESIS_PROFILE": "mutation"}
+        process = subprocess.Popen(command, cwd=module.folder, env=quick, stdout=log, stderr=subprocess.STDOUT)
         try:
             while process.poll() is None:
                 codes = module.load()
