@@ -2,6 +2,8 @@
 
 import asyncio
 import gc
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -25,8 +27,30 @@ def test_the_port_is_the_named_one_or_follows_from_the_address(url: str, named: 
     assert QdrantAddress(url, prefer_grpc=True, grpc_port=named).port_of_grpc == expected
 
 
-def open_files() -> int:
-    return len(list(Path("/proc/self/fd").iterdir()))
+def connections_to(ports: set[int]) -> set[str]:
+    """Return the inodes of this process's TCP sockets whose other end is one of the ports, in whatever state they are.
+
+    The open files of a whole process say nothing of one connection: pollers and threads of other libraries open some at any time.
+    """
+    held = {inode_of(entry) for entry in Path("/proc/self/fd").iterdir()}
+    found: set[str] = set()
+    for table in (Path("/proc/self/net/tcp"), Path("/proc/self/net/tcp6")):
+        if not table.exists():  # a kernel without IPv6
+            continue
+        for line in table.read_text().splitlines()[1:]:
+            fields = line.split()
+            if int(fields[2].rpartition(":")[2], 16) in ports and fields[9] in held:
+                found.add(fields[9])
+    return found
+
+
+def inode_of(entry: Path) -> str:
+    """Return the inode of a socket among the open files, and "" for another file or one that was closed meanwhile."""
+    try:
+        target = os.readlink(entry)
+    except FileNotFoundError:
+        return ""
+    return target.removeprefix("socket:[").removesuffix("]") if target.startswith("socket:[") else ""
 
 
 async def used(address: QdrantAddress) -> UnavailableError:
@@ -43,16 +67,29 @@ async def used(address: QdrantAddress) -> UnavailableError:
 def test_a_closed_connection_holds_no_socket_even_where_its_errors_are_kept(qdrant_server: QdrantPlace) -> None:
     beside = QdrantAddress(qdrant_server.url, prefer_grpc=True)
     named = QdrantAddress("http://127.0.0.1:1", prefer_grpc=True, grpc_port=qdrant_server.grpc_port)
-    asyncio.run(used(beside))  # what gRPC opens once and for all
-    gc.collect()
+    ports = {qdrant_server.grpc_port, int(qdrant_server.url.rpartition(":")[2])}
+    before = connections_to(ports)
     gc.disable()  # what it would find some time later is what a test trips over at random
     try:
-        before = open_files()
         kept = [asyncio.run(used(address)) for address in (beside, named, beside)]
-        assert open_files() == before
+        deadline = time.monotonic() + 10  # gRPC closes its sockets on a thread of its own
+        while (left := connections_to(ports) - before) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert left == set()
         assert len(kept) == 3
     finally:
         gc.enable()
+
+
+async def test_connections_are_counted_while_they_are_open(qdrant_server: QdrantPlace) -> None:
+    """Else the test above would pass whatever is left open."""
+    ports = {qdrant_server.grpc_port, int(qdrant_server.url.rpartition(":")[2])}
+    before = connections_to(ports)
+    connection = QdrantConnection(QdrantAddress(qdrant_server.url, prefer_grpc=True))
+    await connection.open()
+    await connection.call("count", lambda client: client.get_collections())
+    assert await asyncio.to_thread(connections_to, ports) - before
+    await connection.close()
 
 
 async def test_where_no_grpc_answers_the_setting_is_named() -> None:
