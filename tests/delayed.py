@@ -1,9 +1,10 @@
 """A TCP proxy that puts a distance before a server, and counts the round trips of what goes through it."""
 
 import asyncio
-import threading
-from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
+
+from tests.stream_server import connect_to, open_in_thread, serve_connections
 
 _PREFACE = b"PRI * HTTP/2.0"
 """What an HTTP/2 connection, and so a gRPC channel, begins with."""
@@ -31,9 +32,8 @@ class Delay:
         """Carry one connection until either end closes it."""
         await asyncio.sleep(2 * self.seconds)  # connecting is a round trip, too, which loopback answers at once
         self.requests.append(b"connect")
-        with suppress(OSError):
-            server_reader, server_writer = await asyncio.open_connection("127.0.0.1", self._upstream)
-            count = _Counter(self.requests)
+        count = _Counter(self.requests)
+        async with connect_to(self._upstream) as (server_reader, server_writer):
             await asyncio.gather(
                 self._pass_on(reader, server_writer, count.sent), self._pass_on(server_reader, writer, count.answered)
             )
@@ -109,25 +109,12 @@ class _Counter:
 @contextmanager
 def delayed(port: int, seconds: float = 0.0) -> Generator[Delay]:
     """A proxy before a port of 127.0.0.1, in a thread of its own: whoever is measured does not slow it."""
-    delay, ready = Delay(port, seconds), threading.Event()
-    loop, over = asyncio.new_event_loop(), asyncio.Event()
 
-    async def serve() -> None:
-        server = await asyncio.start_server(delay.carry, "127.0.0.1", 0)
-        delay.port = server.sockets[0].getsockname()[1]
-        ready.set()
-        await over.wait()
-        server.close()  # the connections are broken off with the tasks that carry them
+    @asynccontextmanager
+    async def serve() -> AsyncGenerator[Delay]:
+        delay = Delay(port, seconds)
+        async with serve_connections(delay.carry) as delay.port:
+            yield delay
 
-    def run() -> None:
-        with asyncio.Runner(loop_factory=lambda: loop) as runner:
-            runner.run(serve())
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    ready.wait()
-    try:
+    with open_in_thread(serve()) as delay:
         yield delay
-    finally:
-        loop.call_soon_threadsafe(over.set)
-        thread.join()

@@ -12,6 +12,8 @@ import pytest
 from blockbuster import BlockingError
 from pytest_socket import SocketConnectBlockedError
 
+from tests.stream_server import serve_connections
+
 ELSEWHERE = ("192.0.2.1", 9)  # TEST-NET-1 (RFC 5737): no machine has it
 
 pytestmark = pytest.mark.filterwarnings("ignore:A test tried to use socket:UserWarning")
@@ -20,11 +22,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:A test tried to use socket:UserW
 async def test_loopback_works_through_asyncio() -> None:
     async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(await reader.readline())
-        writer.close()
 
-    server = await asyncio.start_server(echo, "127.0.0.1", 0)
-    async with server:
-        reader, writer = await asyncio.open_connection("localhost", server.sockets[0].getsockname()[1])
+    async with serve_connections(echo) as port:
+        reader, writer = await asyncio.open_connection("localhost", port)
         writer.write(b"here\n")
         assert await reader.readline() == b"here\n"
         writer.close()

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from domain.tool import Parameter, ToolDoc, tool_id
+from tests.stream_server import serve_connections
 
 
 @dataclass
@@ -30,10 +31,9 @@ async def slow_tool() -> AsyncGenerator[SlowTool]:
         body = b'{"found": true}'
         head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
         writer.write(head.encode() + body)
-        writer.close()
 
-    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
-        host = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with serve_connections(answer) as port:
+        host = f"127.0.0.1:{port}"
         doc = ToolDoc(
             id=tool_id("places", "search", "find_city"),
             category="places",
@@ -45,7 +45,4 @@ async def slow_tool() -> AsyncGenerator[SlowTool]:
             parameters=(Parameter(name="city", required=True),),
         )
         made.append(SlowTool(doc, host))
-        try:
-            yield made[0]
-        finally:
-            made[0].go.set()
+        yield made[0]

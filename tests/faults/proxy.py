@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+
+from tests.stream_server import connect_to, read_request, serve_connections
 
 FIFTY_MB = 50 * 1024 * 1024
 _PIECE = b"x" * 65_536
@@ -21,14 +23,11 @@ class Exchange:
     async def forward(self) -> bytes:
         """Pass the request on; the whole response, as bytes. From here on, whatever it does has been done."""
         host, _, port = self.upstream.removeprefix("http://").partition(":")
-        reader, writer = await asyncio.open_connection(host, int(port))
         head, blank, body = self.request.partition(b"\r\n\r\n")
         lines = [line for line in head.split(b"\r\n") if not line.lower().startswith((b"connection:", b"host:"))]
-        writer.write(b"\r\n".join([*lines, f"host: {host}:{port}".encode(), b"connection: close"]) + blank + body)
-        try:
+        async with connect_to(int(port)) as (reader, writer):
+            writer.write(b"\r\n".join([*lines, f"host: {host}:{port}".encode(), b"connection: close"]) + blank + body)
             return await reader.read()
-        finally:
-            writer.close()
 
     async def send(self, raw: bytes, *, pause: float = 0.0) -> None:
         """Give the client bytes, and time to take them."""
@@ -71,38 +70,18 @@ class Proxy:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection: one request and what becomes of it."""
-        with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            request = await _request(reader)
-            self._number += 1
-            await self._fault(Exchange(self._number, request, self.upstream, writer))
-        writer.close()
+        request = await read_request(reader)
+        self._number += 1
+        await self._fault(Exchange(self._number, request, self.upstream, writer))
 
 
 @asynccontextmanager
 async def proxying(upstream: str) -> AsyncGenerator[Proxy]:
     """A proxy in front of ``http://host:port``, on a free port of loopback."""
-    proxy, tasks = Proxy(upstream), set[asyncio.Task[None]]()
-
-    def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.get_running_loop().create_task(proxy.serve(reader, writer))
-        tasks.add(task)
-        task.add_done_callback(tasks.discard)
-
-    server = await asyncio.start_server(connected, "127.0.0.1", 0)
-    proxy.address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    try:
+    proxy = Proxy(upstream)
+    async with serve_connections(proxy.serve) as port:
+        proxy.address = f"http://127.0.0.1:{port}"
         yield proxy
-    finally:
-        server.close()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def _request(reader: asyncio.StreamReader) -> bytes:
-    head = await reader.readuntil(b"\r\n\r\n")
-    length = next((int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0)
-    return head + (await reader.readexactly(length) if length else b"")
 
 
 def parts(response: bytes) -> tuple[bytes, bytes]:

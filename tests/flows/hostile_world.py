@@ -2,8 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -27,6 +27,7 @@ from domain.event import (
 from domain.model import JsonObject
 from domain.tool import Credential, ToolDoc
 from tests.flows.small_world import finder, graph, need, tool
+from tests.stream_server import serve_connections
 
 REQUEST = "What is the travel guide of Paris?"
 SECRET = "library-key-7f3a9"
@@ -48,44 +49,22 @@ class Listener:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection, any number of requests."""
-        try:
-            while True:
-                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-                self.requests.append(head)
-                body = self.bodies.get(head.split(" ")[1].split("?")[0].split("/")[1], "{}").encode()
-                writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n")
-                writer.write(f"content-length: {len(body)}\r\n\r\n".encode() + body)
-                await writer.drain()
-        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            writer.transport.abort()
-        finally:
-            writer.close()
+        while True:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+            self.requests.append(head)
+            body = self.bodies.get(head.split(" ")[1].split("?")[0].split("/")[1], "{}").encode()
+            writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n")
+            writer.write(f"content-length: {len(body)}\r\n\r\n".encode() + body)
+            await writer.drain()
 
 
 @asynccontextmanager
 async def listening(*listeners: Listener) -> AsyncGenerator[None]:
     """Every listener on a free port of loopback."""
-    servers: list[asyncio.Server] = []
-    tasks: set[asyncio.Task[None]] = set()
-
-    def serving(listener: Listener) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]:
-        def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            tasks.add(asyncio.get_running_loop().create_task(listener.serve(reader, writer)))
-
-        return connected
-
-    for listener in listeners:
-        server = await asyncio.start_server(serving(listener), "127.0.0.1", 0)
-        listener.port = server.sockets[0].getsockname()[1]
-        servers.append(server)
-    try:
+    async with AsyncExitStack() as servers:
+        for listener in listeners:
+            listener.port = await servers.enter_async_context(serve_connections(listener.serve))
         yield
-    finally:
-        for server in servers:
-            server.close()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def bodies(extra: JsonObject, *, place_id: object = PLACE_ID, raw_tail: str = "") -> dict[str, str]:

@@ -14,6 +14,7 @@ from tests.flows.indexed_store import indexed_store
 from tests.flows.small_world import BOOKS, OLD_WEATHER
 from tests.server.sources import check_all
 from tests.server.world import World, serving
+from tests.stream_server import serve_connections
 
 TOOL = ToolId("geo/Atlas/search_places")
 ASKED = "How many inhabitants does Paris have?"
@@ -31,12 +32,9 @@ async def atlas() -> AsyncGenerator[tuple[str, list[str]]]:
         body = json.dumps(ANSWER).encode()
         told = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
         writer.write(told.encode() + body)
-        await writer.drain()
-        writer.close()
 
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    async with server:
-        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}", asked
+    async with serve_connections(answer) as port:
+        yield f"127.0.0.1:{port}", asked
 
 
 class Caller:

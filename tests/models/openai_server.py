@@ -6,7 +6,6 @@ where it is asked for.
 
 import asyncio
 import json
-import threading
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
@@ -28,6 +27,7 @@ from tests.models.openai_replies import (
 )
 from tests.models.openai_writing import answer_body, event, head, stream_events
 from tests.models.word_vectors import word_embeddings
+from tests.stream_server import open_in_thread, serve_connections
 
 EVERYTHING = frozenset({"json_schema", "json_object", "usage", "stream_options", "temperature", "max_tokens"})
 
@@ -51,17 +51,12 @@ class ModelServer:
 
     async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection, one request."""
-        try:
-            method, request = await _read(reader)
-            reply = self._reply(method, request)
-            if method == "GET" and isinstance(reply, Says):
-                await _write(writer, Sends(reply.text.encode()), request)
-            else:
-                await _write(writer, reply, request)
-        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            writer.transport.abort()
-        finally:
-            writer.close()
+        method, request = await _read(reader)
+        reply = self._reply(method, request)
+        if method == "GET" and isinstance(reply, Says):
+            await _write(writer, Sends(reply.text.encode()), request)
+        else:
+            await _write(writer, reply, request)
 
     def _reply(self, method: str, request: ChatRequest) -> Reply:
         if request.path not in ("/v1/models", "/v1/chat/completions", "/v1/embeddings"):
@@ -154,24 +149,9 @@ async def model_server(
     embed: Respond = word_embeddings,
 ) -> AsyncGenerator[ModelServer, None]:
     """A server in this event loop; ``port`` 0: any that is free."""
-    served, tasks = ModelServer(respond, model, api_key, supports, embed=embed), set[asyncio.Task[None]]()
-
-    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        if task is not None:
-            tasks.add(task)
-            task.add_done_callback(tasks.discard)
-        await served.handle(reader, writer)
-
-    server = await asyncio.start_server(handle, "127.0.0.1", port, limit=1 << 24)
-    served.port = server.sockets[0].getsockname()[1]
-    try:
+    served = ModelServer(respond, model, api_key, supports, embed=embed)
+    async with serve_connections(served.handle, port) as served.port:
         yield served
-    finally:
-        server.close()
-        for task in list(tasks):
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 @contextmanager
@@ -184,22 +164,6 @@ def model_server_in_thread(
     embed: Respond = word_embeddings,
 ) -> Generator[ModelServer]:
     """The same in a thread of its own, for callers that block: a script run as a process."""
-    ready, stop, made = threading.Event(), asyncio.Event(), list[ModelServer]()
-    loop = asyncio.new_event_loop()
-
-    async def serve() -> None:
-        async with model_server(respond, model=model, api_key=api_key, supports=supports, embed=embed) as served:
-            made.append(served)
-            ready.set()
-            await stop.wait()
-
-    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),), daemon=True)
-    thread.start()
-    try:
-        if not ready.wait(10):
-            raise TimeoutError("the model server did not start")
-        yield made[0]
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join(10)
-        loop.close()
+    server = model_server(respond, model=model, api_key=api_key, supports=supports, embed=embed)
+    with open_in_thread(server) as served:
+        yield served

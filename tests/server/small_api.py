@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.stream_server import read_request, serve_connections
+
 
 @dataclass
 class SmallApi:
@@ -21,29 +23,21 @@ class SmallApi:
         return f"http://127.0.0.1:{self.port}"
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            method, target, _ = (await reader.readline()).decode().split()
-            while (await reader.readline()).strip():
-                pass
-            path = target.partition("?")[0]
-            self.asked.append((method, path))
-            found = self.answers.get(path)
-            body = json.dumps({"error": "nothing here"} if found is None else found).encode()
-            status = "404 Not Found" if found is None else "200 OK"
-            head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-            writer.write(head.encode() + body)
-            await writer.drain()
-        finally:
-            writer.close()
+        method, target, _ = (await read_request(reader)).decode("latin-1").split(" ", 2)
+        path = target.partition("?")[0]
+        self.asked.append((method, path))
+        found = self.answers.get(path)
+        body = json.dumps({"error": "nothing here"} if found is None else found).encode()
+        status = "404 Not Found" if found is None else "200 OK"
+        head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        writer.write(head.encode() + body)
 
 
 @asynccontextmanager
 async def small_api(**answers: Any) -> AsyncGenerator[SmallApi]:
     """One that listens, on this machine only."""
     api = SmallApi(answers={f"/{path}": one for path, one in answers.items()})
-    server = await asyncio.start_server(api.answer, "127.0.0.1", 0)
-    api.port = server.sockets[0].getsockname()[1]
-    async with server:
+    async with serve_connections(api.answer) as api.port:
         yield api
 
 

@@ -15,6 +15,7 @@ from graph.facts import GraphBatch
 from tests.contract.graph_samples import A, B, batch, document, walked
 from tests.contract.solution_store import once_more, solution
 from tests.servers.neo4j.server import Neo4jServer
+from tests.stream_server import connect_to, serve_connections
 
 COMMIT = bytes.fromhex("0002b0120000")
 """Bolt's COMMIT as it goes over the wire: a chunk of two bytes, a structure without fields, the end of the message."""
@@ -85,34 +86,24 @@ class CutLine:
 
     def __init__(self, server_port: int) -> None:
         self.lost = b""
-        self.lines = 0
-        self.ended = asyncio.Semaphore(0)
         self._server_port = server_port
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.lines += 1
-        from_server, to_server = await asyncio.open_connection("127.0.0.1", self._server_port)
-        answering = asyncio.create_task(self._forward(from_server, writer))
-        while data := await reader.read(65536):
-            cut = bool(self.lost) and self.lost in data
-            if cut:
-                self.lost = b""
+        async with connect_to(self._server_port) as (from_server, to_server):
+            answering = asyncio.create_task(self._forward(from_server, writer))
+            try:
+                while data := await reader.read(65536):
+                    cut = bool(self.lost) and self.lost in data
+                    if cut:
+                        self.lost = b""
+                        answering.cancel()
+                        await asyncio.wait([answering])
+                    to_server.write(data)
+                    if cut:
+                        assert await from_server.read(65536)
+                        return
+            finally:
                 answering.cancel()
-                await asyncio.wait([answering])
-            to_server.write(data)
-            if cut:
-                assert await from_server.read(65536)
-                break
-        answering.cancel()
-        for end in (writer, to_server):
-            end.close()
-            await end.wait_closed()
-        self.ended.release()
-
-    async def all_ended(self) -> None:
-        """Wait for the end of every line that was opened."""
-        for _ in range(self.lines):
-            await asyncio.wait_for(self.ended.acquire(), 60)
 
     async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(65536):
@@ -124,8 +115,7 @@ async def test_what_was_done_though_its_answer_was_lost_is_done_once_and_known_a
     neo4j_graph: Neo4jGraph, neo4j_server: Neo4jServer, operation: str
 ) -> None:
     line = CutLine(neo4j_server.port)
-    async with await asyncio.start_server(line.serve, "127.0.0.1", 0) as listening:
-        port = listening.sockets[0].getsockname()[1]
+    async with serve_connections(line.serve) as port:
         graph = Neo4jGraph(f"bolt://127.0.0.1:{port}", neo4j_server.user, neo4j_server.password)
         try:
             await graph.setup()
@@ -140,7 +130,6 @@ async def test_what_was_done_though_its_answer_was_lost_is_done_once_and_known_a
             answer = await calls[operation]()
         finally:
             await graph.close()
-            await line.all_ended()
     assert not line.lost, "no such message was seen"
     assert answer == {"apply": True, "learn": True, "put_tools": None, "out_edges": []}[operation]
     edges = [(n.edge.imported, n.edge.live) for n in await neo4j_graph.out_edges(A)]
@@ -152,8 +141,8 @@ async def test_a_change_of_a_solution_whose_answer_was_lost_is_made_once(
     neo4j_graph: Neo4jGraph, neo4j_server: Neo4jServer
 ) -> None:
     line = CutLine(neo4j_server.port)
-    async with await asyncio.start_server(line.serve, "127.0.0.1", 0) as listening:
-        server = Server(f"bolt://127.0.0.1:{listening.sockets[0].getsockname()[1]}", neo4j_server.user, "neo4j")
+    async with serve_connections(line.serve) as port:
+        server = Server(f"bolt://127.0.0.1:{port}", neo4j_server.user, "neo4j")
         solutions = Neo4jSolutions(Connection(server, neo4j_server.password, retry_seconds=30))
         try:
             await solutions.setup()
@@ -163,6 +152,5 @@ async def test_a_change_of_a_solution_whose_answer_was_lost_is_made_once(
             kept = (await solutions.get(["x"]))["x"]
         finally:
             await solutions.close()
-            await line.all_ended()
     assert not line.lost, "no such message was seen"
     assert (written["x"].good, kept.good) == (3, 3)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from tests.playing import running_playground
 from tests.servers.neo4j.server import Neo4jServer
 from tests.servers.postgres.server import PostgresServer
 from tests.servers.qdrant.places import QdrantPlace
+from tests.stream_server import serve_connections
 from wiring.asking import Asked, ask
 from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container
@@ -159,14 +160,11 @@ async def test_a_connection_that_qdrant_closed_meanwhile_is_made_anew() -> None:
         writer.write(
             b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(body) + body
         )
-        with suppress(asyncio.IncompleteReadError):
-            await reader.readuntil(b"\r\n\r\n")
-        writer.close()
+        await reader.readuntil(b"\r\n\r\n")
 
-    server = await asyncio.start_server(answer_once, "127.0.0.1", 0)
-    connection = QdrantConnection(QdrantAddress(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"))
-    await connection.open()
-    assert (await connection.call("reach the server", lambda client: client.info())).version == "1.18.0"
-    assert len(connections) == 2
-    await connection.close()
-    server.close()
+    async with serve_connections(answer_once) as port:
+        connection = QdrantConnection(QdrantAddress(f"http://127.0.0.1:{port}"))
+        await connection.open()
+        assert (await connection.call("reach the server", lambda client: client.info())).version == "1.18.0"
+        assert len(connections) == 2
+        await connection.close()

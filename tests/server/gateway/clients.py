@@ -30,6 +30,7 @@ from server.gateway.answers import RESULT
 from server.gateway.embedded import EmbeddedBackend
 from server.gateway.serving import Context, gateway_server
 from tests.flows.indexed_store import indexed_store
+from tests.stream_server import serve_connections
 from wiring.container import Container, open_container
 from wiring.settings import Settings
 
@@ -142,11 +143,9 @@ async def silent_api() -> AsyncGenerator[SilentApi]:
         called.set()
         assert await reader.read() == b""
         gone.set()
-        writer.close()
 
-    server = await asyncio.start_server(hangs, "127.0.0.1", 0)
-    async with server:
-        yield SilentApi(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", called, gone)
+    async with serve_connections(hangs) as port:
+        yield SilentApi(f"http://127.0.0.1:{port}", called, gone)
 
 
 async def call_taken_back(session: ClientSession, api: SilentApi) -> str:

@@ -10,6 +10,7 @@ import pytest
 from domain.errors import UnavailableError
 from graph.backends import bolt
 from graph.backends.neo4j import Neo4jGraph
+from tests.stream_server import serve_connections
 
 
 async def refusal(url: str) -> str:
@@ -23,19 +24,16 @@ async def refusal(url: str) -> str:
 @asynccontextmanager
 async def listener(answer: bytes | None) -> AsyncGenerator[int]:
     """Somebody else on a port: sends ``answer`` and hangs up, or (None) says nothing."""
-    done = asyncio.Event()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(20)
         if answer is None:
-            await done.wait()
+            await asyncio.sleep(60)
         else:
             writer.write(answer)
-        writer.close()
 
-    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
-        yield server.sockets[0].getsockname()[1]
-        done.set()
+    async with serve_connections(serve) as port:
+        yield port
 
 
 async def test_nobody_listens() -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import os
 import time
 from pathlib import Path
 
@@ -47,7 +46,7 @@ def connections_to(ports: set[int]) -> set[str]:
 def inode_of(entry: Path) -> str:
     """Return the inode of a socket among the open files, and "" for another file or one that was closed meanwhile."""
     try:
-        target = os.readlink(entry)
+        target = str(entry.readlink())
     except FileNotFoundError:
         return ""
     return target.removeprefix("socket:[").removesuffix("]") if target.startswith("socket:[") else ""

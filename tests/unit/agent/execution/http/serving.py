@@ -1,9 +1,11 @@
 """A scripted server on a real loopback socket: each connection is answered by the next piece of the script."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+
+from tests.stream_server import read_request, serve_connections
 
 Answer = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
@@ -44,37 +46,11 @@ async def silence(writer: asyncio.StreamWriter) -> None:
 @asynccontextmanager
 async def serving(*script: Answer) -> AsyncGenerator[Served, None]:
     """Serve the script; its last piece answers all further requests."""
-    served, tasks = Served(), set[asyncio.Task[None]]()
+    served = Served()
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        if task is not None:
-            tasks.add(task)
-        try:
-            served.requests.append(await _request(reader))
-            await _piece(script, len(served.requests))(writer)
-            await writer.drain()
-        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            writer.transport.abort()
-        finally:
-            writer.close()
+        served.requests.append(await read_request(reader))
+        await script[min(len(served.requests), len(script)) - 1](writer)
 
-    server = await asyncio.start_server(handle, "127.0.0.1", 0)
-    served.port = server.sockets[0].getsockname()[1]
-    try:
+    async with serve_connections(handle) as served.port:
         yield served
-    finally:
-        server.close()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _piece(script: Sequence[Answer], number: int) -> Answer:
-    return script[min(number, len(script)) - 1]
-
-
-async def _request(reader: asyncio.StreamReader) -> bytes:
-    head = await reader.readuntil(b"\r\n\r\n")
-    length = next((int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0)
-    return head + (await reader.readexactly(length) if length else b"")

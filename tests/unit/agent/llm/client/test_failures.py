@@ -1,8 +1,6 @@
 """What goes wrong with an endpoint is told as what it is, with what to do, and without the key."""
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 
 import pytest
 
@@ -22,6 +20,7 @@ from tests.models.openai_replies import (
     Sends,
     scripted,
 )
+from tests.stream_server import serve_connections
 from tests.unit.agent.llm.client.talking import HELLO, KEY, WAITS, no_wait, streamed, talking
 
 MOVED = Sends(b"", 308, headers={"location": "https://models.example.com/v1"})
@@ -88,22 +87,12 @@ async def test_what_is_not_there(url: str, kind: str, words: str) -> None:
         assert told.value.kind == kind
 
 
-@asynccontextmanager
-async def no_tls() -> AsyncGenerator[int, None]:
-    """A server that answers a TLS greeting in plain text."""
-
-    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def test_no_tls_where_tls_is_asked_for() -> None:
+    async def answer_plainly(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(100)
         writer.write(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
-        writer.close()
-        await writer.wait_closed()
 
-    async with await asyncio.start_server(handle, "127.0.0.1", 0) as server:
-        yield server.sockets[0].getsockname()[1]
-
-
-async def test_no_tls_where_tls_is_asked_for() -> None:
-    async with no_tls() as port:
+    async with serve_connections(answer_plainly) as port:
         model = LangchainModel(ModelParameters(f"https://127.0.0.1:{port}/v1", "rules"), sleep=no_wait)
         with pytest.raises(ModelUnavailableError, match="http:// where the server speaks no TLS") as told:
             await model.complete(HELLO)
