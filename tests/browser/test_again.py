@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.everything import Up
 from tests.browser.test_leave import asked, made, task
-from tests.browser.visits import asks, ended, goes, pops, presses, registers, visit
+from tests.browser.visits import asks, ended, fill_in, goes, pops, press, presses, registers, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 QUESTION = "How many inhabitants does Meghalpet have?"
@@ -24,7 +24,7 @@ def page(browser_program: BrowserContext, up: Up) -> Generator[Page]:
 
 def fills(page: Page, name: str, value: str) -> None:
     """Type a value into a field of a form."""
-    page.get_by_role("textbox", name=name, exact=True).fill(value)
+    fill_in(page, page.get_by_role("textbox", name=name, exact=True), value)
 
 
 def test_a_run_is_made_again_and_with_other_values(page: Page) -> None:
@@ -36,7 +36,7 @@ def test_a_run_is_made_again_and_with_other_values(page: Page) -> None:
     expect(page.get_by_text(MEGHALPET)).to_have_count(2)
     changes = page.get_by_role("button", name="Run again with changes")
     expect(changes).to_have_count(2)
-    changes.last.click()
+    press(page, changes.last)
     fills(page, "city", "Vishalpur")
     presses(page, "Run it")
     ended(page, "Answered", times=3)

@@ -11,7 +11,20 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.everything import Up, children_of, without_a_store
 from tests.browser.test_leave import task
-from tests.browser.visits import asks, chooses, ended, goes, logs_in, presses, registers, sidebar, story, visit
+from tests.browser.visits import (
+    asks,
+    chooses,
+    ended,
+    enter,
+    goes,
+    logs_in,
+    press,
+    presses,
+    registers,
+    sidebar,
+    story,
+    visit,
+)
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 QUESTION = "Which public holidays does Caldera have in 2026?"
@@ -57,7 +70,7 @@ def test_register_ask_see_the_walk_reload_and_ask_again(page: Page) -> None:
 
     asks(page, "Which public holidays does Norvania have in 2025?")
     ended(page, "Answered", times=2)
-    page.get_by_role("button", name="Log out").click()
+    presses(page, "Log out")
     expect(page.get_by_role("tab", name="Log in")).to_be_visible()
     page.reload()
     expect(page.get_by_role("tab", name="Log in")).to_be_visible()
@@ -65,7 +78,7 @@ def test_register_ask_see_the_walk_reload_and_ask_again(page: Page) -> None:
 
 def test_a_wrong_password_is_told_and_the_right_one_lets_in(page: Page) -> None:
     name = registers(page, "bert")
-    page.get_by_role("button", name="Log out").click()
+    presses(page, "Log out")
     logs_in(page, name, "not it at all")
     expect(page.get_by_text("name and password do not belong together")).to_be_visible()
     logs_in(page, name)
@@ -74,7 +87,7 @@ def test_a_wrong_password_is_told_and_the_right_one_lets_in(page: Page) -> None:
 
 def test_the_first_page_offers_questions(page: Page) -> None:
     registers(page, "cleo")
-    page.get_by_role("button", name=QUESTION).click()
+    press(page, page.get_by_role("button", name=QUESTION))
     ended(page, "Answered")
 
 
@@ -82,19 +95,17 @@ def test_a_conversation_is_renamed_found_and_deleted(page: Page) -> None:
     registers(page, "dora")
     asks(page, QUESTION)
     ended(page, "Answered")
-    sidebar(page).get_by_role("button", name="Rename or delete").click()
+    press(page, sidebar(page).get_by_role("button", name="Rename or delete"))
     page.get_by_label("Title").fill("Feasts of Caldera")
     page.get_by_label("Title").press("Enter")
-    page.get_by_role("button", name="Rename", exact=True).click()
+    presses(page, "Rename")
     expect(sidebar(page).get_by_role("button", name="Feasts of Caldera")).to_be_visible()
-    sidebar(page).get_by_placeholder("Search").fill("norvania")
-    sidebar(page).get_by_placeholder("Search").press("Enter")
+    enter(page, sidebar(page).get_by_placeholder("Search"), "norvania")
     expect(sidebar(page).get_by_text("Nothing was found.")).to_be_visible()
-    sidebar(page).get_by_placeholder("Search").fill("feasts")
-    sidebar(page).get_by_placeholder("Search").press("Enter")
+    enter(page, sidebar(page).get_by_placeholder("Search"), "feasts")
     expect(sidebar(page).get_by_role("button", name="Feasts of Caldera")).to_be_visible()
-    sidebar(page).get_by_role("button", name="Rename or delete").click()
-    page.get_by_role("button", name="Delete with all its runs").click()
+    press(page, sidebar(page).get_by_role("button", name="Rename or delete"))
+    press(page, page.get_by_role("button", name="Delete with all its runs"))
     expect(page.get_by_text("What would you like to know?")).to_be_visible()
     expect(sidebar(page).get_by_role("button", name="Feasts of Caldera")).to_have_count(0)
 
@@ -168,16 +179,16 @@ def test_what_is_new_comes_into_sight_and_the_reader_is_left_alone(page: Page) -
     expect(first).to_be_in_viewport()
     page.wait_for_timeout(2_500)  # a run that waits is drawn anew all the time
     expect(first).to_be_in_viewport()
-    page.get_by_role("button", name="Do not allow").click()
+    presses(page, "Do not allow")
     expect(page.get_by_role("button", name="Stop", exact=True)).to_have_count(0)
 
-    page.get_by_role("button", name="Run again", exact=True).first.click()
+    press(page, page.get_by_role("button", name="Run again", exact=True).first)
     ended(page, "Answered", times=3)
     again = page.get_by_test_id("stText").get_by_text(QUESTION, exact=True).last
     expect(again).to_be_in_viewport(ratio=1)
     goes(page, "History")
     expect(page.get_by_role("heading", name="History")).to_be_visible()
-    sidebar(page).get_by_role("button", name=QUESTION[:30]).click()
+    press(page, sidebar(page).get_by_role("button", name=QUESTION[:30]))
     expect(again).to_be_in_viewport(ratio=1)
 
 

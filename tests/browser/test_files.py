@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Generator
+from contextlib import suppress
 
 import pytest
 from playwright.sync_api import BrowserContext, FilePayload, Page, expect
 
 from tests.browser.authors import INHABITANTS
 from tests.browser.everything import Up
-from tests.browser.visits import asks, chooses, ended, presses, registers, story, visit
+from tests.browser.visits import PATIENCE, asks, chooses, drawn, ended, press, presses, registers, story, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
@@ -23,9 +24,15 @@ def page(browser_program: BrowserContext, up: Up) -> Generator[Page]:
 def gives(page: Page, name: str, content: bytes) -> None:
     """By the clip in the line, without a question yet."""
     given = FilePayload(name=name, mimeType="text/csv", buffer=content)
-    page.locator('[data-testid="stChatInput"] input[type="file"]').set_input_files(given)
-    expect(page.get_by_test_id("stChatInput").get_by_text(name)).to_be_visible()
-    page.get_by_test_id("stChatInputSubmitButton").click()
+    shown = page.get_by_test_id("stChatInput").get_by_text(name)
+    for _ in range(4):  # a line that is drawn anew meanwhile drops the file
+        drawn(page)
+        page.locator('[data-testid="stChatInput"] input[type="file"]').set_input_files(given)
+        with suppress(AssertionError):
+            expect(shown).to_be_visible(timeout=PATIENCE / 4)
+            break
+    expect(shown).to_be_visible()
+    press(page, page.get_by_test_id("stChatInputSubmitButton"))
 
 
 def test_a_csv_is_given_seen_taken_back_and_asked_about(page: Page) -> None:

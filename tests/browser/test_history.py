@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.everything import Up
-from tests.browser.visits import asks, ended, goes, presses, registers, visit
+from tests.browser.visits import asks, drawn, ended, enter, goes, press, presses, registers, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 CALDERA, NORVANIA = (
@@ -18,7 +18,7 @@ CALDERA, NORVANIA = (
 
 
 def row(page: Page, request: str) -> None:
-    page.locator(".st-key-past-runs").get_by_role("button", name=request, exact=True).click()
+    press(page, page.locator(".st-key-past-runs").get_by_role("button", name=request, exact=True))
 
 
 def test_runs_are_found_replayed_compared_and_saved(browser_program: BrowserContext, up: Up) -> None:
@@ -35,8 +35,7 @@ def test_runs_are_found_replayed_compared_and_saved(browser_program: BrowserCont
         goes(page, "History")
         expect(page.get_by_text(re.compile("^2 runs, "))).to_be_visible()
         words = page.get_by_label("Words in what was asked or answered")
-        words.fill("NORVANIA")
-        words.press("Enter")
+        enter(page, words, "NORVANIA")
         expect(page.get_by_text(re.compile("^1 run, "))).to_be_visible()
         _saved(page)
         row(page, NORVANIA)
@@ -65,6 +64,7 @@ def _saved(page: Page) -> None:
 
 
 def _step_by_step(page: Page) -> None:
+    drawn(page)
     page.get_by_role("radio", name="Step by step").click()
     expect(page.get_by_text(re.compile("^Event 1 of .*: The run began$"))).to_be_visible()
     slider = page.get_by_role("slider", name="Event")
@@ -77,8 +77,7 @@ def _step_by_step(page: Page) -> None:
 def _compared(page: Page) -> None:
     presses(page, "Compare with …")
     words = page.get_by_label("Words in what was asked or answered")
-    words.fill("")
-    words.press("Enter")
+    enter(page, words, "")
     row(page, CALDERA)
     expect(page.get_by_role("heading", name="Two runs compared")).to_be_visible()
     expect(page.get_by_text(re.compile("given other values"))).to_be_visible()

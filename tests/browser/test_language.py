@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.everything import PASSWORD, Up
-from tests.browser.visits import PATIENCE, sidebar, visit
+from tests.browser.visits import PATIENCE, drawn, enter, fill_in, press, sidebar, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 _NUMBERS = count(1)
@@ -38,15 +38,14 @@ def test_the_page_is_read_in_chinese_from_logging_in_to_an_answer(browser_progra
     with visit(browser_program, up.addresses["page"], width=390) as page:
         page.add_init_script("Object.defineProperty(navigator, 'language', {get: () => 'zh-CN'})")
         page.reload()
+        drawn(page)
         page.get_by_role("tab", name="注册").click()
         form = page.get_by_role("tabpanel", name="注册")
-        form.get_by_label("名称").fill(f"wen{next(_NUMBERS)}")
-        form.get_by_label("密码", exact=True).fill(PASSWORD)
+        fill_in(page, form.get_by_label("名称"), f"wen{next(_NUMBERS)}")
+        fill_in(page, form.get_by_label("密码", exact=True), PASSWORD)
         assert not english([one for one in buttons(page) if one != "English"]), "where one logs in"
-        form.get_by_role("button", name="创建账户").click()
-        box = page.get_by_placeholder("请输入问题")
-        box.fill(ASKED)
-        box.press("Enter")
+        press(page, form.get_by_role("button", name="创建账户"))
+        enter(page, page.get_by_placeholder("请输入问题"), ASKED)
         expect(page.get_by_text(re.compile(r"^已回答，用时 [0-9.]+ 秒："))).to_be_visible(timeout=2 * PATIENCE)
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide <= 0, "nothing goes beyond a narrow screen"

@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.everything import Up
 from tests.browser.looks import in_all_lights, settled
-from tests.browser.visits import asks, ended, logs_in, visit
+from tests.browser.visits import asks, ended, logs_in, press, visit
 from ui.screens.views import VIEWS
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -35,7 +35,7 @@ def test_before_one_is_in(browser_program: BrowserContext, up: Up) -> None:
 
 def test_an_answer(page: Page) -> None:
     in_all_lights(page, "answer")
-    page.get_by_role("button", name="New conversation").click()
+    press(page, page.get_by_role("button", name="New conversation"))
     expect(page.get_by_role("heading", name="What would you like to know?")).to_be_visible()
     in_all_lights(page, "first-screen")
 

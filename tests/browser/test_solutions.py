@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.authors import WARMEST
 from tests.browser.everything import Up
-from tests.browser.visits import asks, chooses, ended, goes, pops, presses, registers, visit
+from tests.browser.visits import asks, chooses, ended, enter, goes, pops, press, presses, registers, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 QUESTION = "How many inhabitants does Meghalpet have?"
@@ -34,10 +34,10 @@ def test_an_answer_is_said_to_be_wrong_by_the_keyboard_and_stays_so(page: Page) 
     expect(wrong).to_have_text(re.compile("Wrong ✓"))
     page.reload()
     expect(said).to_be_visible()
-    right.click()
+    press(page, right)
     expect(page.get_by_text("You said that this answer is right.")).to_be_visible()
     expect(said).to_have_count(0)
-    right.click()
+    press(page, right)
     expect(page.get_by_text("You said that")).to_have_count(0)
 
 
@@ -49,13 +49,11 @@ def test_a_solution_is_found_run_with_another_value_and_forgotten(page: Page) ->
     goes(page, "Templates and solutions")
     expect(page.get_by_role("heading", name="Templates and solutions")).to_be_visible()
     near = page.get_by_label("Search by words, or by a request that one should serve")
-    near.fill("Please write a poem about the sea")
-    near.press("Enter")
+    enter(page, near, "Please write a poem about the sea")
     expect(page.get_by_text("none is near that request")).to_be_visible()
-    near.fill("warmest")
-    near.press("Enter")
+    enter(page, near, "warmest")
     opened = page.locator("[class*=st-key-kept-solution-] button")
-    opened.click()
+    press(page, opened)
     expect(page.get_by_text(re.compile("search_places")).first).to_be_visible()
     expect(page.get_by_text(re.compile(r"^Served \d+ times?, failed \d+ times?; from a run"))).to_be_visible()
     presses(page, "Run")
@@ -67,6 +65,6 @@ def test_a_solution_is_found_run_with_another_value_and_forgotten(page: Page) ->
     presses(page, "Run")
     ended(page, "Answered", times=2)
     goes(page, "Templates and solutions")
-    opened.click()
+    press(page, opened)
     pops(page, "Forget this solution", "Forget it")
     expect(page.get_by_text("Nothing was kept yet")).to_be_visible()

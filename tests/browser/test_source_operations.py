@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext, expect
 from tests.browser.everything import Up
 from tests.browser.looks import in_all_lights
 from tests.browser.test_sources import enters, fills, part
-from tests.browser.visits import drawn, goes, presses, unfolds, visit
+from tests.browser.visits import drawn, goes, press, presses, unfolds, visit
 from tests.server.small_api import document, operation
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
@@ -42,7 +42,7 @@ def test_operations_of_a_large_document_are_chosen(browser_program: BrowserConte
         presses(page, "Add it")
         expect(page.get_by_text("Its document lists 602 operations, and a source may have 500")).to_be_visible()
         expect(page.get_by_text("602 operations are chosen, and a source may have 500. Choose fewer.")).to_be_visible()
-        page.get_by_role("button", name="ships (12)").click()
+        press(page, page.get_by_role("button", name="ships (12)"))
         expect(page.get_by_text("12 operations are chosen of at most 500.")).to_be_visible()
         page.get_by_text("Of these, only what reads (GET)").click()
         expect(page.get_by_text("6 operations are chosen of at most 500.")).to_be_visible()

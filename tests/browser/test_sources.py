@@ -19,6 +19,7 @@ from tests.browser.visits import (
     converses,
     drawn,
     ended,
+    fills,
     goes,
     logs_in,
     presses,
@@ -44,14 +45,6 @@ def enters(page: Page, up: Up, name: str, role: str = "author") -> None:
     """Log in with a new account of that role."""
     logs_in(page, up.account(f"{name}{next(_NUMBERS)}", role))
     expect(page.get_by_placeholder("Ask something")).to_be_visible()
-
-
-def fills(page: Page, label: str, text: str) -> None:
-    """Type into a field, and leave it: the page is drawn anew then."""
-    field = page.get_by_label(label, exact=True)
-    field.fill(text)
-    field.press("Tab")
-    drawn(page)
 
 
 def part(page: Page, name: str) -> None:

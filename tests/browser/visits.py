@@ -12,8 +12,11 @@ from playwright.sync_api import BrowserContext, Dialog, Locator, Page, expect, s
 from playwright.sync_api import TimeoutError as TooLate
 
 from tests.browser.everything import PASSWORD
+from tests.browser.script_runs import follow_runs
 
-PATIENCE = 40_000
+PATIENCE = 80_000
+"""Milliseconds: for a machine whose cores are all taken by others."""
+_TRIES = 8
 _NUMBERS = count(1)
 _FLAGS = [
     "--no-sandbox",
@@ -59,6 +62,7 @@ def visit(browser: BrowserContext, address: str, width: int = 1280) -> Generator
     page = browser.new_page()
     page.set_viewport_size({"width": width, "height": 900})
     page.set_default_timeout(PATIENCE)
+    follow_runs(page)
     kept = {"origin": address, "storageTypes": "cookies,local_storage,indexeddb"}
     browser.new_cdp_session(page).send("Storage.clearDataForOrigin", kept)  # pyright: ignore[reportUnknownMemberType]
     dialogs: list[str] = []
@@ -78,13 +82,14 @@ def visit(browser: BrowserContext, address: str, width: int = 1280) -> Generator
 
 
 def registers(page: Page, name: str) -> str:
-    """Make an account; one is logged in afterwards. Gives its whole name, a new one each time: a test may be run once more."""
+    """Make an account; one is logged in afterwards. Gives its whole name, a new one each time, as tests share the server."""
     name = f"{name}{next(_NUMBERS)}"
+    drawn(page)
     page.get_by_role("tab", name="Register").click()
     form = page.get_by_role("tabpanel", name="Register")
-    form.get_by_label("Name").fill(name)
-    form.get_by_label("Password", exact=True).fill(PASSWORD)
-    form.get_by_role("button", name="Make an account").click()
+    fill_in(page, form.get_by_label("Name"), name)
+    fill_in(page, form.get_by_label("Password", exact=True), PASSWORD)
+    press(page, form.get_by_role("button", name="Make an account"))
     expect(page.get_by_placeholder("Ask something")).to_be_visible()
     return name
 
@@ -92,16 +97,14 @@ def registers(page: Page, name: str) -> str:
 def logs_in(page: Page, name: str, password: str = PASSWORD) -> None:
     """Try to."""
     form = page.get_by_role("tabpanel", name="Log in")
-    form.get_by_label("Name").fill(name)
-    form.get_by_label("Password", exact=True).fill(password)
-    form.get_by_role("button", name="Log in").click()
+    fill_in(page, form.get_by_label("Name"), name)
+    fill_in(page, form.get_by_label("Password", exact=True), password)
+    press(page, form.get_by_role("button", name="Log in"))
 
 
 def asks(page: Page, request: str) -> None:
     """Send a question."""
-    box = page.get_by_placeholder("Ask something")
-    box.fill(request)
-    box.press("Enter")
+    enter(page, page.get_by_placeholder("Ask something"), request)
 
 
 def picks(page: Page, label: str, option: str) -> None:
@@ -117,13 +120,75 @@ def picks(page: Page, label: str, option: str) -> None:
 
 def drawn(page: Page) -> None:
     """Wait until the page is drawn: what has come to stand elsewhere is there twice meanwhile."""
+    assert follow_runs(page).wait_until_ended(PATIENCE / 1000), (
+        "the run of the page that an action asked for has not ended"
+    )
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
 
 
-def presses(page: Page, label: str) -> None:
-    """Press a button when the page is drawn."""
+def press(page: Page, button: Locator) -> None:
+    """Press a button when the page is drawn, until the page has sent the press, or has opened or closed what hangs at the button.
+
+    A page that is drawn anew between the mouse's going down and up loses the press. What was sent is never pressed again.
+    """
+    for _ in range(_TRIES):
+        if _try_to_press(page, button):
+            return
+    raise AssertionError(f"{button} was not pressed: the page sent nothing")
+
+
+def _try_to_press(page: Page, button: Locator) -> bool:
     drawn(page)
-    page.get_by_role("button", name=label, exact=True).click()
+    runs = follow_runs(page)
+    sent, was_open = runs.actions, _expansions(button)
+    with suppress(TooLate):
+        button.click(timeout=PATIENCE / _TRIES)
+    return runs.wait_for(lambda: runs.actions > sent or _expansions(button) != was_open, PATIENCE / 1000 / _TRIES)
+
+
+def _expansions(button: Locator) -> list[str]:
+    """Whether what hangs at a button is open, if anything does; does not wait for the button."""
+    script = "all => all.map(one => one.getAttribute('aria-expanded')).filter(one => one !== null)"
+    return button.evaluate_all(script)
+
+
+def fill_in(page: Page, field: Locator, text: str) -> None:
+    """Type into a field and leave it, until the page is drawn anew with what was typed."""
+    for _ in range(_TRIES):
+        drawn(page)
+        field.fill(text)
+        field.press("Tab")
+        drawn(page)
+        if field.input_value() == text:
+            return
+    raise AssertionError(f"{field} does not keep what is typed")
+
+
+def enter(page: Page, field: Locator, text: str) -> None:
+    """Type into a field and press Enter, until the page has sent it."""
+    for _ in range(_TRIES):
+        if _try_to_enter(page, field, text):
+            return
+    raise AssertionError(f"what was typed into {field} was not sent")
+
+
+def _try_to_enter(page: Page, field: Locator, text: str) -> bool:
+    drawn(page)
+    runs = follow_runs(page)
+    sent = runs.actions
+    field.fill(text)
+    field.press("Enter")
+    return runs.wait_for(lambda: runs.actions > sent, PATIENCE / 1000 / _TRIES)
+
+
+def presses(page: Page, label: str) -> None:
+    """Press the button of that label."""
+    press(page, page.get_by_role("button", name=label, exact=True))
+
+
+def fills(page: Page, label: str, text: str) -> None:
+    """Fill in the field of that label."""
+    fill_in(page, page.get_by_label(label, exact=True), text)
 
 
 def only(page: Page, label: str) -> Locator:
@@ -154,18 +219,14 @@ def goes(page: Page, view: str) -> None:
     group = sidebar(page).locator(".st-key-places details").filter(has=button)
     if group.count() and not listed.is_visible():
         group.locator("summary").click()
-    listed.click()
+        drawn(page)
+    press(page, listed)
 
 
 def converses(page: Page) -> None:
-    """To the conversation. Under a click the side bar may be drawn anew, by what the server tells meanwhile: then it is pressed once more."""
-    box = page.get_by_placeholder("Ask something")
-    for _ in range(4):
-        goes(page, "Conversation")
-        with suppress(AssertionError):
-            expect(box).to_be_visible(timeout=PATIENCE / 4)
-            return
-    raise AssertionError("the conversation does not come")
+    """To the conversation."""
+    goes(page, "Conversation")
+    expect(page.get_by_placeholder("Ask something")).to_be_visible()
 
 
 def chooses(page: Page, label: str, option: str | re.Pattern[str]) -> None:
