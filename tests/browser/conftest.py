@@ -1,6 +1,6 @@
 """One of everything for all tests of the page: starting takes its time, and each test is a visitor of its own."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,13 +10,6 @@ from tests.browser.authors import author
 from tests.browser.everything import Up, everything
 from tests.browser.visits import browsing, chromium
 from tests.models.openai_server import model_server_in_thread
-
-
-def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
-    """A browser on a busy machine draws late: a test here that fails is run once more, and counted as ``rerun`` at the end."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 @pytest.fixture(scope="session")
