@@ -49,7 +49,7 @@ timeout_multiplier = 10.0
 use_git_change_detection = false
 on_dependency_change = "ignore"
 # Sentences are for people and no test holds them word for word: a line that is one is left as it is.
-do_not_mutate_patterns = ['^\\s*(raise \\w+\\()?f?"[^"]* [^"]* ']
+do_not_mutate_patterns = ['^\\s*(raise \\w+\\(|return )?f?"[^"]* [^"]* ']
 """
 
 
