@@ -25,7 +25,7 @@ from server.quotas import Quotas
 from server.runs.approvals import READS_ONLY, UserApprover
 from server.runs.asking import UserAsker
 from server.runs.control import RunControl, call_layers
-from server.runs.conversation_context import runs_before, voices_of
+from server.runs.conversation_context import EarlierRuns, runs_before, voices_of
 from server.runs.given_files import files_of
 from server.runs.given_plans import given_plan
 from server.runs.journal import records_of
@@ -218,14 +218,15 @@ class Agents:
         async with self._executors.borrowed(run.user_id) as own:
             questions = Questions(self._storage, run, Asks(control.told, control.waits), container.graph.get_tools)
             deps = await run_deps(container, run.policy, own.executor, run.planner, owner=run.user_id, model=run.model)
+            before = EarlierRuns(run, self._storage)
             # None of these rests on another: where the database is far away, all of them take as long as one.
             files, spent, voices, plan, wrong, earlier = await asyncio.gather(
-                self.files_of(run),
+                files_of(run, self._storage, before),
                 self._spending(run, deps.policy),
-                voices_of(run, self._storage),
+                voices_of(run, self._storage, before),
                 given_plan(run, container.graph.get_tools),
                 self._wrong_answers(run),
-                runs_before(run, self._storage),
+                runs_before(run, self._storage, before),
             )
             by_another = bool(voices.others_said)
             approver = UserApprover(
@@ -300,8 +301,8 @@ class Agents:
     async def _spending(self, run: Run, policy: Policy) -> TokenUsage:
         takes_tokens = run.policy == "llm"
         go_on_from(policy.cost, run.usage)
-        days, limits = self._storage.days, self._storage.user_limits
-        own, used = await asyncio.gather(limits.of(run.user_id), days.today(run.user_id))
+        days = self._storage.days
+        used, own = await days.today_with_limits(run.user_id)
         quotas = self._quotas.of(own)
         return await token_usage(days, run.user_id, quotas, policy.cost, model=takes_tokens, used=used)
 

@@ -17,6 +17,7 @@ from server.runs.journal import records_of
 from server.storage.inputs import Input
 from server.storage.runs import Run
 from server.storage.storage import Storage
+from wiring.lazy import Lazy
 
 ALONE = "alone"
 """Of a run's settings: it goes on from nothing that was said before in its conversation."""
@@ -24,14 +25,30 @@ _LOOKED_AT = 20
 _KINDS = ("subtask.started", "step.backtracked", "call.finished", "program.ended", "run.finished")
 
 
-async def runs_before(run: Run, storage: Storage) -> list[EarlierRun]:
+class EarlierRuns:
+    """The runs of a run's conversation that were asked for before it, read once for all that look at them.
+
+    There are none where the run goes on from nothing that was said before.
+    """
+
+    def __init__(self, run: Run, storage: Storage) -> None:
+        self._run = run
+        self._storage = storage
+        self._runs = Lazy(self._read)
+
+    async def get(self) -> list[Run]:
+        """Return them, the latest first."""
+        return await self._runs.get()
+
+    async def _read(self) -> list[Run]:
+        return [] if self._run.settings.get(ALONE) else await self._storage.runs.before(self._run, _MESSAGES)
+
+
+async def runs_before(run: Run, storage: Storage, earlier: EarlierRuns | None = None) -> list[EarlierRun]:
     """The latest ones that had got as far as asking anything, the oldest first."""
     found: list[EarlierRun] = []
-    if run.settings.get(ALONE):
-        return found
-    for one in await storage.runs.page(
-        run.user_id, conversation_id=run.conversation_id, before=run.id, limit=_LOOKED_AT
-    ):
+    before = await (earlier or EarlierRuns(run, storage)).get()
+    for one in before[:_LOOKED_AT]:
         if one.finished_at is None or one.finished_at > run.created_at:
             continue
         events = await storage.events.of_run(one.id, _KINDS)
@@ -59,9 +76,9 @@ def by_another(plan: ProgramPlan, given: Collection[str]) -> JsonObject:
     return {_OTHERS: [*fixed]}
 
 
-async def voices_of(run: Run, storage: Storage) -> Voices:
+async def voices_of(run: Run, storage: Storage, earlier: EarlierRuns | None = None) -> Voices:
     """However often a run is taken up, messages and answers to other runs after it do not count; what its user has corrected meanwhile does."""
-    before, inputs = await asyncio.gather(_before(run, storage), storage.inputs.all(run.id))
+    before, inputs = await asyncio.gather((earlier or EarlierRuns(run, storage)).get(), storage.inputs.all(run.id))
     asked = [*before[::-1], run]
     by_others = await _by_others(asked, storage)
     answered = await _answered(before, run, storage)
@@ -77,10 +94,6 @@ async def voices_of(run: Run, storage: Storage) -> Voices:
         others_said=[run.request] if run.id in by_others else [],
         others_fixed=others,
     )
-
-
-async def _before(run: Run, storage: Storage) -> list[Run]:
-    return [] if run.settings.get(ALONE) else await storage.runs.before(run, _MESSAGES)
 
 
 async def _answered(before: Sequence[Run], run: Run, storage: Storage) -> Mapping[str, Sequence[Input]]:

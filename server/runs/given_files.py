@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from agent.files.given import GivenFiles
 from domain.given_file import GivenFile
-from server.runs.conversation_context import ALONE
+from server.runs.conversation_context import EarlierRuns
 from server.storage.runs import Run
 from server.storage.storage import Storage
 
@@ -15,21 +15,21 @@ _BEFORE = 10
 _MOST_BEFORE = 5
 
 
-async def files_of(run: Run, storage: Storage) -> GivenFiles:
+async def files_of(run: Run, storage: Storage, earlier: EarlierRuns | None = None) -> GivenFiles:
     """However often a run is taken up, the same, as long as nothing of it is removed; while it is under way nothing can be.
 
     ``NotFoundError``: a file that it was asked with is not there any more.
     """
     new = await storage.files.chosen(run.conversation_id, run.user_id, _ids(run))
-    return GivenFiles(tuple(new), tuple(await _before(run, new, storage)))
+    return GivenFiles(tuple(new), tuple(await _before(run, new, storage, earlier)))
 
 
-async def _before(run: Run, new: Sequence[GivenFile], storage: Storage) -> Sequence[GivenFile]:
+async def _before(
+    run: Run, new: Sequence[GivenFile], storage: Storage, runs: EarlierRuns | None
+) -> Sequence[GivenFile]:
     """Of the latest questions before it, the latest first; those that were removed meanwhile are left out."""
-    if run.settings.get(ALONE):
-        return []
     own = {one.id for one in new}
-    earlier = await storage.runs.before(run, _BEFORE)
+    earlier = (await (runs or EarlierRuns(run, storage)).get())[:_BEFORE]
     ids = list(dict.fromkeys(one for before in earlier for one in _ids(before) if one not in own))[:_MOST_BEFORE]
     found = (
         {one.file.id: one.file for one in await storage.files.of(run.conversation_id, run.user_id, ids)} if ids else {}

@@ -3,7 +3,6 @@
 A tool that is not offered, or not to this user, is hidden: through :func:`wiring.visible.visible` nothing names it, and no call of it is made.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -47,7 +46,6 @@ class Visibility:
 
     def __init__(self, storage: Storage) -> None:
         self._rows = storage.offered_tools
-        self._users = storage.users
         self._known: _Known | None = None
 
     async def hidden_tools(self, user: User | None, documents: Documents | None) -> frozenset[ToolId]:
@@ -59,8 +57,8 @@ class Visibility:
 
     async def hidden_from(self, user_id: str, documents: Documents) -> frozenset[ToolId]:
         """The same, by the user's id."""
-        known, user = await asyncio.gather(self._read(documents), shielded(self._users.get(user_id)))
-        return _hidden(known, user)
+        revision, user = await shielded(self._rows.revision_for(user_id))
+        return _hidden(await self._read(documents, revision), user)
 
     async def source_of(self, tool: ToolDoc, documents: Documents) -> SourceUse | None:
         """The source that offers a tool, with whose keys its calls send; None where an import gave it, or nobody offers it."""
@@ -68,8 +66,8 @@ class Visibility:
         source = known.offered.get(tool.id, "")
         return known.uses.get(source) if source_id_of(tool.source) == source else None
 
-    async def _read(self, documents: Documents | None) -> _Known:
-        revision = await shielded(self._rows.revision())
+    async def _read(self, documents: Documents | None, revision: str = "") -> _Known:
+        revision = revision or await shielded(self._rows.revision())
         known = self._known
         if known is None or known.revision != revision or documents is None:
             tools = await shielded(self._rows.known())

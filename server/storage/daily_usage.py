@@ -13,7 +13,9 @@ from sqlalchemy.sql.dml import ReturningInsert
 from domain.model import Model
 from server.storage.clock import Clock
 from server.storage.database import Database
-from server.storage.rows.days import DayRow
+from server.storage.rows.accounts import UserRow
+from server.storage.rows.days import DayRow, LimitRow
+from server.storage.user_limits import OwnLimits, limits_of
 
 
 class Used(Model):
@@ -50,6 +52,20 @@ class DailyUsage:
         chosen = select(DayRow).where(DayRow.user_id == user_id, DayRow.day == at.date())
         row = await self._database.read(lambda session: session.scalar(chosen))
         return Used(until=next_day(at)) if row is None else used_of(row, at)
+
+    async def today_with_limits(self, user_id: str) -> tuple[Used, OwnLimits]:
+        """The same, and what of limits is the user's own."""
+        at = self._clock().astimezone(UTC)
+        chosen = (
+            select(DayRow, LimitRow)
+            .select_from(UserRow)
+            .outerjoin(DayRow, (DayRow.user_id == UserRow.id) & (DayRow.day == at.date()))
+            .outerjoin(LimitRow, LimitRow.user_id == UserRow.id)
+            .where(UserRow.id == user_id)
+        )
+        found = await self._database.read(lambda session: session.execute(chosen).one_or_none())
+        day, limits = found or (None, None)
+        return Used(until=next_day(at)) if day is None else used_of(day, at), limits_of(limits)
 
     async def add(
         self,

@@ -109,8 +109,8 @@ async def test_qdrant_is_asked_seldom(qdrant_settings: dict[str, str], tmp_path:
 
 
 def test_postgres_is_asked_seldom(postgres_server: PostgresServer, playground: str, tmp_path: Path) -> None:
-    """Before, these took 21, 2, 12, 4 and 52. A whole run takes 36, and now and then one more: events are written in batches."""
-    most = {"log in": 7, "new conversation": 2, "ask": 6, "look at a run": 2, "whole run": 38}
+    """Before, these took 21, 2, 12, 4 and 52. A whole run takes 31, and now and then one more: events are written in batches."""
+    most = {"log in": 7, "new conversation": 2, "ask": 6, "look at a run": 2, "whole run": 33}
     place = built(tmp_path, playground)
     with serving_at_distance(postgres_server, place, tmp_path / "home") as distant:
         conversation, run = distant.new_conversation(), distant.run()

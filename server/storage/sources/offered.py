@@ -6,9 +6,15 @@ from sqlalchemy.orm import Session
 from domain.source import KeysOf
 from domain.tool import ToolDoc, ToolId
 from server.storage.database import Database
+from server.storage.rows.accounts import UserRow
 from server.storage.rows.sources import SourceRow, SourceStepRow, SourceToolRow
 from server.storage.sources.mapping import use_of
 from server.storage.sources.models import Offered, SourceUse
+from server.storage.users import User, user_of
+
+
+def _revision(steps: int, last: str | None) -> str:
+    return f"{steps}:{last}"
 
 
 class OfferedTools:
@@ -20,7 +26,15 @@ class OfferedTools:
     async def revision(self) -> str:
         """What is another one after every step that was taken with any source."""
         chosen = select(func.count(), func.max(SourceStepRow.id))
-        return await self._database.read(lambda session: ":".join(map(str, session.execute(chosen).one())))
+        return _revision(*await self._database.read(lambda session: session.execute(chosen).one()))
+
+    async def revision_for(self, user_id: str) -> tuple[str, User | None]:
+        """The revision, and the account that looks at it, as of one moment; None where it is gone."""
+        steps = select(func.count().label("steps"), func.max(SourceStepRow.id).label("last")).subquery()
+        chosen = select(steps.c.steps, steps.c.last, UserRow).outerjoin_from(steps, UserRow, UserRow.id == user_id)
+        found = await self._database.read(lambda session: session.execute(chosen).one())
+        user: UserRow | None = found[2]  # an outer join
+        return _revision(found[0], found[1]), user_of(user) if user else None
 
     async def all(self) -> list[Offered]:
         """Every tool that is offered, with its document as it is offered."""
