@@ -48,7 +48,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what is of the outer ring, before ``-m`` chooses."""
     for item in items:
         fixtures: set[str] = set(getattr(item, "fixturenames", ()))
-        if item.nodeid.startswith(_OUTER) or fixtures & {*SERVERS.values(), "run_qdrant"}:
+        chosen = {one for one in _params(item) if isinstance(one, str)}
+        if item.nodeid.startswith(_OUTER) or fixtures & {*SERVERS.values(), "run_qdrant"} or chosen & {*SERVERS}:
             item.add_marker(pytest.mark.outer)
         for name, fixture in SERVERS.items():
             if fixture not in fixtures:
@@ -57,6 +58,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 raise pytest.UsageError(f"{item.nodeid} uses {fixture}: say {name} in the name of the test or its file")
             if item.get_closest_marker("timeout") is None:
                 item.add_marker(pytest.mark.timeout(_SECONDS))
+
+
+def _params(item: pytest.Item) -> list[object]:
+    """The values that a test or its fixtures were parametrised with: a fixture asks for a server by the name of one."""
+    return (
+        list(item.callspec.params.values()) if isinstance(item, pytest.Function) and hasattr(item, "callspec") else []
+    )
 
 
 class _ServerScheduling(LoadFileScheduling):
