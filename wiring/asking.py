@@ -12,6 +12,7 @@ from agent.files.given import GivenFiles
 from agent.plans.fixed_values import fixed_values, said_values
 from agent.scheduler import closing
 from domain.event import EventRecord
+from domain.learned import WeightsLearned
 from domain.program import ProgramPlan
 from wiring.asked_runs import keep_run, wrong_answers
 from wiring.container import Container
@@ -67,7 +68,8 @@ async def ask(container: Container, asked: Asked) -> AsyncGenerator[EventRecord]
         async for record in events:
             records.append(record)
             yield record
-    if learns:
+    unlearnt = any(isinstance(one.event, WeightsLearned) and one.event.error for one in records)
+    if learns and not unlearnt:  # where the store is out of reach, links wait for a later run
         await link_news(container)
     await keep_run(container, records, await went_by(container, records, asked.plan))
 
