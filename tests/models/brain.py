@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from pydantic.types import JsonValue
 
-from tests.models.openai_replies import ChatRequest, Reply
+from tests.models.openai_replies import ChatRequest, Reply, Resets
 
 PURPOSES = (
     "decompose", "choose", "choose_by_result", "whole_path", "reflect", "arguments", "fields_to_keep", "answer", "program", "program_grammar", "phrase",
@@ -42,7 +42,7 @@ def content(request: ChatRequest) -> Mapping[str, JsonValue]:
 
 class Brain:
     """``asked``: the decisions that were asked for, in order. Where nothing is said of them, nothing is split, every path is good enough, no
-    program is written, and no solution serves.
+    program is written, and no solution serves; any other question breaks the connection off, as a model that is lost.
     """
 
     def __init__(self, **script: Sequence[Line]) -> None:
@@ -59,7 +59,9 @@ class Brain:
     def __call__(self, request: ChatRequest) -> Reply | str:
         purpose = purpose_of(request)
         self.asked.append(purpose)
-        lines = self._script[purpose]
+        lines = self._script.get(purpose, [])
+        if not lines:
+            return Resets()
         line = lines.pop(0) if len(lines) > 1 else lines[0]
         said = line(request) if callable(line) else line
         return json.dumps(said) if isinstance(said, Mapping) else said
