@@ -57,11 +57,12 @@ class EventBroker:
 
     def after(self, run_id: str, seq: int) -> list[StoredEvent] | None:
         """The run's events after a number; None where the rows have to be asked."""
-        known = self._told.get(run_id) or self._over.get(run_id)
-        if known is None:
-            return None
-        before, told = known
-        return told[seq - before :] if seq >= before else None
+        if run_id in self._told:
+            before, told = self._told[run_id]
+            return told[seq - before :] if seq >= before else None
+        before, told = self._over.get(run_id, (0, []))
+        # Of a run that is over there is nothing to wait for: who asks for more than it told learns from the rows that it has ended.
+        return (told[seq - before :] or None) if seq >= before else None
 
     def close(self) -> None:
         """Let everybody go."""

@@ -21,10 +21,11 @@ async def followed(storage: Storage, broker: EventBroker, run_id: str, after: in
 
 @pytest.mark.parametrize("here", [True, False])
 async def test_many_follow_from_anywhere(storage: Storage, *, here: bool) -> None:
+    """Also from beyond the run's last event: who waits there is let go at its end."""
     made, _ = await run(storage, await user(storage))
     broker = EventBroker()
     script = Scripted(deltas=20, stop=10)
-    early = [asyncio.create_task(followed(storage, broker, made.id, after)) for after in (0, 0, 4)]
+    early = [asyncio.create_task(followed(storage, broker, made.id, after)) for after in (0, 0, 4, 100)]
     async with working(storage, script.begin, broker if here else EventBroker(), QUICK):
         await stored(storage, made.id, 9)
         late = [asyncio.create_task(followed(storage, broker, made.id, after)) for after in (0, 9, 15)]
@@ -32,7 +33,7 @@ async def test_many_follow_from_anywhere(storage: Storage, *, here: bool) -> Non
         script.go.set()
         async with asyncio.timeout(10):
             found = await asyncio.gather(*early, *late)
-    assert found == [list(range(after + 1, 22)) for after in (0, 0, 4, 0, 9, 15)]
+    assert found == [list(range(after + 1, 22)) for after in (0, 0, 4, 100, 0, 9, 15)]
     assert await followed(storage, broker, made.id, 19) == [20, 21]
 
 
