@@ -137,7 +137,7 @@ class _PathExecution:
         self.results[step] = result = result.model_copy(update={"compressed": short.text}) if short else result
         await self._tell(CallFinished(step=step, result=result))
         if short and result.status == "ok":
-            await self._tell(_compressed(step, tool, short))
+            await self._tell(compressed_event(step, tool, short))
         return result.status == "ok"
 
 
@@ -195,10 +195,11 @@ async def told_late(
         return None
     tool = tools[last.step - 1]
     short = await compress(tool, last.result.response, policy, choices)
-    return _compressed(last.step, tool, short) if short else None
+    return compressed_event(last.step, tool, short) if short else None
 
 
-def _compressed(step: int, tool: ToolDoc, short: Compressed) -> ResponseCompressed:
+def compressed_event(step: int, tool: ToolDoc, short: Compressed) -> ResponseCompressed:
+    """The event of a step's long response that was made short."""
     return ResponseCompressed(
         step=step, tool=tool.id, fields=short.fields, before=short.before, after=len(short.text), cut=short.cut
     )

@@ -50,7 +50,7 @@ async def _go_on_by_steps(context: SubtaskContext, plan: ProgramPlan, ended: Pat
 async def execute_path(context: SubtaskContext, ended: PathEnded, policy: Policy) -> None:
     """Make the calls that are not made yet, within the time that is left."""
     progress = context.progress
-    tools = (*(tool for tool, _ in context.given), *context.evidence.docs(ended.path))
+    tools = (*context.given_tools, *context.evidence.docs(ended.path))
     progress.writes |= {tool.id for tool in tools[progress.given :] if not tool.safe}
     event = None
     for event in context.past.calls():

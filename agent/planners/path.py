@@ -29,7 +29,12 @@ class PathPlanner:
 
     def __init__(self, context: SubtaskContext, first: ProgramEnded | None = None) -> None:
         self._context = context
-        deps, request, evidence = context.deps, context.request, context.evidence
+        self._deps = deps = context.deps
+        self._evidence = evidence = context.evidence
+        self._progress = context.progress
+        self._past = context.past
+        self._tell = context.tell
+        request = context.request
         again = deps.planner == "react"
         expand = Expander(request, evidence, deps.settings, context.given_ids, context.run, deps.offers, again)
         walking = walk_deps(request, evidence, deps.settings, deps.policy, self._results, expand)
@@ -44,15 +49,15 @@ class PathPlanner:
     async def serve(self) -> None:
         """Paths and what they come to; of several programs the best stands."""
         await self._follow_paths()
-        if self._first is not None and worse(self._context.progress.program, self._first):
-            await self._context.tell(self._first)
+        if self._first is not None and worse(self._progress.program, self._first):
+            await self._tell(self._first)
 
     async def _follow_paths(self) -> None:
         """Plan, carry out, go around what fails, until there is an answer or nothing is left to try."""
-        progress = self._context.progress
-        recalled = await recall(self._context.request, self._context.deps, self._context.evidence, self._context.past)
+        progress = self._progress
+        recalled = await recall(self._context.request, self._deps, self._evidence, self._past)
         if recalled is not None:
-            await self._context.tell(recalled)
+            await self._tell(recalled)
         while True:
             await self._plan()
             ended = progress.ended
@@ -63,23 +68,23 @@ class PathPlanner:
                 further = self._walks_on(ended)
                 if further is None:
                     return
-                await self._context.tell(further)
+                await self._tell(further)
                 continue
             if ended.how == "open" and progress.stuck is None and not progress.meter.exhausted:
                 continue
             if progress.stuck is None or progress.stuck[1].status in ("unknown", "skipped") or progress.meter.exhausted:
                 return
             step, result = progress.stuck
-            await self._context.tell(progress.go_around(step, result, why(result)))
-            leave_alone(progress, self._context.evidence, self._context.executor)
-            over = nothing_near(result, progress, self._context.evidence)
+            await self._tell(progress.go_around(step, result, why(result)))
+            leave_alone(progress, self._evidence, self._context.executor)
+            over = nothing_near(result, progress, self._evidence)
             if over is not None:
-                await self._context.tell(over)
+                await self._tell(over)
                 return
 
     def _walks_on(self, ended: PathEnded) -> ReflectionMade | None:
         """Once, the walk goes on from a path whose program says what it lacks, unless something was changed on it."""
-        progress = self._context.progress
+        progress = self._progress
         end, meter = progress.program, progress.meter
         if end is None or end.answered == "yes" or not end.missing or self._first is not None or progress.changes_made:
             return None
@@ -100,38 +105,38 @@ class PathPlanner:
     async def _carry_out_path(self, ended: PathEnded) -> None:
         """A path that was found: as its user approves of it, by one program over its tools, or step by step where none comes out."""
         plan = Plan(path=ended.path, complete=ended.how == "finished", reason=ended.reason)
-        await self._context.tell(PlanReady(plan=plan))
-        if self._context.deps.approves is not None:
+        await self._tell(PlanReady(plan=plan))
+        if self._deps.approves is not None:
             self._over = True
-            await self._carry_out_approved(ended, self._context.deps.approves)
+            await self._carry_out_approved(ended, self._deps.approves)
             return
-        if self._context.deps.writes_programs:
+        if self._deps.writes_programs:
             serving = self._context.serving(self._context.asked(wider=False))
-            await serving.serve(self._context.evidence.docs(tuple(dict.fromkeys(ended.path))))
+            await serving.serve(self._evidence.docs(tuple(dict.fromkeys(ended.path))))
             if serving.over:
                 self._over = True
                 return
-            await self._context.tell(PlanReady(plan=plan))
-        await execute_path(self._context, ended, self._context.deps.policy)
+            await self._tell(PlanReady(plan=plan))
+        await execute_path(self._context, ended, self._deps.policy)
 
     async def _carry_out_approved(self, planned: PathEnded, approves: Approves) -> None:
         """What the user makes of a plan, carried out; nothing where it is not allowed."""
         given = self._context.given_tools
-        tools = self._context.evidence.docs(planned.path)
-        draft = drafted(self._context.request, tools, self._context.evidence.reader, given)
+        tools = self._evidence.docs(planned.path)
+        draft = drafted(self._context.request, tools, self._evidence.reader, given)
         plan = await approves(
             self._context.questions.about(
                 draft, compiled(draft, {one.id: one for one in tools}, self._context.given_ids)
             )
         )
         if plan is None:
-            await self._context.tell(not_allowed())
+            await self._tell(not_allowed())
         else:
             await carry_out_plan(self._context, plan, planned)
 
     async def _plan(self) -> None:
         """Walk and reflect until a path is good enough or nothing more may be tried; then the best one is gone on with."""
-        progress, meter = self._context.progress, self._context.progress.meter
+        progress, meter = self._progress, self._progress.meter
         best: Judged | None = None
         verdict = ""
         while True:
@@ -142,7 +147,7 @@ class PathPlanner:
                 or ended.how == "open"
                 or meter.exhausted
                 or not meter.may_reflect
-                or self._context.progress.done_already
+                or self._progress.done_already
             ):
                 break
             if not await self._is_to_reflect(ended):
@@ -150,7 +155,7 @@ class PathPlanner:
             path, reflection = await self._reflector.reflect(ended, progress.state)
             verdict = reflection.verdict
             state = resumed(progress.state, path, ended, reflection)
-            await self._context.tell(made(path, reflection, goes_on=state is not None))
+            await self._tell(made(path, reflection, goes_on=state is not None))
             if state is None:
                 break
             meter.reflections += 1
@@ -164,26 +169,22 @@ class PathPlanner:
             if kept is not None:
                 progress.state = kept.state
                 reason = f"the best path so far: {kept.ended.reason}"
-                await self._context.tell(kept.ended.model_copy(update={"reason": reason}))
+                await self._tell(kept.ended.model_copy(update={"reason": reason}))
 
     async def _is_to_reflect(self, ended: PathEnded) -> bool:
         """Whether a path is judged: as it was before; else always, but only where there is doubt if a program is written over it."""
-        if self._context.past.next is not None:
-            return isinstance(self._context.past.next, ReflectionMade)
-        return not self._context.deps.writes_programs or await self._reflector.in_doubt(
-            ended, self._context.progress.state
-        )
+        if self._past.next is not None:
+            return isinstance(self._past.next, ReflectionMade)
+        return not self._deps.writes_programs or await self._reflector.in_doubt(ended, self._progress.state)
 
     async def _walk(self) -> None:
         """Walk from where the state stands; what the walk leaves behind is the state to go on from."""
-        progress = self._context.progress
+        progress = self._progress
         self._moves = 0
         planner = self._planner
-        if self._context.deps.planner != "retrieve":  # which takes what was found, whatever is known of it
-            planner = remembering(
-                planner, self._context.deps.policy.adopt, self._context.evidence.recalled, self._context.evidence.reader
-            )
-        clauses = self._context.evidence.clauses
+        if self._deps.planner != "retrieve":  # which takes what was found, whatever is known of it
+            planner = remembering(planner, self._deps.policy.adopt, self._evidence.recalled, self._evidence.reader)
+        clauses = self._evidence.clauses
         with progress.spends("plan"):
             ended, state = await planner(
                 self._context.request, clauses, progress.state, self._walking, progress.meter, self._tell_step
@@ -192,27 +193,27 @@ class PathPlanner:
             state = state.resume(state.best, len(state.best), ended.reason)
             ended = PathEnded(path=state.best, how="budget", reason=ended.reason)
         progress.state = state
-        await self._context.tell(ended)
+        await self._tell(ended)
 
     async def _tell_step(self, event: WalkEvent, state: Frontier) -> None:
-        self._context.progress.state = state
-        await self._context.tell(event)
+        self._progress.state = state
+        await self._tell(event)
 
     def _results(self) -> Results:
         """What the steps that were called have given, for a planner that looks before it goes on."""
-        done = self._context.progress.done
+        done = self._progress.done
         return (
             *self._context.given,
-            *((self._context.evidence.doc(done[step].tool), done[step]) for step in sorted(done)),
+            *((self._evidence.doc(done[step].tool), done[step]) for step in sorted(done)),
         )
 
     async def _choose(self, situation: Situation) -> Choice:
         """The policy's move, while the walk has not lost its way and a reflection could set it right."""
         self._moves += 1
-        if self._moves > PATIENCE and self._context.progress.meter.may_reflect:
+        if self._moves > PATIENCE and self._progress.meter.may_reflect:
             return Choice("give_up", f"{PATIENCE} moves, and no end of the path")
         self._moves = min(self._moves, PATIENCE)
-        choice = await self._context.deps.policy.choose(situation)
+        choice = await self._deps.policy.choose(situation)
         only_given = len(situation.path) == len(self._context.given) > 0
-        self._context.progress.done_already = choice.action == "finish" and only_given
+        self._progress.done_already = choice.action == "finish" and only_given
         return choice

@@ -22,6 +22,11 @@ class ProgramPlanner:
 
     def __init__(self, context: SubtaskContext) -> None:
         self._context = context
+        self._deps = context.deps
+        self._evidence = context.evidence
+        self._progress = context.progress
+        self._past = context.past
+        self._tell = context.tell
         self._asked = context.asked(wider=True)
         self.over = False
         """Whether nothing else may be tried."""
@@ -33,25 +38,25 @@ class ProgramPlanner:
     async def serve(self) -> None:
         """What is taken, what is offered and written, and what that comes to; the best end stands."""
         took = Took()
-        if self._context.deps.takes_solutions:
-            with self._context.progress.spends("plan"):
+        if self._deps.takes_solutions:
+            with self._progress.spends("plan"):
                 took = await take(
                     self._asked,
-                    self._context.deps,
-                    self._context.past,
-                    self._context.progress.meter,
+                    self._deps,
+                    self._past,
+                    self._progress.meter,
                     follow_up=bool(self._context.follow_up),
                 )
         if took.told is not None:
-            await self._context.tell(took.told)
+            await self._tell(took.told)
             await self._run_taken(took)
             if self.over:
                 return
-        if not self._context.deps.by_program:
+        if not self._deps.by_program:
             return
         await self._write(took)
-        if self.over and self.first is not None and worse(self._context.progress.program, self.first):
-            await self._context.tell(self.first)
+        if self.over and self.first is not None and worse(self._progress.program, self.first):
+            await self._tell(self.first)
 
     async def _run_taken(self, took: Took) -> None:
         """A solution's text, run once as it stands. Where it does not serve, all goes on as if there were none, unless it has changed or asked something."""
@@ -64,57 +69,55 @@ class ProgramPlanner:
             of_strangers=took.of_strangers,
             wider=False,
         )
-        serving = self._context.serving(given, replace(self._context.deps, offer_tokens=_WHOLE))
+        serving = self._context.serving(given, replace(self._deps, offer_tokens=_WHOLE))
         await serving.serve(tools)
-        self.first = self._context.progress.program
+        self.first = self._progress.program
         asked = any(one.unanswered for one in self._context.calling.asking.answered)
         if self.first is None:
             self.over = serving.over
         else:
-            final = self._context.deps.approves is not None or bool(self._context.progress.changes_made) or asked
+            final = self._deps.approves is not None or bool(self._progress.changes_made) or asked
             self.over = self.first.verdict == "yes" or final
 
     async def _tools_of(self, took: Took) -> list[ToolDoc]:
         """The tools of a solution, those of its record where it is not there any more; none where one of them is gone."""
-        recorded = self._context.past.next
+        recorded = self._past.next
         program = took.plan.program if took.plan is not None else None
         if isinstance(recorded, ProgramStarted):
             program = recorded.program
         ids = tuple(dict.fromkeys(program.tools.values())) if program is not None else ()
-        await self._context.evidence.read(ids)
-        return list(self._context.evidence.docs(ids)) if all(map(self._context.evidence.has, ids)) else []
+        await self._evidence.read(ids)
+        return list(self._evidence.docs(ids)) if all(map(self._evidence.has, ids)) else []
 
     async def _write(self, took: Took) -> None:
         """A program over what is offered, or after the solution that is chosen."""
-        with self._context.progress.spends("plan"):
+        with self._progress.spends("plan"):
             offered = await self._offered()
             known = took.told.solution if took.told is not None else ""
-            shown, offered = await shown_to_author(took.near, known, offered, self._context.evidence)
-        await self._context.tell(considered(offered, self._context.evidence))
+            shown, offered = await shown_to_author(took.near, known, offered, self._evidence)
+        await self._tell(considered(offered, self._evidence))
         chosen = Chosen(None, replace(self._asked, known=shown), offered)
-        if self._context.deps.planner == "solution":
-            with self._context.progress.spends("plan"):
-                chosen = await choose(
-                    chosen.asked, offered, self._context.deps, self._context.evidence, self._context.past
-                )
+        if self._deps.planner == "solution":
+            with self._progress.spends("plan"):
+                chosen = await choose(chosen.asked, offered, self._deps, self._evidence, self._past)
         if chosen.told is not None:
-            await self._context.tell(chosen.told)
+            await self._tell(chosen.told)
         serving = self._context.serving(chosen.asked)
         await serving.serve(chosen.tools)
         self.why_not = clean(serving.failure, 300)
         self.over = serving.over or (chosen.binding and self._gives_up)
         if self.over and not serving.over:
             reason = f"no program came to an end: {self.why_not}"
-            await self._context.tell(PathEnded(path=(), how="gave_up", reason=reason))
+            await self._tell(PathEnded(path=(), how="gave_up", reason=reason))
 
     @property
     def _gives_up(self) -> bool:
         """Whether it ends where no program came out after a choice: as before; else not where nobody writes any more, and the walk has to do."""
-        told = self._context.past.next
-        return self._context.deps.policy.writes if told is None else isinstance(told, PathEnded)
+        told = self._past.next
+        return self._deps.policy.writes if told is None else isinstance(told, PathEnded)
 
     async def _offered(self) -> Sequence[ToolDoc]:
-        request, offers = self._asked.request, self._context.deps.offers
+        request, offers = self._asked.request, self._deps.offers
         if self._context.follow_up:
-            return await offered_for_follow_up(request, self._context.follow_up, offers, self._context.evidence)
-        return await offered_tools(request, offers, self._context.evidence)
+            return await offered_for_follow_up(request, self._context.follow_up, offers, self._evidence)
+        return await offered_tools(request, offers, self._evidence)

@@ -8,6 +8,7 @@ from pydantic.types import JsonValue
 
 from agent.compression.compress import compress
 from agent.compression.field_selection import FieldChoices
+from agent.execution.execute import compressed_event
 from agent.offer.tool_facts import Evidence
 from agent.plans.parameters import input_values
 from agent.policy.protocol import Policy, Results
@@ -24,7 +25,7 @@ from agent.search.state import Path
 from agent.subtask_progress import Progress
 from agent.text import clean
 from domain.errors import UsageError
-from domain.event import ProgramEnded, ProgramFailed, ProgramStarted, ResponseCompressed
+from domain.event import ProgramEnded, ProgramFailed, ProgramStarted
 from domain.program import Program, ProgramPlan
 from domain.python_source import parse_module
 
@@ -123,12 +124,7 @@ async def shorten(progress: Progress, evidence: Evidence, policy: Policy, choice
         short = await compress(tool, result.response, policy, choices) if result.status == "ok" else None
         if short is not None:
             progress.done[step] = result.model_copy(update={"compressed": short.text})
-            fields, after = short.fields, len(short.text)
-            await tell(
-                ResponseCompressed(
-                    step=step, tool=tool.id, fields=fields, before=short.before, after=after, cut=short.cut
-                )
-            )
+            await tell(compressed_event(step, tool, short))
 
 
 def said_by_calls(number: int, calls: Results) -> ProgramEnded:
