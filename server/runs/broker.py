@@ -17,7 +17,6 @@ class EventBroker:
     def __init__(self) -> None:
         self._waiting: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
         self._told: dict[str, tuple[int, list[StoredEvent]]] = {}
-        self._over: dict[str, tuple[int, list[StoredEvent]]] = {}
         self.closed = False
 
     @property
@@ -36,7 +35,8 @@ class EventBroker:
             self._waiting[run_id].discard(event)
             if not self._waiting[run_id]:
                 del self._waiting[run_id]
-                self._over.pop(run_id, None)
+                if self._is_over(run_id):
+                    self._told.pop(run_id)
 
     def begin(self, run_id: str, last: int) -> None:
         """The run is made here from now on; ``last``: the number of its last event until now."""
@@ -50,25 +50,29 @@ class EventBroker:
 
     def end(self, run_id: str) -> None:
         """The run is not made here any more. Who follows it to its last event has it from here still; else all there is to know is in the rows."""
-        _, events = told = self._told.pop(run_id, (0, []))
-        if events and events[-1].kind == LAST and run_id in self._waiting:
-            self._over[run_id] = told
+        if not (self._is_over(run_id) and run_id in self._waiting):
+            self._told.pop(run_id, None)
         self._wake(run_id)
 
     def after(self, run_id: str, seq: int) -> list[StoredEvent] | None:
         """The run's events after a number; None where the rows have to be asked."""
-        if run_id in self._told:
-            before, told = self._told[run_id]
-            return told[seq - before :] if seq >= before else None
-        before, told = self._over.get(run_id, (0, []))
+        if run_id not in self._told:
+            return None
+        before, told = self._told[run_id]
+        found = told[seq - before :] if seq >= before else None
         # Of a run that is over there is nothing to wait for: who asks for more than it told learns from the rows that it has ended.
-        return (told[seq - before :] or None) if seq >= before else None
+        return None if not found and self._is_over(run_id) else found
 
     def close(self) -> None:
         """Let everybody go."""
         self.closed = True
         for run_id in list(self._waiting):
             self._wake(run_id)
+
+    def _is_over(self, run_id: str) -> bool:
+        """Whether the run's last event was told here."""
+        _, told = self._told.get(run_id, (0, []))
+        return bool(told) and told[-1].kind == LAST
 
     def _wake(self, run_id: str) -> None:
         for event in self._waiting.get(run_id, ()):
