@@ -133,5 +133,5 @@ class Accounts:
         return AttemptLimits(self.registrations, timedelta(minutes=1), timedelta(hours=1))
 
     async def _count(self, *keys: tuple[str, AttemptLimits]) -> None:
-        if wait := await self.storage.attempts.begin_all(keys):
+        if wait := await self.storage.attempts.begin(*keys):
             raise LockedOutError(f"too many attempts; try again in {ceil(wait)} seconds", wait)

@@ -1,7 +1,7 @@
 """Failed log-ins, counted before the password is looked at, so that a hundred at once are a hundred."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -49,15 +49,11 @@ class Attempts:
         self._database = database
         self._clock = clock
 
-    async def begin(self, key: str, limits: AttemptLimits) -> float:
-        """Count an attempt as failed until :meth:`forgive` says otherwise. Seconds to wait first; 0: go on.
+    async def begin(self, *keys: tuple[str, AttemptLimits]) -> float:
+        """Count an attempt, under each of the keys in their order, as failed until :meth:`forgive` says otherwise. Seconds to wait first; 0: go on.
 
-        While it waits, further attempts are refused and not counted.
+        While a key waits, further attempts are refused and not counted, neither under it nor under those after it.
         """
-        return await self.begin_all([(key, limits)])
-
-    async def begin_all(self, keys: Sequence[tuple[str, AttemptLimits]]) -> float:
-        """As :meth:`begin`, of several keys in their order; those after one that has to wait are not counted."""
         at, rest = self._clock(), list(keys)
 
         def count(session: Session) -> list[int]:

@@ -103,29 +103,29 @@ async def test_an_old_or_withdrawn_invitation_does_not_count(storage: Storage, c
 async def test_waits_grow_and_are_forgotten(storage: Storage, clock: ManualClock) -> None:
     waits: list[float] = []
     for _ in range(6):
-        while (wait := await storage.attempts.begin("account:ada", LIMITS)) > 0:
+        while (wait := await storage.attempts.begin(("account:ada", LIMITS))) > 0:
             waits.append(wait)
             clock.on(seconds=wait)
     assert waits == [30, 60, 120]
-    assert await storage.attempts.begin("account:grace", LIMITS) == 0
+    assert await storage.attempts.begin(("account:grace", LIMITS)) == 0
     clock.on(days=2)
-    assert [await storage.attempts.begin("account:ada", LIMITS) for _ in range(3)] == [0, 0, 0]
-    assert await storage.attempts.begin("account:ada", LIMITS) == 30
+    assert [await storage.attempts.begin(("account:ada", LIMITS)) for _ in range(3)] == [0, 0, 0]
+    assert await storage.attempts.begin(("account:ada", LIMITS)) == 30
 
 
 async def test_a_hundred_at_once_are_a_hundred(storage: Storage) -> None:
-    waits = await asyncio.gather(*(storage.attempts.begin("account:ada", LIMITS) for _ in range(100)))
+    waits = await asyncio.gather(*(storage.attempts.begin(("account:ada", LIMITS)) for _ in range(100)))
     assert waits.count(0) == LIMITS.free
 
 
 async def test_what_comes_after_a_key_that_waits_is_not_counted(storage: Storage) -> None:
     keys = [("address:::1", LIMITS), ("account:ada", LIMITS)]
-    assert [await storage.attempts.begin_all(keys) for _ in range(3)] == [0, 0, 0]
-    assert await storage.attempts.begin_all(keys[::-1]) == 30
+    assert [await storage.attempts.begin(*keys) for _ in range(3)] == [0, 0, 0]
+    assert await storage.attempts.begin(*keys[::-1]) == 30
     await storage.attempts.clear("account:ada")
-    waits = await asyncio.gather(*(storage.attempts.begin_all(keys) for _ in range(20)))
+    waits = await asyncio.gather(*(storage.attempts.begin(*keys) for _ in range(20)))
     assert waits == [30] * 20
-    assert [await storage.attempts.begin("account:ada", LIMITS) for _ in range(4)] == [0, 0, 0, 30]
+    assert [await storage.attempts.begin(("account:ada", LIMITS)) for _ in range(4)] == [0, 0, 0, 30]
 
 
 async def test_of_many_places_of_a_user_the_latest_are_known(storage: Storage, clock: ManualClock) -> None:
@@ -141,14 +141,14 @@ async def test_of_many_places_of_a_user_the_latest_are_known(storage: Storage, c
 
 async def test_success_forgets_the_account_and_forgives_the_address_one(storage: Storage) -> None:
     for _ in range(3):
-        await storage.attempts.begin("account:ada", LIMITS)
+        await storage.attempts.begin(("account:ada", LIMITS))
     await storage.attempts.clear("account:ada")
-    assert await storage.attempts.begin("account:ada", LIMITS) == 0
+    assert await storage.attempts.begin(("account:ada", LIMITS)) == 0
     for _ in range(3):
-        await storage.attempts.begin("address:::1", LIMITS)
+        await storage.attempts.begin(("address:::1", LIMITS))
     await storage.attempts.forgive("address:::1")
-    assert await storage.attempts.begin("address:::1", LIMITS) == 0
-    assert await storage.attempts.begin("address:::1", LIMITS) == 30
+    assert await storage.attempts.begin(("address:::1", LIMITS)) == 0
+    assert await storage.attempts.begin(("address:::1", LIMITS)) == 30
 
 
 def test_no_wait_is_longer_than_the_longest() -> None:
