@@ -99,14 +99,19 @@ async def test_changes_that_nobody_asked_for_are_told(tmp_path: Path) -> None:
 
 
 class Crowded(ScriptedExecutor):
-    """Counts how many calls are going on at once."""
+    """Counts how many calls are going on at once. None ends before ``expected`` have met."""
 
     going = most = 0
+    expected = 1
+    met: asyncio.Event
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
         self.going += 1
         self.most = max(self.most, self.going)
-        await asyncio.sleep(0.01)
+        if self.going == self.expected:
+            self.met.set()
+        await self.met.wait()
+        await asyncio.sleep(0.01)  # whoever is one too many comes meanwhile
         self.going -= 1
         return await super().call(tool, arguments)
 
@@ -114,6 +119,7 @@ class Crowded(ScriptedExecutor):
 @pytest.mark.parametrize("at_once", [1, 2])
 async def test_no_more_than_allowed_at_once(tmp_path: Path, at_once: int) -> None:
     executor = Crowded(search_places=FOUND)
+    executor.expected, executor.met = at_once, asyncio.Event()
     working = RunDeps(
         await graph(WALKS),
         await finder(tmp_path),
