@@ -19,6 +19,7 @@ from typing import Any, Literal, TypeVar
 import orjson
 
 from domain.errors import StoreVersionError, UnavailableError
+from domain.sqlite_inserts import recognise_inserts
 from graph.backends.sqlite_errors import translated
 
 T = TypeVar("T")
@@ -143,6 +144,7 @@ class Database:
     def _connect(self, mode: Literal["rw", "rwc"]) -> sqlite3.Connection:
         # Only setup() may create the file: "rw" fails on a missing one where a plain open would leave an empty one.
         address = f"{self.path.absolute().as_uri()}?mode={mode}"
+        recognise_inserts()
         connection = sqlite3.connect(
             address, uri=True, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False
         )

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from domain.errors import FootpathError, UsageError
+from domain.sqlite_inserts import recognise_inserts
 from server.storage.failures import translated
 from server.storage.shielded import shielded
 
@@ -134,6 +135,7 @@ def engine_for(url: str, *, pooled: bool) -> AsyncEngine:
         raise UsageError("FOOTPATH_DATABASE_URL is no address of a database") from error
     given: dict[str, Any] = {} if pooled else {"poolclass": NullPool}
     if parsed.drivername == "sqlite+aiosqlite" and parsed.database not in (None, "", ":memory:"):
+        recognise_inserts()
         engine = create_async_engine(parsed, hide_parameters=True, **given)
         event.listen(engine.sync_engine, "connect", _prepare)
         event.listen(engine.sync_engine, "begin", _begin)
