@@ -35,6 +35,7 @@ class Connection:
         self._server = server
         self._password = password
         self._retry_seconds = retry_seconds
+        self._waited_in_vain = False
         self._driver: AsyncDriver | None = None
         self._bookmarks = AsyncGraphDatabase.bookmark_manager()
 
@@ -75,10 +76,13 @@ class Connection:
     async def _repeat(
         self, query: LiteralString, parameters: Mapping[str, Any] | None, mode: Literal["READ", "WRITE"]
     ) -> list[list[Any]]:
-        """The driver repeats transactions only; queries that failed in passing are repeated here, for as long."""
-        give_up = monotonic() + self._retry_seconds
+        """The driver repeats transactions only; queries that failed in passing are repeated here, for as long.
+
+        Where everything before was in vain for all that time, the first try is the last: a run that goes on without the store asks it several more times.
+        """
+        give_up = monotonic() + (0.0 if self._waited_in_vain else self._retry_seconds)
         delay = _FIRST_DELAY
-        async with self._explained():
+        async with self._explained(patient=True):
             while True:
                 try:
                     async with self._session(self._driver, mode) as session:
@@ -101,7 +105,7 @@ class Connection:
         Where the connection broke during the commit nobody knows which; the work is then done again, which must do
         nothing where the commit went through.
         """
-        async with self._explained():
+        async with self._explained(patient=True):
             for _ in range(_COMMITS - 1):
                 with suppress(IncompleteCommit):
                     return await self._transact(work)
@@ -137,11 +141,15 @@ class Connection:
         )
 
     @asynccontextmanager
-    async def _explained(self) -> AsyncGenerator[None]:
+    async def _explained(self, *, patient: bool = False) -> AsyncGenerator[None]:
+        """``patient``: what fails here was repeated for as long as it may be."""
         try:
             yield
         except (Neo4jError, DriverError, TimeoutError, ValueError) as error:
-            raise classify(error)(f"{self._server}: {explain(error, self._server)}").of("graph") from error
+            meaning = classify(error)
+            self._waited_in_vain = self._waited_in_vain or (patient and issubclass(meaning, StoreUnreachableError))
+            raise meaning(f"{self._server}: {explain(error, self._server)}").of("graph") from error
+        self._waited_in_vain = False
 
 
 _FAILURES = (
