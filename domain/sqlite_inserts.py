@@ -1,8 +1,8 @@
 """Python's SQLite module has to know an ``INSERT`` when it sees one, in every locale."""
 
 import locale
-import sqlite3
-from contextlib import closing, suppress
+import re
+from contextlib import suppress
 
 _SUBSTITUTES = ("C.UTF-8", "en_US.UTF-8", "C")
 """Locales of the C library in which ``I`` and ``i`` are one letter; the first that the machine has is taken."""
@@ -24,6 +24,5 @@ def recognise_inserts() -> None:
 
 
 def _knows_inserts() -> bool:
-    with closing(sqlite3.connect(":memory:")) as connection:
-        connection.execute("CREATE TABLE known (it)")
-        return connection.execute("INSERT INTO known VALUES (1)").rowcount == 1
+    """Whether the C library takes both spellings for one word; asking SQLite itself would block the loop of who opens a database."""
+    return re.fullmatch(b"insert", b"INSERT", re.IGNORECASE | re.LOCALE) is not None
