@@ -10,8 +10,7 @@ from neo4j import AsyncSession
 
 from domain.errors import StoreUnreachableError
 from domain.tool import FINISH, tool_id
-from graph.backends.bolt import Connection
-from graph.backends.bolt_errors import Server
+from graph.backends.bolt import Connection, Server
 from graph.backends.neo4j import Neo4jGraph
 from graph.backends.neo4j_solutions import Neo4jSolutions
 from graph.facts import GraphBatch

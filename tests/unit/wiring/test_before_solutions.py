@@ -13,7 +13,7 @@ from domain.errors import UnavailableError
 from domain.memory import EarlierMemory, Memory, read_memory
 from domain.program import ProgramPlan
 from domain.solution import Solution
-from graph.backends.memory_solutions import MemoryPatterns, MemorySolutions
+from graph.backends.memory import MemoryPatterns, MemorySolutions
 from graph.transfer.companion_stores import CompanionStores
 from graph.transfer.importing import check_export
 from retriever.backends.qdrant_connection import QdrantAddress
