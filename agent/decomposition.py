@@ -11,7 +11,7 @@ async def decompose(request: str, policy: Policy, earlier: tuple[AskedEarlier, .
     Raises:
         InvalidDecisionError: the policy's subtasks are not numbered in order, or wait for each other or for calls that were never made.
     """
-    decomposition = await policy.decompose(DecomposeQuestion(request, earlier))
+    decomposition = await policy.decide(DecomposeQuestion(request, earlier))
     made = {number for one in earlier for number, _, _ in one.steps}
     for number, one in enumerate(decomposition.subtasks, start=1):
         if (

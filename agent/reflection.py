@@ -74,7 +74,7 @@ class Reflector:
             reason=ended.reason,
             memory=told(state.trail),
         )
-        return path, await self._policy.reflect(question)
+        return path, await self._policy.decide(question)
 
     async def _value(self, path: Path) -> float:
         return (await self._expand(Frontier(path=path, offered=((),) * (len(path) + 1)))).value if path else 0.0

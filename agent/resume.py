@@ -324,7 +324,7 @@ class SplittingAsBefore(Delegating):
     async def decompose(self, question: DecomposeQuestion) -> Decomposition:
         if self._all_begun:
             return Decomposition(tuple(self._begun[number] for number in sorted(self._begun)), "as before")
-        made = await self._policy.decompose(question)
+        made = await self.pass_on(question)
         subtasks = {one.number: one for one in made.subtasks} | dict(self._begun)
         return Decomposition(tuple(subtasks[number] for number in sorted(subtasks)), made.reason)
 
@@ -361,21 +361,21 @@ class DecidingAsBefore(Delegating):
                 _
             ):  # a walk that has ended without a path may have done so because nothing was left to do: the policy knows
                 pass
-        return await self._policy.choose(situation)
+        return await self.pass_on(situation)
 
     async def whole_path(self, question: PathQuestion) -> WholePath:
         steps, unserved = self._line.whole_path() or ((), "")
         offered = [candidate.tool.id for candidate in question.candidates]
         if steps and all(tool in offered for tool in steps) and isinstance(first := self._line.next, StepChosen):
             return WholePath(tuple(offered.index(tool) for tool in steps), first.reason, unserved)
-        return await self._policy.whole_path(question)
+        return await self.pass_on(question)
 
     async def reflect(self, question: ReflectionQuestion) -> Reflection:
         match self._line.next:
             case ReflectionMade(verdict=verdict, reason=reason, first_wrong=first_wrong, noisy=noisy):
                 return Reflection(verdict, reason, first_wrong, noisy)
             case _:
-                return await self._policy.reflect(question)
+                return await self.pass_on(question)
 
     async def adopt(self, proposal: Proposal) -> Adoption:
         match self._line.next:
@@ -384,11 +384,11 @@ class DecidingAsBefore(Delegating):
             case CandidatesConsidered():
                 return Adoption(adopted=False, reason="it was not taken before")
             case _:
-                return await self._policy.adopt(proposal)
+                return await self.pass_on(proposal)
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         match self._line.next:
             case CallStarted(tool=tool, arguments=arguments, provenance=provenance) if tool == question.tool.id:
                 return Arguments(arguments, tuple(self._own(one) for one in provenance))
             case _:
-                return await self._policy.arguments(question)
+                return await self.pass_on(question)

@@ -21,7 +21,7 @@ from agent.offer.siblings import SearchedSiblings
 from agent.offer.tool_facts import Evidence, ReadOnce
 from agent.outcome import changed, finished, outcome_of
 from agent.plans.fixed_values import fixed_values, said_values
-from agent.policy.protocol import Results, told_notices
+from agent.policy.protocol import PhraseQuestion, Results, told_notices
 from agent.policy.subtasks import Subtask, whole
 from agent.program_answer import based_on, said
 from agent.programs import text_names
@@ -311,7 +311,7 @@ class _Run:
         if end is None:
             return turn.failure_message()
         if self._deps.phrase and end.verdict != "no" and end.answer:
-            words = await self._deps.policy.phrase(turn.subtask.description, end.answer)
+            words = await self._deps.policy.decide(PhraseQuestion(turn.subtask.description, end.answer))
             end = end.model_copy(update={"answer": words})
         return said(end)
 

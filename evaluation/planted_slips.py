@@ -140,7 +140,7 @@ class Slipping(Delegating):
 
     async def write(self, question: ProgramQuestion) -> WrittenProgram:
         """What the other policy writes, with a slip in it where it is this request's turn."""
-        written = await self._policy.write(question)
+        written = await self.pass_on(question)
         luck = random.Random(f"{self._seed} {question.request}")
         if question.attempts or self.planted or luck.random() >= self._rate or not _parses(written.text):
             return written

@@ -58,7 +58,7 @@ async def write(
         question = ProgramQuestion(
             request=sample.request, offer=offered.text, today=today, attempts=tuple(attempts), unknown=offered.unknown
         )
-        written = (await policy.write(question)).text
+        written = (await policy.decide(question)).text
         if not written:
             break
         checked = await check(written, offered.text, offered.docs, sandbox, {})

@@ -15,10 +15,12 @@ from agent.policy.protocol import (
     FieldsQuestion,
     Notice,
     PathQuestion,
+    PhraseQuestion,
     Situation,
     UnservedQuestion,
     WholePath,
 )
+from agent.policy.question import Decider
 from agent.policy.subtasks import DecomposeQuestion, Decomposition, whole
 from agent.programs.protocol import ProgramQuestion, WrittenProgram
 from agent.solutions.protocol import ChosenSolution, Filled, FillQuestion, SolutionQuestion
@@ -52,7 +54,7 @@ class _Worked:
     finished: bool = False
 
 
-class OfflinePolicy:
+class OfflinePolicy(Decider):
     """Made for one run, of which it keeps what it worked out, apart for each subtask: these may run side by side."""
 
     name = "offline"
@@ -140,9 +142,9 @@ class OfflinePolicy:
             return WrittenProgram(text)
         return await self._planning.work(written, question)
 
-    async def phrase(self, request: str, answer: str) -> str:  # noqa: ARG002  the protocol's
+    async def phrase(self, question: PhraseQuestion) -> str:
         """The answer as it stands."""
-        return answer
+        return question.answer
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         """Values from the part of the request that the tool was chosen for, from earlier results, and from defaults; where

@@ -192,13 +192,13 @@ async def _decisions(model: LangchainModel, report: ModelReport, prices: tuple[f
 
 async def _choose(policy: Policy) -> tuple[bool, bool]:
     sample = choice_sample()
-    choice = await policy.choose(sample)
+    choice = await policy.decide(sample)
     right = choice.index is not None and sample.candidates[choice.index].tool is FORECAST
     return choice.reason != "the model gave no valid move", right
 
 
 async def _arguments(policy: Policy) -> tuple[bool, bool]:
-    found = await policy.arguments(arguments_sample())
+    found = await policy.decide(arguments_sample())
     right = {"latitude": 59.31, "longitude": 13.82, "days": 3}
     return not found.missing, found.values == right
 

@@ -116,7 +116,7 @@ class _Trial:
         async with self._sandbox.session() as session:
             for number in range(1, _TEXTS + 1):
                 question = ProgramQuestion(self._sample.request, _OFFER, TODAY, attempts=tuple(self._attempts))
-                written = await self._policy.write(question)
+                written = await self._policy.decide(question)
                 if not written.text:
                     self.unwritten = written.why
                     return 0

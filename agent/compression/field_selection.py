@@ -47,7 +47,7 @@ class FieldChoices:
         fields = tuple(dict.fromkeys((*question.fields, *documented)))[:MAX_FIELDS]
         told, calls = len(policy.notices), policy.cost.model_calls
         try:
-            named = await policy.fields_to_keep(FieldsQuestion(question.tool, question.response, fields))
+            named = await policy.decide(FieldsQuestion(question.tool, question.response, fields))
         except FootpathError as error:
             _log.warning("no fields chosen for %s: %s", question.tool.id, error)
             return known or FieldChoice((), ())

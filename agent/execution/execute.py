@@ -174,7 +174,7 @@ async def _prepare(
     answer = Arguments({}, ())
     for _ in range(TRIES):
         question = ArgumentsQuestion(request, tool, earlier, later=tuple(tools[step:]), complaint=complaint)
-        previous, answer = answer, await policy.arguments(question)
+        previous, answer = answer, await policy.decide(question)
         if answer.missing:
             note = answer.why or f"No value was found for: {', '.join(answer.missing)}."
             return _not_called(tool, answer, "missing", note)

@@ -160,7 +160,7 @@ async def _scores(transcript: Transcript, store: Learns, policy: Policy | None) 
     docs = await store.get_tools({result.tool for result in (*done, *transcript.failed)})
     if any(result.tool not in docs for result in (*done, *transcript.failed)):
         return None
-    return await policy.score(
+    return await policy.decide(
         ScoreQuestion(
             request=transcript.request,
             answer=transcript.end.answer,

@@ -33,10 +33,12 @@ from agent.policy.protocol import (
     FieldsQuestion,
     Notice,
     PathQuestion,
+    PhraseQuestion,
     Situation,
     UnservedQuestion,
     WholePath,
 )
+from agent.policy.question import Decider
 from agent.policy.subtasks import DecomposeQuestion, Decomposition, whole
 from agent.programs.protocol import ProgramForm, ProgramQuestion, WrittenProgram
 from agent.solutions.protocol import ChosenSolution, Filled, FillQuestion, SolutionQuestion
@@ -57,7 +59,7 @@ class FieldsAnswer(BaseModel):
     numbers: list[int]
 
 
-class LlmPolicy:
+class LlmPolicy(Decider):
     """Made for one run; ``account``: shared with others of the same run. Raises ``ModelUnavailableError`` and ``BudgetExceededError``: who decides then is not its business."""
 
     name = "llm"
@@ -159,11 +161,11 @@ class LlmPolicy:
             messages += [Message("assistant", reply.text[:_SHOWN_BACK] or "…"), Message("user", _NO_PROGRAM)]
         return written
 
-    async def phrase(self, request: str, answer: str) -> str:
+    async def phrase(self, question: PhraseQuestion) -> str:
         """The model's words, where they hold no figure that neither the answer nor the request has."""
-        prompt = self._fence.message(*phrase_text(request, answer, self._fence))
+        prompt = self._fence.message(*phrase_text(question.request, question.answer, self._fence))
         reply = await self._ask.say("phrase", [await instructions("phrase"), prompt])
-        return phrased(reply, request, answer)
+        return phrased(reply, question.request, question.answer)
 
     async def score(self, question: ScoreQuestion) -> tuple[float, ...]:
         """The model's scores.

@@ -183,7 +183,7 @@ class PathPlanner:
         self._moves = 0
         planner = self._planner
         if self._deps.planner != "retrieve":  # which takes what was found, whatever is known of it
-            planner = remembering(planner, self._deps.policy.adopt, self._evidence.recalled, self._evidence.reader)
+            planner = remembering(planner, self._deps.policy.decide, self._evidence.recalled, self._evidence.reader)
         clauses = self._evidence.clauses
         with progress.spends("plan"):
             ended, state = await planner(
@@ -213,7 +213,7 @@ class PathPlanner:
         if self._moves > PATIENCE and self._progress.meter.may_reflect:
             return Choice("give_up", f"{PATIENCE} moves, and no end of the path")
         self._moves = min(self._moves, PATIENCE)
-        choice = await self._deps.policy.choose(situation)
+        choice = await self._deps.policy.decide(situation)
         only_given = len(situation.path) == len(self._context.given) > 0
         self._progress.done_already = choice.action == "finish" and only_given
         return choice

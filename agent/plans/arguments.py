@@ -30,7 +30,7 @@ class CarryingOut(Delegating):
         left = [name for name in required if name not in planned.values and name not in planned.missing]
         if planned.missing or not left:
             return planned
-        found = await self._policy.arguments(question)
+        found = await self.pass_on(question)
         values = {name: value for name, value in found.values.items() if name in left}
         return Arguments(
             planned.values | values,

@@ -60,7 +60,7 @@ class AskingBack(Delegating):
 
     async def choose(self, situation: Situation) -> Choice:
         """The policy's move; where it lacks a value for one that would serve, and its user tells it, that one."""
-        choice = await self._policy.choose(situation)
+        choice = await self.pass_on(situation)
         lacking = choice.lacking
         if lacking is None or not self._may_ask:
             return choice
@@ -73,7 +73,7 @@ class AskingBack(Delegating):
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         """The policy's values, with those that its user tells."""
-        found = await self._policy.arguments(question)
+        found = await self.pass_on(question)
         open_ones = [one for one in question.tool.parameters if one.name in found.missing]
         if not open_ones or not self._may_ask or not all(map(can_be_told, open_ones)):
             return found

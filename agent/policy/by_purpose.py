@@ -1,12 +1,16 @@
 """A policy of several: programs, answers and the fields of long responses may be other models' business than the rest."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import TypeVar
 
 from agent.policy.delegating import Delegating
-from agent.policy.protocol import FieldsQuestion, Policy
-from agent.programs.protocol import ProgramQuestion, WrittenProgram
+from agent.policy.protocol import Policy
+from agent.policy.question import Question
+from domain.model_service import Purpose
 from domain.plan import StepResult
 from domain.tool import ToolDoc
+
+T = TypeVar("T")
 
 
 class PolicyByPurpose(Delegating):
@@ -16,27 +20,23 @@ class PolicyByPurpose(Delegating):
 
     def __init__(self, decisions: Policy, programs: Policy, answers: Policy, responses: Policy) -> None:
         super().__init__(decisions)
-        self._programs, self._answers, self._responses = programs, answers, responses
-        for part in (programs, answers, responses):
+        self._by_purpose: Mapping[Purpose, Policy] = {
+            "programs": programs,
+            "answers": answers,
+            "responses": responses,
+        }
+        for part in self._by_purpose.values():
             part.notices = self.notices
 
     @property
     def writes(self) -> bool:
         """Whether it is worth asking for a program."""
-        return self._programs.writes
+        return self._by_purpose["programs"].writes
 
-    async def write(self, question: ProgramQuestion) -> WrittenProgram:
-        """A program."""
-        return await self._programs.write(question)
-
-    async def phrase(self, request: str, answer: str) -> str:
-        """An answer in other words."""
-        return await self._answers.phrase(request, answer)
+    async def decide(self, question: Question[T]) -> T:
+        """Have the policy for the question's purpose answer it."""
+        return await self._by_purpose.get(question.purpose, self._policy).decide(question)
 
     def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
         """An answer in words."""
-        return self._answers.answer(request, steps)
-
-    async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
-        """What is kept of long responses."""
-        return await self._responses.fields_to_keep(question)
+        return self._by_purpose["answers"].answer(request, steps)

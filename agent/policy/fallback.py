@@ -1,26 +1,12 @@
 """A policy that stands in for another whose model fails: a run always goes on, and says who decides."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from typing import Any, TypeVar, cast
 
 from agent.policy.circuit_breaker import Breaker
-from agent.policy.path_questions import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
-from agent.policy.protocol import (
-    Arguments,
-    ArgumentsQuestion,
-    Choice,
-    FieldsQuestion,
-    Notice,
-    PathQuestion,
-    Policy,
-    Situation,
-    UnservedQuestion,
-    WholePath,
-)
-from agent.policy.subtasks import DecomposeQuestion, Decomposition
-from agent.programs.protocol import ProgramQuestion, WrittenProgram
-from agent.solutions.protocol import ChosenSolution, Filled, FillQuestion, SolutionQuestion
+from agent.policy.protocol import Notice, Policy, UnservedQuestion
+from agent.policy.question import Question
 from agent.text import clean
 from domain.errors import BudgetExceededError, InvalidDecisionError, ModelUnavailableError
 from domain.plan import StepResult
@@ -55,68 +41,29 @@ class FallbackPolicy:
         """Whether the first policy does, and could so far."""
         return self._first.writes and not self._unwritten and not self._spent
 
-    async def decompose(self, question: DecomposeQuestion) -> Decomposition:
-        """The first policy's subtasks, else the second's."""
-        return await self._decided(lambda policy: policy.decompose(question))
-
-    async def reflect(self, question: ReflectionQuestion) -> Reflection:
-        """The first policy's judgement, else the second's."""
-        return await self._decided(lambda policy: policy.reflect(question))
-
-    async def choose(self, situation: Situation) -> Choice:
-        """The first policy's move, else the second's."""
-        return await self._decided(lambda policy: policy.choose(situation))
-
-    async def whole_path(self, question: PathQuestion) -> WholePath:
-        """The first policy's path, else the second's."""
-        return await self._decided(lambda policy: policy.whole_path(question))
-
-    async def adopt(self, proposal: Proposal) -> Adoption:
-        """The first policy's word, else the second's."""
-        return await self._decided(lambda policy: policy.adopt(proposal))
-
-    async def fill(self, question: FillQuestion) -> Filled:
-        """The first policy's word, else the second's."""
-        return await self._decided(lambda policy: policy.fill(question))
-
-    async def choose_solution(self, question: SolutionQuestion) -> ChosenSolution:
-        """The first policy's choice, else the second's."""
-        return await self._decided(lambda policy: policy.choose_solution(question))
-
-    async def write(self, question: ProgramQuestion) -> WrittenProgram:
-        """The first policy's program; no text, and why, where its model cannot be used."""
+    async def decide(self, question: Question[T]) -> T:
+        """Have the first policy answer; where it cannot, the second, unless the question says what it is answered without a model."""
         if self._may_ask():
             try:
-                written = await self._first.write(question)
+                answer = await self._first.decide(question)
             except ModelUnavailableError as error:
                 self._failed(error)
             except BudgetExceededError as error:
                 self._give_up(error)
+            except InvalidDecisionError:
+                self._worked()
             else:
                 self._worked()
-                return written
+                return answer
+        without = question.answer_without_model(self._reason)
+        if without is None:
+            return await self._second.decide(question)
         self._unwritten = True
-        return WrittenProgram("", f"no program was written: {self._reason}")
-
-    async def phrase(self, request: str, answer: str) -> str:
-        """The first policy's words, else the second's."""
-        return await self._decided(lambda policy: policy.phrase(request, answer))
-
-    async def score(self, question: ScoreQuestion) -> tuple[float, ...]:
-        """The first policy's scores, else the second's."""
-        return await self._decided(lambda policy: policy.score(question))
-
-    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
-        """The first policy's arguments, else the second's."""
-        return await self._decided(lambda policy: policy.arguments(question))
+        return without
 
     def unserved(self, question: UnservedQuestion) -> tuple[str, ...]:
         """The word of the policy that decides at the end."""
         return (self._second if self._standing_in else self._first).unserved(question)
-
-    async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
-        """The first policy's fields, else the second's; also where the first's are no use, which is not worth a word."""
-        return await self._decided(lambda policy: policy.fields_to_keep(question))
 
     async def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
         """The first policy's answer. Where it breaks off, what was said stays, and the second's whole answer follows after
@@ -143,21 +90,6 @@ class FallbackPolicy:
         async with aclosing(cast("Any", self._second.answer(request, steps))) as pieces:
             async for piece in pieces:
                 yield piece
-
-    async def _decided(self, decide: Callable[[Policy], Awaitable[T]]) -> T:
-        if self._may_ask():
-            try:
-                found = await decide(self._first)
-            except ModelUnavailableError as error:
-                self._failed(error)
-            except BudgetExceededError as error:
-                self._give_up(error)
-            except InvalidDecisionError:
-                self._worked()
-            else:
-                self._worked()
-                return found
-        return await decide(self._second)
 
     def _may_ask(self) -> bool:
         if self._spent:

@@ -1,47 +1,23 @@
-"""Every decision that a model takes during a run, with typed inputs and outputs (DESIGN section 4)."""
+"""The policy of a run, and what it is asked of steps and calls: each question with the type of its answer (:mod:`agent.policy.question`)."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import ClassVar, Literal, Protocol, TypeVar
 
 from agent.offer.candidates import Candidate, Follower, Kin
-from agent.policy.path_questions import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
-from agent.policy.subtasks import DecomposeQuestion, Decomposition
-from agent.programs.protocol import ProgramQuestion, WrittenProgram
-from agent.solutions.protocol import ChosenSolution, Filled, FillQuestion, SolutionQuestion
+from agent.policy.question import Decider, Question
 from agent.text import clean
 from domain.event import PolicyFellBack
 from domain.memory import Recalled
 from domain.model import JsonObject
+from domain.model_service import Purpose
 from domain.plan import Binding, StepResult
 from domain.tool import Parameter, ToolDoc, ToolId
 
+T = TypeVar("T")
+
 Results = Sequence[tuple[ToolDoc, StepResult]]
 """Tools that were called, each with what became of the call, in order."""
-
-
-@dataclass(frozen=True, slots=True)
-class Situation:
-    """What ``choose`` sees: the request, its clauses, the path so far, the candidates, and the moves made before, with their reasons.
-
-    ``path_relevance``: the relevance (one value per clause) of each tool in the path. ``best_relevance``: per clause, the best
-    that any tool found for the request reached: what "covered" is measured against. ``recalled``: paths that served requests like this one, the most alike first. ``followers``: what may come next but one, where several
-    steps may be named at once. ``results``: of the steps of the path, where they are called as they are chosen; None: only planned.
-    ``kin``: of the tools that were found, where paths went through few of them; empty otherwise.
-    """
-
-    request: str
-    clauses: tuple[str, ...]
-    path: tuple[ToolDoc, ...]
-    path_relevance: tuple[tuple[float, ...], ...]
-    best_relevance: tuple[float, ...]
-    candidates: tuple[Candidate, ...]
-    finish_weight: float
-    memory: tuple[str, ...] = ()
-    recalled: tuple[Recalled, ...] = ()
-    followers: tuple[Follower, ...] = ()
-    kin: Mapping[ToolId, Kin] = field(default_factory=dict[ToolId, Kin])
-    results: Results | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +49,45 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class PathQuestion:
+class Situation(Question[Choice]):
+    """What ``choose`` sees: the request, its clauses, the path so far, the candidates, and the moves made before, with their reasons.
+
+    ``path_relevance``: the relevance (one value per clause) of each tool in the path. ``best_relevance``: per clause, the best
+    that any tool found for the request reached: what "covered" is measured against. ``recalled``: paths that served requests like this one, the most alike first. ``followers``: what may come next but one, where several
+    steps may be named at once. ``results``: of the steps of the path, where they are called as they are chosen; None: only planned.
+    ``kin``: of the tools that were found, where paths went through few of them; empty otherwise.
+    """
+
+    request: str
+    clauses: tuple[str, ...]
+    path: tuple[ToolDoc, ...]
+    path_relevance: tuple[tuple[float, ...], ...]
+    best_relevance: tuple[float, ...]
+    candidates: tuple[Candidate, ...]
+    finish_weight: float
+    memory: tuple[str, ...] = ()
+    recalled: tuple[Recalled, ...] = ()
+    followers: tuple[Follower, ...] = ()
+    kin: Mapping[ToolId, Kin] = field(default_factory=dict[ToolId, Kin])
+    results: Results | None = None
+
+    async def put_to(self, decider: Decider) -> Choice:
+        return await decider.choose(self)
+
+
+@dataclass(frozen=True, slots=True)
+class WholePath:
+    """The places in ``candidates`` of the tools to call, in order and each once; empty where none of them serves. ``unserved``: what of
+    the request they leave undone.
+    """
+
+    steps: tuple[int, ...]
+    reason: str
+    unserved: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PathQuestion(Question[WholePath]):
     """What ``whole_path`` sees: all tools at once. ``path``: what stands already and is gone on from; ``longest``: tools that may be
     added; ``reasoned``: each step is to be justified before it is named.
     """
@@ -88,16 +102,8 @@ class PathQuestion:
     reasoned: bool = False
     memory: tuple[str, ...] = ()
 
-
-@dataclass(frozen=True, slots=True)
-class WholePath:
-    """The places in ``candidates`` of the tools to call, in order and each once; empty where none of them serves. ``unserved``: what of
-    the request they leave undone.
-    """
-
-    steps: tuple[int, ...]
-    reason: str
-    unserved: str = ""
+    async def put_to(self, decider: Decider) -> WholePath:
+        return await decider.whole_path(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +121,7 @@ class Arguments:
 
 
 @dataclass(frozen=True, slots=True)
-class ArgumentsQuestion:
+class ArgumentsQuestion(Question[Arguments]):
     """What ``arguments`` sees. ``earlier``: the executed steps with their tools; ``complaint``: why the last try was refused."""
 
     request: str
@@ -124,16 +130,37 @@ class ArgumentsQuestion:
     later: tuple[ToolDoc, ...] = ()
     complaint: str = ""
 
+    async def put_to(self, decider: Decider) -> Arguments:
+        return await decider.arguments(self)
+
 
 @dataclass(frozen=True, slots=True)
-class FieldsQuestion:
+class PhraseQuestion(Question[str]):
+    """What ``phrase`` sees: what a program computed, and the request that asks for it."""
+
+    purpose: ClassVar[Purpose] = "answers"
+
+    request: str
+    answer: str
+
+    async def put_to(self, decider: Decider) -> str:
+        return await decider.phrase(self)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldsQuestion(Question[tuple[str, ...]]):
     """What ``fields_to_keep`` sees. ``response``: an example of the tool's long responses; ``fields``: all its fields by path
     (``items[].name``), in order.
     """
 
+    purpose: ClassVar[Purpose] = "responses"
+
     tool: ToolDoc
     response: str
     fields: tuple[str, ...]
+
+    async def put_to(self, decider: Decider) -> tuple[str, ...]:
+        return await decider.fields_to_keep(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +196,11 @@ class Cost:
 
 
 class Policy(Protocol):
-    """One object per run; ``cost`` is what this run used. ``notices`` are taken out and told by the run after each decision."""
+    """One object per run; ``cost`` is what this run used. ``notices`` are taken out and told by the run after each decision.
+
+    All that is decided goes through ``decide``. Two methods stand beside it: ``answer`` gives a stream, of which some may be out when it breaks off,
+    and ``unserved`` is looked up without waiting, since no model is asked any more.
+    """
 
     name: str
     cost: Cost
@@ -180,63 +211,16 @@ class Policy(Protocol):
         """Whether it is worth asking for a program."""
         ...
 
-    async def decompose(self, question: DecomposeQuestion) -> Decomposition:
-        """The subtasks of a request; once per run."""
-        ...
-
-    async def choose(self, situation: Situation) -> Choice:
-        """The next move of the walk."""
-        ...
-
-    async def reflect(self, question: ReflectionQuestion) -> Reflection:
-        """What a walk that has ended is worth, and where to go on if it is not good enough."""
-        ...
-
-    async def whole_path(self, question: PathQuestion) -> WholePath:
-        """All steps in one decision."""
-        ...
-
-    async def adopt(self, proposal: Proposal) -> Adoption:
-        """Whether to take a remembered path whole, in one decision."""
-        ...
-
-    async def fill(self, question: FillQuestion) -> Filled:
-        """Whether a solution that is near a request serves it, and with which values."""
-        ...
-
-    async def choose_solution(self, question: SolutionQuestion) -> ChosenSolution:
-        """Which of the library's solutions a program for the request is written after; none where none fits."""
-        ...
-
-    async def write(self, question: ProgramQuestion) -> WrittenProgram:
-        """A program for the request, or the next cell of one; without a text where none was written."""
-        ...
-
-    async def phrase(self, request: str, answer: str) -> str:
-        """What a program computed, said as the request asks for it; as it stands where nobody can say it better."""
-        ...
-
-    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
-        """Arguments for one call."""
+    async def decide(self, question: Question[T]) -> T:
+        """Answer a question."""
         ...
 
     def unserved(self, question: UnservedQuestion) -> tuple[str, ...]:
         """Changes that the request orders and no call made, where the policy can tell by itself: no model is asked any more."""
         ...
 
-    async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
-        """The fields of a long response that are worth showing, out of ``question.fields``, the most telling first.
-
-        It depends on the tool alone, not on the request, so that the answer can be kept per tool (thesis 4.3.3.3).
-        """
-        ...
-
     def answer(self, request: str, steps: Results) -> AsyncIterator[str]:
         """The answer, streamed; it names the calls it rests on."""
-        ...
-
-    async def score(self, question: ScoreQuestion) -> tuple[float, ...]:
-        """What each step was worth to the run, in [-1, 1]: one number for each of ``steps``, then of ``failed`` (thesis 3.4.2)."""
         ...
 
 

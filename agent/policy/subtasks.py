@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from agent.policy.question import Decider, Question
 from agent.text import clean
 from domain.event import SubtaskStarted
 from domain.plan import StepResult
@@ -17,14 +18,6 @@ class AskedEarlier:
 
     request: str
     steps: tuple[tuple[int, ToolDoc, StepResult], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class DecomposeQuestion:
-    """What ``decompose`` sees: the request. ``earlier``: what was asked before, the oldest first."""
-
-    request: str
-    earlier: tuple[AskedEarlier, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +73,17 @@ class Decomposition:
 
     subtasks: tuple[Subtask, ...]
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class DecomposeQuestion(Question[Decomposition]):
+    """What ``decompose`` sees: the request. ``earlier``: what was asked before, the oldest first."""
+
+    request: str
+    earlier: tuple[AskedEarlier, ...] = ()
+
+    async def put_to(self, decider: Decider) -> Decomposition:
+        return await decider.decompose(self)
 
 
 def whole(request: str, reason: str, queries: tuple[str, ...] = ()) -> Decomposition:

@@ -35,7 +35,7 @@ class OpenValues:
         complaint, made, found = "", known, known
         for _ in range(TRIES):
             question = ArgumentsQuestion(self.request, tool, (*self.given, *earlier), complaint=complaint)
-            found = await self.policy.arguments(question)
+            found = await self.policy.decide(question)
             before, made = made, _together(tool, known, found, left)
             if made.missing or (complaint and made.values == before.values):
                 break

@@ -3,14 +3,16 @@
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import ClassVar, Literal, Protocol
 
 from pydantic.types import JsonValue
 
+from agent.policy.question import Decider, Question
 from agent.programs.known import NOTHING, Known
 from agent.programs.offer_text import OfferText
 from domain.event import QuestionAnswered
 from domain.model import JsonObject
+from domain.model_service import Purpose
 from domain.tool import ToolDoc
 
 ProgramForm = Literal["code", "grammar"]
@@ -39,7 +41,15 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class ProgramQuestion:
+class WrittenProgram:
+    """``text`` empty: nothing that can be run was written; ``why``: then what was said instead, fit to be shown."""
+
+    text: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramQuestion(Question[WrittenProgram]):
     """What the author of a program sees. ``offer``: the functions it may call. ``today``: the date, as ``2026-11-23``.
 
     ``earlier``: what is shown of the results of earlier requests, which the program finds as ``earlier``; empty where there are none. ``goes_on``: whether it finds any there. ``attempts``: the oldest first.
@@ -47,6 +57,8 @@ class ProgramQuestion:
     ``known``: how such requests were served.
     ``docs``: the documents of the offered functions, by their names. ``of_path``: these are the steps of a path that was found for the request.
     """
+
+    purpose: ClassVar[Purpose] = "programs"
 
     request: str
     offer: OfferText
@@ -62,13 +74,12 @@ class ProgramQuestion:
     files: str = ""
     file_names: tuple[str, ...] = ()
 
+    async def put_to(self, decider: Decider) -> WrittenProgram:
+        return await decider.write(self)
 
-@dataclass(frozen=True, slots=True)
-class WrittenProgram:
-    """``text`` empty: nothing that can be run was written; ``why``: then what was said instead, fit to be shown."""
-
-    text: str
-    why: str = ""
+    def answer_without_model(self, reason: str) -> WrittenProgram:
+        """No program: rules do not go on with what a model has begun to write, and the run plans a path instead."""
+        return WrittenProgram("", f"no program was written: {reason}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -233,7 +233,7 @@ class Serving:
             return "", ""
         answers = [one for one in self._calling.asking.answered if not one.unanswered]
         question = self._asked.question(self._functions, self._attempts, answers)
-        written = await self._deps.policy.write(question)
+        written = await self._deps.policy.decide(question)
         self._progress.meter.decisions += bool(written.text)
         return written.text, written.why
 

@@ -21,8 +21,8 @@ def walk_deps(
     """``results``: of the steps that were called so far. ``expand``: makes the nodes; by default one that knows of nothing done before."""
     return SearchDeps(
         expand=expand or Expander(request, evidence, settings),
-        choose=policy.choose,
-        whole_path=policy.whole_path,
+        choose=policy.decide,
+        whole_path=policy.decide,
         followers=Followers(request, evidence),
         several=settings.several,
         results=results,

@@ -79,7 +79,7 @@ async def _choice(
     names = tuple(name for name, _ in tool_names(offered))
     changing = await _changing(near, evidence)
     question = SolutionQuestion(asked.request, near, names, asked.today, asked.earlier.text, changing)
-    choice = await deps.policy.choose_solution(question)
+    choice = await deps.policy.decide(question)
     if choice.place is None:
         return NoSolution(shown=len(near), path=choice.path, reason=choice.reason), None
     one = near[choice.place]

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from agent.policy.question import Decider, Question
 from domain.model import JsonObject
 from domain.solution import Solution
 from domain.tool import ToolId
@@ -67,20 +68,6 @@ class Solutions(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class FillQuestion:
-    """One small question: does a solution serve a request, and with which values? ``known``: values that are plain already.
-
-    ``pattern``: what the solution serves, its inputs in braces. ``inputs``: their JSON Schemas.
-    """
-
-    request: str
-    pattern: str
-    inputs: Mapping[str, JsonObject]
-    today: str
-    known: JsonObject
-
-
-@dataclass(frozen=True, slots=True)
 class Filled:
     """``fits`` false: the solution does not serve the request. ``values``: of its inputs; those that are not there were not found. ``why``: in a sentence.
 
@@ -94,7 +81,33 @@ class Filled:
 
 
 @dataclass(frozen=True, slots=True)
-class SolutionQuestion:
+class FillQuestion(Question[Filled]):
+    """One small question: does a solution serve a request, and with which values? ``known``: values that are plain already.
+
+    ``pattern``: what the solution serves, its inputs in braces. ``inputs``: their JSON Schemas.
+    """
+
+    request: str
+    pattern: str
+    inputs: Mapping[str, JsonObject]
+    today: str
+    known: JsonObject
+
+    async def put_to(self, decider: Decider) -> Filled:
+        return await decider.fill(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenSolution:
+    """``place``: in ``solutions``; None where none of them fits. ``path``: then the functions to call, in order, or nothing."""
+
+    place: int | None
+    path: tuple[str, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SolutionQuestion(Question[ChosenSolution]):
     """SoAy's first question: which solution serves the request? ``solutions``: the library's nearest, best first.
 
     ``functions``: names of the functions on offer, of which an author may put together a path of its own where none fits. ``earlier``: what the
@@ -108,11 +121,5 @@ class SolutionQuestion:
     earlier: str = ""
     changing: frozenset[ToolId] = frozenset()
 
-
-@dataclass(frozen=True, slots=True)
-class ChosenSolution:
-    """``place``: in ``solutions``; None where none of them fits. ``path``: then the functions to call, in order, or nothing."""
-
-    place: int | None
-    path: tuple[str, ...] = ()
-    reason: str = ""
+    async def put_to(self, decider: Decider) -> ChosenSolution:
+        return await decider.choose_solution(self)

@@ -119,7 +119,7 @@ def worth_asking(near: Sequence[NearSolution]) -> bool:
 async def _after_asking(asked: Asked, one: NearSolution, deps: RunDeps, meter: Meter) -> SolutionTaken | None:
     """What the policy says of the nearest."""
     inputs = one.solution.plan.inputs
-    filled = await deps.policy.fill(FillQuestion(asked.request, one.pattern, inputs, asked.today, {}))
+    filled = await deps.policy.decide(FillQuestion(asked.request, one.pattern, inputs, asked.today, {}))
     meter.decisions += 1
     values = _fitting(inputs, {name: value for name, value in filled.values.items() if name in inputs})
     if not filled.fits or values is None or unaccounted(asked.request, one.pattern, values):

@@ -84,7 +84,7 @@ async def test_a_run_that_has_taken_its_time_plans_no_more(tmp_path: Path) -> No
     store = await indexed_store(tmp_path / "store", [CONVERT])
     async with open_container(Settings(store=store, planning_seconds=1e-9)) as container:
         policy = container.policy("offline", owner="ada")
-        told = await policy.write(question(2))
+        told = await policy.decide(question(2))
         assert (told.text, "FOOTPATH_PLANNING_SECONDS" in told.why) == ("", True)
 
 

@@ -42,11 +42,11 @@ def candidate(tool: ToolDoc, relevance: float = 0.6) -> Candidate:
 
 class PolicyContract:
     async def test_what_asks_one_thing_is_not_split(self, policy: Policy) -> None:
-        found = await policy.decompose(DecomposeQuestion(REQUEST))
+        found = await policy.decide(DecomposeQuestion(REQUEST))
         assert [(one.number, one.description, one.depends_on) for one in found.subtasks] == [(1, REQUEST, ())]
 
     async def test_subtasks_are_in_order(self, policy: Policy) -> None:
-        found = await policy.decompose(DecomposeQuestion(TWO))
+        found = await policy.decide(DecomposeQuestion(TWO))
         assert found.reason
         assert [one.number for one in found.subtasks] == list(range(1, len(found.subtasks) + 1))
         for one in found.subtasks:
@@ -63,7 +63,7 @@ class PolicyContract:
         ids=["good", "lacks", "nothing", "left", "changes", "cut", "cut at once"],
     )  # fmt: skip
     async def test_a_judgement_names_what_is_there(self, policy: Policy, question: ReflectionQuestion) -> None:
-        found = await policy.reflect(question)
+        found = await policy.decide(question)
         assert found.reason
         assert (found.first_wrong is not None) == (found.verdict == "partial")
         assert found.first_wrong is None or (question.path and 1 <= found.first_wrong <= len(question.path) + 1)
@@ -73,30 +73,30 @@ class PolicyContract:
 
     async def test_a_choice_is_on_offer(self, policy: Policy) -> None:
         offered = situation(candidate(GEOCODE), candidate(BOOKS, 0.3))
-        choice = await policy.choose(offered)
+        choice = await policy.decide(offered)
         assert choice.reason
         assert choice.action in ("advance", "give_up")
         assert (choice.index in (0, 1)) == (choice.action == "advance")
 
     async def test_with_nothing_on_offer_it_ends_or_goes_back(self, policy: Policy) -> None:
-        choice = await policy.choose(situation(path=(GEOCODE,)))
+        choice = await policy.decide(situation(path=(GEOCODE,)))
         assert choice.action in ("finish", "backtrack", "give_up")
         assert choice.index is None
 
     async def test_every_value_has_an_origin_and_what_has_none_is_missing(self, policy: Policy) -> None:
         for tool, earlier in ((GEOCODE, ()), (NEW_WEATHER, ((GEOCODE, PLACES),)), (NEW_WEATHER, ())):
-            found = await policy.arguments(ArgumentsQuestion(REQUEST, tool, earlier))
+            found = await policy.decide(ArgumentsQuestion(REQUEST, tool, earlier))
             assert {binding.parameter for binding in found.provenance} == set(found.values)
             assert {p.name for p in tool.required} == set(found.values) | set(found.missing)
             assert not set(found.values) & set(found.missing)
 
     async def test_a_tool_without_parameters_needs_nothing(self, policy: Policy) -> None:
-        found = await policy.arguments(ArgumentsQuestion(REQUEST, GEOCODE.model_copy(update={"parameters": ()}), ()))
+        found = await policy.decide(ArgumentsQuestion(REQUEST, GEOCODE.model_copy(update={"parameters": ()}), ()))
         assert (found.values, found.provenance, found.missing) == ({}, (), ())
 
     async def test_the_fields_to_keep_are_fields_of_the_response(self, policy: Policy) -> None:
         fields = ("results[].city", "results[].latitude", "results[].longitude", "results[].population")
-        kept = await policy.fields_to_keep(FieldsQuestion(GEOCODE, FOUND, fields))
+        kept = await policy.decide(FieldsQuestion(GEOCODE, FOUND, fields))
         assert kept
         assert set(kept) <= set(fields)
         assert len(set(kept)) == len(kept)
@@ -108,7 +108,7 @@ class PolicyContract:
 
     async def test_what_it_cost_is_counted_and_notices_are_whole(self, policy: Policy) -> None:
         before = policy.cost.model_calls
-        await policy.choose(situation(candidate(GEOCODE)))
+        await policy.decide(situation(candidate(GEOCODE)))
         assert policy.cost.model_calls >= before
         assert sum(policy.cost.by_purpose.values()) == policy.cost.model_calls
         assert all(notice.policy and notice.to and notice.reason for notice in policy.notices)

@@ -66,11 +66,11 @@ class TestOffline(PolicyContract):
 
     async def test_nothing_is_changed_that_the_request_does_not_ask_for(self, policy: Policy) -> None:
         tempting = replace(candidate(REMOVE, 0.9), weight=1.0, availability=1.0)
-        choice = await policy.choose(situation(tempting))
+        choice = await policy.decide(situation(tempting))
         assert choice.action == "give_up"
 
     async def test_nothing_is_invented(self, policy: Policy) -> None:
-        found = await policy.arguments(ArgumentsQuestion(REQUEST, NEW_WEATHER, ()))
+        found = await policy.decide(ArgumentsQuestion(REQUEST, NEW_WEATHER, ()))
         assert found.values == {}
         assert found.missing == ("latitude", "longitude")
 

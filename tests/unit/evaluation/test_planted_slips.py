@@ -61,7 +61,7 @@ async def test_one_request_of_five_gets_a_slip_the_same_ones_in_any_order() -> N
         found: set[str] = set()
         for one in order:
             policy = Slipping(Writer(), 0.2, seed, [kind for kind in KINDS if kind != "prose around"])
-            if (await policy.write(question(one))).text != f"# {one}\n{RIGHT}":
+            if (await policy.decide(question(one))).text != f"# {one}\n{RIGHT}":
                 found.add(one)
             assert len(policy.planted) == (one in found)
         return found
@@ -74,18 +74,18 @@ async def test_one_request_of_five_gets_a_slip_the_same_ones_in_any_order() -> N
 
 async def test_what_is_written_after_a_slip_is_left_alone() -> None:
     policy = Slipping(Writer(), 1.0)
-    assert (await policy.write(question("x", attempts=(Attempt("1", "wrong"),)))).text == f"# x\n{RIGHT}"
+    assert (await policy.decide(question("x", attempts=(Attempt("1", "wrong"),)))).text == f"# x\n{RIGHT}"
     assert policy.planted == []
 
 
 async def test_a_run_gets_one_slip_however_many_subtasks_it_has() -> None:
     policy = Slipping(Writer(), 1.0, kinds=["wrong function"])
-    assert (await policy.write(question("x"))).text != f"# x\n{RIGHT}"
-    assert (await policy.write(question("y"))).text == f"# y\n{RIGHT}"
+    assert (await policy.decide(question("x"))).text != f"# x\n{RIGHT}"
+    assert (await policy.decide(question("y"))).text == f"# y\n{RIGHT}"
     assert policy.planted == ["wrong function"]
 
 
 async def test_prose_around_a_program_is_read_past() -> None:
     policy = Slipping(Writer(), 1.0, kinds=["prose around"])
-    assert (await policy.write(question("x"))).text == f"# x\n{RIGHT}"
+    assert (await policy.decide(question("x"))).text == f"# x\n{RIGHT}"
     assert policy.planted == ["prose around"]

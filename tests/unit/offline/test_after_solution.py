@@ -19,7 +19,7 @@ QUESTION = ProgramQuestion(
 
 
 async def test_its_inputs_are_what_the_request_says() -> None:
-    written = await OfflinePolicy().write(QUESTION)
+    written = await OfflinePolicy().decide(QUESTION)
     assert written.text.splitlines()[0] in ('title = "Dune Messiah"', "title = 'Dune Messiah'")
     assert written.text.endswith(AUTHOR.text)
 
@@ -31,4 +31,4 @@ async def test_only_where_the_request_asks_the_same_and_it_was_not_tried() -> No
         replace(QUESTION, known=Known((AUTHOR,))),
         replace(QUESTION, attempts=(Attempt("x", "it broke off"),)),
     ):
-        assert AUTHOR.text not in (await policy.write(other)).text
+        assert AUTHOR.text not in (await policy.decide(other)).text

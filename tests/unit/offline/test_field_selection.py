@@ -12,7 +12,7 @@ from offline.policy import OfflinePolicy
 async def kept(api: str, description: str, response: JsonValue) -> tuple[str, ...]:
     tool = ToolDoc(id=tool_id("c", "t", api), category="c", toolset="t", api=api, function=api, description=description)
     question = FieldsQuestion(tool, orjson.dumps(response).decode(), fields_of(response))
-    return await OfflinePolicy().fields_to_keep(question)
+    return await OfflinePolicy().decide(question)
 
 
 async def test_a_ranking_without_addresses_and_pictures() -> None:

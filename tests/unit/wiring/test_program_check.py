@@ -93,9 +93,9 @@ async def test_runs_ask_for_the_form_that_was_found_out(tmp_path: Path) -> None:
         chosen = read_settings(store=tmp_path / "store", model_url=server.url, model_name="rules")
         await asyncio.to_thread(keep_form, chosen, "grammar")
         async with open_container(chosen, create=True) as container:
-            assert "population" in (await container.policy("llm").write(question)).text
+            assert "population" in (await container.policy("llm").decide(question)).text
         async with open_container(chosen.model_copy(update={"program_form": "code"}), create=True) as container:
-            await container.policy("llm").write(question)
+            await container.policy("llm").decide(question)
     assert brain.asked == ["program_grammar", "program"]
 
 

@@ -35,7 +35,7 @@ CHANGES = "Tables/create_reservation (CHANGES SOMETHING): Reserve a table at a r
 async def test_a_move_to_it_is_offered_and_taken(request_text: str) -> None:
     model = Told(choice("advance", 2))
     given = replace(situation(candidate(GEOCODE), candidate(BOOK_TABLE)), request=request_text)
-    found = await LlmPolicy(model).choose(given)
+    found = await LlmPolicy(model).decide(given)
     assert (found.action, found.index) == ("advance", 1)
     assert f"2. {CHANGES}" in model.heard[0][1].text
     assert "A tool that changes something is taken where the request asks for that change" in model.heard[0][0].text
@@ -46,11 +46,11 @@ async def test_so_it_is_in_a_whole_path_and_as_a_start_tool(request_text: str) -
     model = Told(json.dumps({"reason": "so", "numbers": [1]}), json.dumps({"reason": "so", "verdict": "success"}))
     policy, one = LlmPolicy(model), candidate(BOOK_TABLE)
     path = PathQuestion(request_text, (request_text,), (), (), (0.7,), (one,), longest=3)
-    assert (await policy.whole_path(path)).steps == (0,)
+    assert (await policy.decide(path)).steps == (0,)
     judged = ReflectionQuestion(
         request_text, (request_text,), (), (BOOK_TABLE,), ((0.7,),), (one,), "finished", "all is served"
     )
-    assert (await policy.reflect(judged)).verdict == "success"
+    assert (await policy.decide(judged)).verdict == "success"
     assert all(f"1. {CHANGES}" in heard[1].text for heard in model.heard)
 
 
@@ -58,7 +58,7 @@ async def test_what_follows_goes_by_the_number_it_comes_behind() -> None:
     behind = Follower(1, Candidate(BOOK_TABLE, 0.5, None, (0.6,), "graph"))
     model = Told(json.dumps({"reason": "so", "action": "advance", "number": 2, "then": [3], "done": True}))
     given = replace(situation(candidate(CANCEL), candidate(GEOCODE)), followers=(behind,))
-    found = await LlmPolicy(model).choose(given)
+    found = await LlmPolicy(model).decide(given)
     assert (found.index, found.then, found.last) == (1, (BOOK_TABLE.id,), True)
     shown = model.heard[0][1].text
     assert "1. Tables/cancelReservation (MAY CHANGE SOMETHING): " in shown
@@ -68,6 +68,6 @@ async def test_what_follows_goes_by_the_number_it_comes_behind() -> None:
 async def test_where_there_is_nothing_the_model_is_not_asked() -> None:
     model = Told()
     policy = LlmPolicy(model)
-    assert (await policy.choose(situation())).action == "give_up"
-    assert (await policy.whole_path(PathQuestion("x", ("x",), (), (), (0.7,), (), longest=3))).steps == ()
+    assert (await policy.decide(situation())).action == "give_up"
+    assert (await policy.decide(PathQuestion("x", ("x",), (), (), (0.7,), (), longest=3))).steps == ()
     assert model.heard == []

@@ -35,7 +35,7 @@ def scores(*values: object) -> str:
 async def test_the_model_says_whether_a_path_is_taken(adopted: bool) -> None:
     model = Told(json.dumps({"reason": "same question", "adopted": adopted}))
     policy = LlmPolicy(model)
-    found = await policy.adopt(proposal(GEOCODE, OLD_WEATHER))
+    found = await policy.decide(proposal(GEOCODE, OLD_WEATHER))
     assert (found.adopted, found.reason) == (adopted, "same question")
     shown = model.heard[0][1].text
     assert "What is the weather in Paris?" in shown
@@ -48,7 +48,7 @@ async def test_the_model_says_whether_a_path_is_taken(adopted: bool) -> None:
 
 async def test_a_path_that_changes_something_is_shown_as_such_and_the_model_decides() -> None:
     model = Told(json.dumps({"reason": "it asks for the same", "adopted": True}))
-    assert (await LlmPolicy(model).adopt(proposal(BOOKS, REMOVE))).adopted
+    assert (await LlmPolicy(model).decide(proposal(BOOKS, REMOVE))).adopted
     shown = model.heard[0][1].text
     assert "1. Books Set/search_books: " in shown
     assert "2. Books Set/delete_book (CHANGES SOMETHING): " in shown
@@ -56,13 +56,13 @@ async def test_a_path_that_changes_something_is_shown_as_such_and_the_model_deci
 
 async def test_no_valid_word_on_a_path_is_a_no() -> None:
     model = Told("perhaps", "{}")
-    found = await LlmPolicy(model).adopt(proposal(GEOCODE))
+    found = await LlmPolicy(model).decide(proposal(GEOCODE))
     assert (found.adopted, len(model.heard)) == (False, 2)
 
 
 async def test_scores_are_the_model_s_own_one_a_step() -> None:
     model = Told(scores(0.5, -1))
-    assert await LlmPolicy(model).score(question()) == (0.5, -1.0)
+    assert await LlmPolicy(model).decide(question()) == (0.5, -1.0)
     shown = model.heard[0][1].text
     assert "It is mild." in shown
     assert "From step 2 on they were given up on the way." in shown
@@ -80,7 +80,7 @@ async def test_scores_are_the_model_s_own_one_a_step() -> None:
 )
 async def test_scores_that_cannot_be_used_are_told_back_once(said: str, complaint: str) -> None:
     model = Told(said, scores(1, 0))
-    assert await LlmPolicy(model).score(question()) == (1.0, 0.0)
+    assert await LlmPolicy(model).decide(question()) == (1.0, 0.0)
     assert complaint in model.heard[1][-1].text
     with pytest.raises(InvalidDecisionError, match="scores"):
-        await LlmPolicy(Told(said, said)).score(question())
+        await LlmPolicy(Told(said, said)).decide(question())

@@ -22,7 +22,7 @@ def question(*attempts: Attempt) -> ProgramQuestion:
 async def test_a_sentence_is_asked_for_under_its_schema_and_compiled() -> None:
     model = Told(f"Sure!\n```json\n{json.dumps(GOOD)}\n```")
     policy = LlmPolicy(model, form="grammar")
-    written = await policy.write(question())
+    written = await policy.decide(question())
     assert written.text.startswith("class_ = await getPerson(id='p3')\n")
     assert policy.cost.by_purpose == {"program_grammar": 1}
     (form,) = model.forms
@@ -33,23 +33,23 @@ async def test_a_sentence_is_asked_for_under_its_schema_and_compiled() -> None:
 
 async def test_what_does_not_compile_is_told_back_once() -> None:
     model = Told(json.dumps(WRONG), json.dumps(GOOD))
-    written = await LlmPolicy(model, form="grammar").write(question())
+    written = await LlmPolicy(model, form="grammar").decide(question())
     assert written.text
     assert "class has no field 'naem': it has id, name, cited" in model.heard[1][-1].text
 
 
 async def test_twice_nothing_is_said_why() -> None:
-    written = await LlmPolicy(Told(json.dumps(WRONG), json.dumps(WRONG)), form="grammar").write(question())
+    written = await LlmPolicy(Told(json.dumps(WRONG), json.dumps(WRONG)), form="grammar").decide(question())
     assert written.text == ""
     assert "no field 'naem'" in written.why
-    assert (await LlmPolicy(Told("No.", "No."), form="grammar").write(question())).text == ""
+    assert (await LlmPolicy(Told("No.", "No."), form="grammar").decide(question())).text == ""
 
 
 async def test_on_a_repair_it_sees_its_own_sentence_and_what_that_became() -> None:
     model = Told(json.dumps(GOOD), json.dumps(GOOD))
     policy = LlmPolicy(model, form="grammar")
-    first = await policy.write(question())
-    await policy.write(
+    first = await policy.decide(question())
+    await policy.decide(
         question(Attempt(first.text, "KeyError: 'born' (line 1)"), Attempt("x = 1", "of another author"))
     )
     said = [message.text for message in model.heard[1][2:]]
@@ -63,5 +63,5 @@ async def test_names_of_cells_that_stand_can_be_used() -> None:
     more = {**GOOD, "steps": [], "answer": "{found.total} of them"}
     model = Told(json.dumps(more))
     standing = Attempt("found = await papers(id='p1')\nlook(found)", "{'total': int}", stands=True)
-    written = await LlmPolicy(model, form="grammar").write(question(standing))
+    written = await LlmPolicy(model, form="grammar").decide(question(standing))
     assert "found['total']" in written.text

@@ -26,7 +26,7 @@ def answer(fits: object, wordings: Sequence[str] = (), **values: JsonValue) -> s
 async def test_pattern_inputs_day_and_request_are_shown_and_no_code() -> None:
     model = Told(answer(True, ["{What|Which} weekday is {day}?"] * 5, day="2026-11-24"))
     policy = LlmPolicy(model)
-    filled = await policy.fill(QUESTION)
+    filled = await policy.decide(QUESTION)
     assert (filled.fits, filled.values) == (True, {"day": "2026-11-24"})
     assert filled.wordings == ("{What|Which} weekday is {day}?",) * MOST_WORDINGS
     shown = model.heard[0][1].text
@@ -42,19 +42,19 @@ async def test_pattern_inputs_day_and_request_are_shown_and_no_code() -> None:
 )
 async def test_what_cannot_be_used_is_told_back_once_and_then_does_not_fit(said: str) -> None:
     model = Told(said, said)
-    filled = await LlmPolicy(model).fill(QUESTION)
+    filled = await LlmPolicy(model).decide(QUESTION)
     assert (filled.fits, filled.values) == (False, {})
     assert len(model.heard) == 2
 
 
 async def test_one_that_does_not_fit_gives_neither_values_nor_wordings() -> None:
-    filled = await LlmPolicy(Told(answer(False, ["{day}"], day="2026-11-24"))).fill(QUESTION)
+    filled = await LlmPolicy(Told(answer(False, ["{day}"], day="2026-11-24"))).decide(QUESTION)
     assert (filled.fits, filled.values, filled.wordings) == (False, {}, ())
 
 
 async def test_without_a_model_rules_decide() -> None:
     asked = FillQuestion("Tell me the population of Oslo.", "What is the population of {city}?", {"city": {"type": "string"}}, "2026-11-23", {})  # fmt: skip
-    filled = await OfflinePolicy().fill(asked)
+    filled = await OfflinePolicy().decide(asked)
     assert (filled.fits, filled.values) == (True, {"city": "Oslo"})
-    assert (await made(BUSY)[0].fill(asked)).why == "offline"
-    assert not (await OfflinePolicy().fill(QUESTION)).fits
+    assert (await made(BUSY)[0].decide(asked)).why == "offline"
+    assert not (await OfflinePolicy().decide(QUESTION)).fits

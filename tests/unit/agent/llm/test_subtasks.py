@@ -32,7 +32,7 @@ def said(*subtasks: dict[str, object]) -> str:
 )
 async def test_it_is_asked_whatever_rules_see_of_the_request(request_text: str) -> None:
     model = Told(said({"description": "warmth in Oslo"}, {"description": "a table for 4", "depends_on": [1]}))
-    found = await LlmPolicy(model).decompose(question(request_text))
+    found = await LlmPolicy(model).decide(question(request_text))
     assert [(one.number, one.description, one.depends_on) for one in found.subtasks] == [
         (1, "warmth in Oslo", ()),
         (2, "a table for 4", (1,)),
@@ -42,13 +42,13 @@ async def test_it_is_asked_whatever_rules_see_of_the_request(request_text: str) 
 
 @pytest.mark.parametrize("reply", [said(), said({"description": "put otherwise"})])
 async def test_what_is_one_thing_keeps_its_words(reply: str) -> None:
-    found = await LlmPolicy(Told(reply)).decompose(question("How warm is it in Oslo?"))
+    found = await LlmPolicy(Told(reply)).decide(question("How warm is it in Oslo?"))
     assert [one.description for one in found.subtasks] == ["How warm is it in Oslo?"]
 
 
 async def test_what_leans_on_earlier_questions_is_said_in_full() -> None:
     model = Told(said({"description": "How many people live in Paris?", "earlier": [3]}))
-    found = await LlmPolicy(model).decompose(question("And how many live there?", TALK))
+    found = await LlmPolicy(model).decide(question("And how many live there?", TALK))
     assert [(one.description, one.earlier) for one in found.subtasks] == [("How many people live in Paris?", (3,))]
     assert "asked: Where is Paris?" in model.heard[0][1].text
 
@@ -73,6 +73,6 @@ def test_a_split_must_be_one_that_can_be_served(subtasks: list[dict[str, object]
 async def test_a_split_that_is_none_twice_is_none() -> None:
     bad = said({"description": "a", "depends_on": [7]})
     model = Told(bad, bad)
-    found = await LlmPolicy(model).decompose(question("Find it and delete it"))
+    found = await LlmPolicy(model).decide(question("Find it and delete it"))
     assert [one.description for one in found.subtasks] == ["Find it and delete it"]
     assert "may depend on earlier subtasks only" in model.heard[1][-1].text

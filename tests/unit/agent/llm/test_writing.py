@@ -7,6 +7,7 @@ from agent.llm.policy import LlmPolicy
 from agent.policy.circuit_breaker import Breaker
 from agent.policy.delegating import Delegating
 from agent.policy.fallback import FallbackPolicy
+from agent.policy.protocol import PhraseQuestion
 from agent.programs.offer_text import render_offer
 from agent.programs.protocol import ProgramQuestion, WrittenProgram
 from offline.policy import OfflinePolicy
@@ -22,24 +23,24 @@ ANSWER = "Dune has 412 pages; it costs 9.50 EUR."
 async def test_a_program_costs_one_call_without_a_form() -> None:
     model = Told(f"```python\n{CODE}\n```")
     policy = LlmPolicy(model)
-    assert await policy.write(QUESTION) == WrittenProgram(CODE)
+    assert await policy.decide(QUESTION) == WrittenProgram(CODE)
     assert policy.cost.by_purpose == {"program": 1}
     assert model.forms == [None]
 
 
 async def test_a_reply_without_a_program_is_told_back_once() -> None:
     model = Told("I would search for it.", f"```python\n{CODE}\n```")
-    assert await LlmPolicy(model).write(QUESTION) == WrittenProgram(CODE)
+    assert await LlmPolicy(model).decide(QUESTION) == WrittenProgram(CODE)
     assert [m.role for m in model.heard[1]] == ["system", "user", "assistant", "user"]
 
 
 async def test_what_is_said_in_place_of_a_program_twice_is_why() -> None:
-    assert await LlmPolicy(Told("No.", "I cannot do that.")).write(QUESTION) == WrittenProgram("", "I cannot do that.")
+    assert await LlmPolicy(Told("No.", "I cannot do that.")).decide(QUESTION) == WrittenProgram("", "I cannot do that.")
 
 
 async def test_a_reply_that_was_cut_off_is_not_asked_for_again() -> None:
     policy = LlmPolicy(Told(Reply("```python\nx = 1", TokenUsage(1, 1), cut=True), f"```python\n{CODE}\n```"))
-    assert "FOOTPATH_MODEL_MAX_TOKENS" in (await policy.write(QUESTION)).why
+    assert "FOOTPATH_MODEL_MAX_TOKENS" in (await policy.decide(QUESTION)).why
     assert policy.cost.model_calls == 1
 
 
@@ -47,31 +48,31 @@ async def test_who_writes() -> None:
     assert LlmPolicy(Told()).writes
     assert not LlmPolicy(Told(), writes=False).writes
     assert OfflinePolicy().writes
-    assert (await OfflinePolicy().write(QUESTION)).why
+    assert (await OfflinePolicy().decide(QUESTION)).why
     assert Delegating(LlmPolicy(Told())).writes
     assert FallbackPolicy(LlmPolicy(Told()), OfflinePolicy(), Breaker()).writes
 
 
 async def test_a_model_that_fails_writes_no_more_in_this_run_and_that_is_told() -> None:
     policy, first = made(BUSY)
-    written = await policy.write(QUESTION)
+    written = await policy.decide(QUESTION)
     assert written == WrittenProgram("", "no program was written: it is busy")
     assert not policy.writes
     assert [(n.policy, n.to, n.reason) for n in policy.notices] == [("llm", "offline", "it is busy")]
-    await policy.write(QUESTION)
+    await policy.decide(QUESTION)
     assert first.asked == 2
     assert not policy.writes
 
 
 async def test_a_spent_budget_and_an_endpoint_left_alone_are_why() -> None:
     policy, first = made(SPENT)
-    assert (await policy.write(QUESTION)).why.endswith("no calls left")
+    assert (await policy.decide(QUESTION)).why.endswith("no calls left")
     assert not policy.writes
     assert first.asked == 1
     breaker = Breaker()
     breaker.failed(str(KEY), at_once=True)
     other, asked = made(breaker=breaker)
-    assert "left alone for a while: wrong key" in (await other.write(QUESTION)).why
+    assert "left alone for a while: wrong key" in (await other.decide(QUESTION)).why
     assert asked.asked == 0
 
 
@@ -89,7 +90,7 @@ async def test_a_spent_budget_and_an_endpoint_left_alone_are_why() -> None:
     ids=["words", "thoughts", "a figure of its own", "nothing", "thoughts alone", "cut off", "a figure left out"],
 )
 async def test_a_phrase_keeps_to_the_figures(said: str | Reply, phrased: str) -> None:
-    assert await LlmPolicy(Told(said)).phrase("How long is Dune?", ANSWER) == phrased
+    assert await LlmPolicy(Told(said)).decide(PhraseQuestion("How long is Dune?", ANSWER)) == phrased
 
 
 @pytest.mark.parametrize(
@@ -111,10 +112,10 @@ async def test_a_phrase_keeps_to_the_figures(said: str | Reply, phrased: str) ->
     ],
 )
 async def test_figures_of_a_phrase_are_compared_as_numbers_and_days(answer: str, said: str, *, kept: bool) -> None:
-    assert await LlmPolicy(Told(said)).phrase("Which?", answer) == (said if kept else answer)
+    assert await LlmPolicy(Told(said)).decide(PhraseQuestion("Which?", answer)) == (said if kept else answer)
 
 
 async def test_without_a_model_an_answer_stays_as_it_is() -> None:
-    assert await OfflinePolicy().phrase("How long is Dune?", ANSWER) == ANSWER
+    assert await OfflinePolicy().decide(PhraseQuestion("How long is Dune?", ANSWER)) == ANSWER
     policy, _ = made(BUSY)
-    assert await policy.phrase("How long is Dune?", ANSWER) == "offline"
+    assert await policy.decide(PhraseQuestion("How long is Dune?", ANSWER)) == "offline"

@@ -1,25 +1,14 @@
 """A run goes on when the model does not, and says who decides."""
 
 from collections.abc import AsyncIterator, Sequence
+from typing import TypeVar
 
 import pytest
 
 from agent.policy.circuit_breaker import Breaker
 from agent.policy.fallback import BROKEN_OFF, FallbackPolicy
-from agent.policy.path_questions import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
-from agent.policy.protocol import (
-    Arguments,
-    ArgumentsQuestion,
-    Choice,
-    Cost,
-    FieldsQuestion,
-    Notice,
-    PathQuestion,
-    Situation,
-    UnservedQuestion,
-    WholePath,
-)
-from agent.policy.subtasks import DecomposeQuestion, Decomposition, whole
+from agent.policy.protocol import Choice, Cost, Notice, PhraseQuestion, Situation, UnservedQuestion
+from agent.policy.question import Decider, Question
 from agent.programs.protocol import ProgramQuestion, WrittenProgram
 from agent.solutions.protocol import ChosenSolution, Filled, FillQuestion, SolutionQuestion
 from domain.errors import BudgetExceededError, FootpathError, InvalidDecisionError, ModelUnavailableError
@@ -27,6 +16,7 @@ from domain.plan import StepResult
 from domain.tool import ToolDoc
 from tests.contract.policy import situation
 
+T = TypeVar("T")
 BUSY = ModelUnavailableError("it is busy", "busy")
 SLOW = ModelUnavailableError("it is slow", "timeout")
 KEY = ModelUnavailableError("wrong key", "key", lasting=True)
@@ -34,7 +24,7 @@ SPENT = BudgetExceededError("no calls left")
 USELESS = InvalidDecisionError("no use")
 
 
-class Scripted:
+class Scripted(Decider):
     """Decides, or raises what the script says next; ``asked`` counts."""
 
     def __init__(self, name: str, *script: FootpathError | None, pieces: Sequence[str] = ()) -> None:
@@ -52,55 +42,26 @@ class Scripted:
         if error is not None:
             raise error
 
-    async def decompose(self, question: DecomposeQuestion) -> Decomposition:
+    async def decide(self, question: Question[T]) -> T:
         self._next()
-        return whole(question.request, self.name)
-
-    async def reflect(self, question: ReflectionQuestion) -> Reflection:
-        self._next()
-        return Reflection("success", self.name)
+        return await question.put_to(self)
 
     async def choose(self, situation: Situation) -> Choice:
-        self._next()
         return Choice("give_up", self.name)
 
-    async def whole_path(self, question: PathQuestion) -> WholePath:
-        self._next()
-        return WholePath((), self.name)
-
-    async def adopt(self, proposal: Proposal) -> Adoption:
-        self._next()
-        return Adoption(adopted=True, reason=self.name)
-
-    async def score(self, question: ScoreQuestion) -> tuple[float, ...]:
-        self._next()
-        return (0.5,)
-
     async def fill(self, question: FillQuestion) -> Filled:
-        self._next()
         return Filled(fits=False, values={}, why=self.name)
 
     async def choose_solution(self, question: SolutionQuestion) -> ChosenSolution:
-        self._next()
         return ChosenSolution(None, reason=self.name)
 
     async def write(self, question: ProgramQuestion) -> WrittenProgram:
-        self._next()
         return WrittenProgram(f'"{self.name}"')
 
-    async def phrase(self, request: str, answer: str) -> str:
-        self._next()
+    async def phrase(self, question: PhraseQuestion) -> str:
         return self.name
 
-    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
-        self._next()
-        return Arguments({}, ())
-
     def unserved(self, question: UnservedQuestion) -> tuple[str, ...]:
-        return (self.name,)
-
-    async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
-        self._next()
         return (self.name,)
 
     async def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
@@ -122,7 +83,7 @@ def made(*script: FootpathError | None, breaker: Breaker | None = None, pieces: 
 
 
 async def deciders(policy: FallbackPolicy, decisions: int) -> list[str]:
-    return [(await policy.choose(situation())).reason for _ in range(decisions)]
+    return [(await policy.decide(situation())).reason for _ in range(decisions)]
 
 
 async def test_without_failures_nothing_is_said() -> None:
@@ -176,7 +137,7 @@ async def test_a_spent_budget_ends_the_models_part_and_is_no_failure() -> None:
 
 async def test_a_useless_decision_is_replaced_silently() -> None:
     policy, _ = made(USELESS)
-    assert (await policy.choose(situation())).reason == "offline"
+    assert (await policy.decide(situation())).reason == "offline"
     assert policy.notices == []
     assert await deciders(policy, 1) == ["llm"]
 

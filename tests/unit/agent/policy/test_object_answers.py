@@ -12,6 +12,7 @@ from agent.execution.provenance import Provenance, Voices
 from agent.policy.asking_back import AskingBack
 from agent.policy.object_answers import fault_of, form_told, value_of
 from agent.policy.protocol import Arguments, ArgumentsQuestion, Cost, Notice, Policy
+from agent.policy.question import Decider
 from agent.stopwatch import Stopwatch
 from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc, tool_id
@@ -66,7 +67,7 @@ def test_what_names_no_field_stays_as_it_is_and_is_wrong() -> None:
     assert "gardener must be of type object" in fault_of(said, BOOK, GARDENER)
 
 
-class Lacks:
+class Lacks(Decider):
     """A policy that knows no value of a tool."""
 
     name, notices = "lacks", list[Notice]()
@@ -93,7 +94,7 @@ async def filled(*answers: str) -> tuple[JsonObject, list[str]]:
     user = Says(answers)
     asking = Asking(user, Provenance(Voices()), Stopwatch(monotonic), [])
     policy = AskingBack(cast("Policy", Lacks()), asking, 1, lambda _: None)
-    found = await policy.arguments(ArgumentsQuestion("Book plot 2", BOOK, ()))
+    found = await policy.decide(ArgumentsQuestion("Book plot 2", BOOK, ()))
     return found.values, user.asked
 
 

@@ -92,7 +92,7 @@ def test_nothing_is_parsed_off_the_thread_of_the_loop(monkeypatch: pytest.Monkey
 
     async def both() -> list[str]:
         policy = OfflinePolicy()
-        texts = await asyncio.gather(policy.write(question), policy.write(broke_off))
+        texts = await asyncio.gather(policy.decide(question), policy.decide(broke_off))
         return [one.text for one in texts]
 
     first, second = asyncio.run(both())
