@@ -1,4 +1,11 @@
-"""Asking the user what a request leaves open: a value that is needed and missing, or which of several things is meant."""
+"""Asking the user what a request leaves open: a value that is needed and missing, or which of several things is meant.
+
+How a run waits for a person. The run awaits ``Asker.answer``. An asker at a terminal returns when its user has typed something. An asker of a server does
+not return while the answer is open: a run that waits holds no process. The worker cancels the run's task, keeps its events, and lets go of it
+(:mod:`server.runs.questions`). When the answer is there, a worker begins the run again with those events as its past. The run goes the same way over them (:mod:`agent.resume`), comes to the same
+question, and asks it under the same identity; now the asker returns the answer at once. So nothing here waits with a timer, and whatever stands
+between a run and its asker must let a cancellation through. Plans and calls that wait for leave wait in the same way.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,89 +1,74 @@
-"""A run that was broken off goes on from its events: they are lived through again without a word, and nothing is done twice.
+"""A run that was broken off goes on from its events: they are replayed without being emitted again, and nothing is done twice.
 
-The run starts anew, but what its record holds is neither decided nor called again: decisions are read off the next event, calls and
-their results are taken as they stand, and no event is told a second time. Where the world has changed meanwhile so that the record
-cannot be followed any further, the run goes its own way from there; unless the rest of the record has changed something, which
+A run that is taken up runs the same code over the same log. Whatever it would do once more it asks the memo for first, under a key that is
+the same each time: a question to its policy and a decision of its own (:mod:`agent.resume_decisions`), a call (tool, arguments, place), a
+question to its user. Where the log holds the result, that counts; where it does not, it is worked out now, and its event is emitted. Where the world has changed so that the log
+cannot be followed any further, the run goes its own way from there; unless the rest of the log has changed something, which
 it could then do again in another way: such a run ends.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice, takewhile
-from typing import TypeGuard
+import json
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import TypeVar
 
 from agent.execution.call_cache import CUT_OFF
 from agent.execution.executor import CallResult
 from agent.execution.identity import Key, identity_of, key_of
-from agent.policy.delegating import Delegating
-from agent.policy.path_questions import Adoption, Proposal, Reflection, ReflectionQuestion
-from agent.policy.protocol import Arguments, ArgumentsQuestion, Choice, PathQuestion, Policy, Situation, WholePath
-from agent.policy.subtasks import DecomposeQuestion, Decomposition, Subtask, begun
-from agent.programs.recorded import RecordedProgram
-from domain.errors import ConflictError
+from agent.policy.subtasks import Subtask, begun
+from agent.resume_decisions import Decision, Recorded
+from agent.resume_record import Record
 from domain.event import (
     AnswerDelta,
     CallFinished,
     CallStarted,
-    CandidatesConsidered,
     Event,
     EventRecord,
     InputNeeded,
-    PathEnded,
-    PlanReady,
-    PolicyFellBack,
-    ProgramEnded,
     ProgramFailed,
-    ProgramLooked,
-    ProgramRefused,
-    ProgramStarted,
     QuestionAnswered,
-    ReflectionMade,
     ResponseCompressed,
     RunDelayed,
-    StepBacktracked,
-    StepChosen,
     SubtaskStarted,
 )
-from domain.plan import Binding, StepResult
-from domain.program import ProgramPlan
-from domain.recalled import MemoryRecalled
-from domain.taken import NoSolution, SolutionTaken
+from domain.model import JsonObject
+from domain.plan import StepResult
 from domain.tool import ToolId
+from graph.store import GraphStore
 
-_ASIDES = (PolicyFellBack, MemoryRecalled)
-"""What may be told or not without the run being another one."""
-_BEGUN = SolutionTaken | NoSolution | ProgramRefused | ProgramStarted
-"""How serving a request by a program begins."""
-_CALLS = (CallStarted, CallFinished, ResponseCompressed, QuestionAnswered)
-OfProgram = CallStarted | CallFinished | QuestionAnswered
-"""What a program tells while it runs."""
+T = TypeVar("T")
+_OF_STEPS = (CallStarted, CallFinished, ResponseCompressed, QuestionAnswered)
 
 
-class Past:
-    """What a run has told so far, by subtask. Empty for a run that begins. ``unsafe``: tools of its calls that change something."""
+async def open_log(records: Sequence[EventRecord], store: GraphStore) -> "RunLog":
+    """Open the log of a run. All called tools count as changing something but those that the store knows to be safe."""
+    called = {record.event.tool for record in records if isinstance(record.event, CallStarted)}
+    docs = await store.get_tools(called) if called else {}
+    return RunLog(records, frozenset(tool for tool in called if tool not in docs or not docs[tool].safe))
+
+
+class RunLog:
+    """What a run told before it was broken off, by subtask; empty for a run that begins."""
 
     def __init__(self, records: Sequence[EventRecord] = (), unsafe: frozenset[ToolId] = frozenset()) -> None:
+        """``unsafe``: called tools that may change something."""
         self._records = records
         self._unsafe = unsafe
-        self._lines: dict[int, Line] = {}
+        self._memos: dict[int, Memo] = {}
 
-    @property
-    def last(self) -> int:
-        """The greatest number of its events."""
-        return self._records[-1].seq if self._records else 0
-
-    def of(self, subtask: int) -> "Line":
-        """The events of one subtask; 0: of the run as a whole."""
-        if subtask not in self._lines:
+    def of(self, subtask: int) -> "Memo":
+        """The memo of one subtask; 0: of the run as a whole."""
+        if subtask not in self._memos:
             mine = [record.event for record in self._records if record.subtask == subtask]
-            told = [
-                event for event in mine if not isinstance(event, InputNeeded | RunDelayed)
-            ]  # who makes the run tells them
+            # Those two are emitted by who makes the run, not by the run.
+            told = [event for event in mine if not isinstance(event, InputNeeded | RunDelayed)]
             shown = [event.program for event in mine if isinstance(event, InputNeeded) and event.asks == "plan"]
-            self._lines[subtask] = Line(told, self._unsafe, shown)
-        return self._lines[subtask]
+            self._memos[subtask] = Memo(Record(told, self._unsafe, shown))
+        return self._memos[subtask]
 
     def subtasks(self) -> tuple[dict[int, Subtask], bool]:
-        """Those that were begun, by number, and whether there are no others: an answer is told after all of them."""
+        """The subtasks that were begun, by number, and whether there are no others: an answer is told after all of them."""
         told = [record.event for record in self._records]
         subtasks = {one.subtask: begun(one) for one in told if isinstance(one, SubtaskStarted)}
         return subtasks, any(isinstance(one, AnswerDelta) for one in told)
@@ -91,7 +76,7 @@ class Past:
     def made(self, *, ledger: bool = False) -> dict[Key, CallResult]:
         """The calls that were made, with their results; one that was begun and has no result has an unknown one.
 
-        What programs read is left out: they live through it again one by one (``Line.program``). A safe call without a result is left out: it can be made again. ``ledger``: so are all others; who makes them knows.
+        What programs read is left out: they replay it one by one (``Memo.program``). A safe call without a result is left out: it can be made again. ``ledger``: so are all others; who makes them knows.
         """
         made: dict[Key, CallResult] = {}
         for record in self._records:
@@ -112,17 +97,6 @@ class Past:
         return sum(tool in self._unsafe for tool, *_ in self.made(ledger=ledger))
 
 
-def _key(event: CallStarted | CallFinished) -> Key:
-    if isinstance(event, CallFinished):
-        return key_of(event.result.tool, event.result.wanted, event.site)
-    return key_of(event.tool, event.arguments, event.site)
-
-
-def called(records: Sequence[EventRecord]) -> set[ToolId]:
-    """The tools that were called, or were about to be."""
-    return {record.event.tool for record in records if isinstance(record.event, CallStarted)}
-
-
 def as_called(result: StepResult) -> CallResult:
     """A step's result as its call gave it."""
     reached = result.http_status is not None or result.outcome not in ("transient", "gone", "unreached")
@@ -132,263 +106,130 @@ def as_called(result: StepResult) -> CallResult:
     )  # fmt: skip
 
 
-class Line:
-    """The events that one subtask has told, and how far they have been lived through again. ``shown``: the programs that its user was asked about
-    before they were run, in order; None for a plan of steps.
+class Memo:
+    """What one subtask has decided, called and asked before the run was broken off, by keys that a resumed run asks with again.
+
+    What comes of a key depends on how far the run has come (``replays``); decisions are recorded in order.
     """
 
-    def __init__(
-        self, events: Sequence[Event], unsafe: frozenset[ToolId], shown: Sequence[ProgramPlan | None] = ()
-    ) -> None:
-        self.shown = shown
-        self._events = events
-        self._unsafe = unsafe
-        self._at = 0
-        self._calls: list[OfProgram] | None = None
+    def __init__(self, record: Record) -> None:
+        self._record = record
 
-    @property
-    def next(self) -> Event | None:
-        """What comes next in the record; None at its end."""
-        return next(self._ahead(), None)
+    def replays(self, event: Event) -> bool:
+        """Return whether an event was told before, and go on behind it. Raises as :meth:`agent.resume_record.Record.replays`."""
+        return self._record.replays(event)
 
-    @property
-    def asks_for_programs(self) -> bool | None:
-        """Whether a program was asked for at this point, whatever came of it; None where the record does not go so far."""
-        match list(islice(self._ahead(), 2)):
-            case [] | [CandidatesConsidered()]:
-                return None
-            case [CandidatesConsidered(), PathEnded(path=())] if self.shown:  # a program, which was not allowed
-                return True
-            case [CandidatesConsidered(), following]:  # an offer, not where a walk begins
-                return isinstance(following, CandidatesConsidered | _BEGUN)
-            case [first, *_]:
-                return isinstance(first, PlanReady | _BEGUN)
-            case _:
-                return None
+    def recall(self, decision: Decision[T]) -> Recorded[T] | None:
+        """What was decided; None where the log does not hold it."""
+        return decision(self._record)
 
-    @property
-    def by_steps(self) -> bool:
-        """Whether calls come next that were made step by step."""
-        told = self.next
-        return isinstance(told, CallStarted | CallFinished) and not told.site
+    async def decide(self, decision: Decision[T], decide_now: Callable[[], Awaitable[T]]) -> T:
+        """What was decided, else what is decided now."""
+        recorded = self.recall(decision)
+        return await decide_now() if recorded is None else recorded.value
 
-    @property
-    def recalled(self) -> MemoryRecalled | None:
-        """What memory told at this point of the record; None where nothing is told of it."""
-        asides = takewhile(lambda event: isinstance(event, _ASIDES), self._events[self._at :])
-        return next((event for event in asides if isinstance(event, MemoryRecalled)), None)
+    def settle(self, decision: Decision[T], decide_now: Callable[[], T]) -> T:
+        """As ``decide``, for what is decided without waiting."""
+        recorded = self.recall(decision)
+        return decide_now() if recorded is None else recorded.value
 
-    def _ahead(self) -> Iterator[Event]:
-        return (event for event in self._events[self._at :] if not isinstance(event, _ASIDES))
-
-    def answered(self, question: str) -> QuestionAnswered | None:
-        """What became of a question that no program asks, where it comes next; or anywhere among what a program tells that has begun."""
-        near = (*(self._calls or ()), self.next)
+    def answer(self, question: str) -> QuestionAnswered | None:
+        """What became of a question to the user that no program's text asks, by its words: it comes next, or while a program runs that has begun."""
+        near = (*(self._record.running or ()), self._record.next)
         asked = (one for one in near if isinstance(one, QuestionAnswered) and not one.site)
         return next((one for one in asked if one.question == question), None)
 
-    def whole_path(self) -> tuple[tuple[ToolId, ...], str] | None:
-        """The steps that come next, where the record goes on to the end of their path, and what that leaves undone."""
-        ahead = list(self._ahead())
-        chosen = takewhile(lambda event: isinstance(event, StepChosen), ahead)
-        steps = [event.tool for event in chosen if isinstance(event, StepChosen)]
-        end = ahead[len(steps)] if len(ahead) > len(steps) else None
-        return (tuple(steps), end.unserved) if isinstance(end, PathEnded) else None
-
-    def calls(self) -> list[Event]:
-        """The calls that come next in the record, up to the last that has ended."""
-        ahead = list(takewhile(lambda event: isinstance(event, _CALLS), self._ahead()))
+    def steps(self) -> "list[RecordedStep]":
+        """The calls of a path that come next, up to the last that has ended, and what was told between them."""
+        ahead = list(takewhile(lambda event: isinstance(event, _OF_STEPS), self._record.ahead()))
         while ahead and isinstance(ahead[-1], CallStarted | QuestionAnswered):
             ahead.pop()
-        return ahead
+        return [_recorded_step(event) for event in ahead]
 
-    def program(self, number: int) -> RecordedProgram:
-        """What the record has of the calls of a program, whose beginning was told; nothing where it was not."""
-        mine = [one for one in self._calls or () if one.site.startswith(f"{number}:")]
-        failed = self.next
-        return RecordedProgram(
+    def program(self, number: int) -> "ProgramMemo":
+        """The memo of a program whose beginning has been replayed; an empty one where it was not told before."""
+        mine = [one for one in self._record.running or () if one.site.startswith(f"{number}:")]
+        failed = self._record.next
+        return ProgramMemo(
             {_key(one): one.step for one in mine if not isinstance(one, QuestionAnswered)},
-            {_key(one): one for one in mine if isinstance(one, CallFinished)},
+            {_key(one): one.result for one in mine if isinstance(one, CallFinished)},
             {one.site: one for one in mine if isinstance(one, QuestionAnswered)},
             failed if isinstance(failed, ProgramFailed) and failed.number == number else None,
         )
 
-    def told(self, event: Event) -> bool:
-        """Whether an event was told before; then the record is gone on with. Calls of a program may have been told in another order.
 
-        Raises ``ConflictError`` where it is another than the record has, and the rest of the record may have changed something.
-        """
-        if isinstance(event, _ASIDES):
-            asides = takewhile(lambda one: isinstance(one, _ASIDES), self._events[self._at :])
-            return any(type(one) is type(event) for one in asides)
-        if self._calls is not None and _within_program(event):
-            same = next((one for one in self._calls if _same(one, event)), None)
-            if same is not None:
-                self._calls.remove(same)
-                return True
-            if self.next is None:
-                return False
-        while self._at < len(self._events) and isinstance(self._events[self._at], _ASIDES):
-            self._at += 1
-        left = [one for one in self._calls or () if isinstance(one, CallStarted) and one.tool in self._unsafe]
-        if self._at < len(self._events) and not left and _same(self._events[self._at], event):
-            self._at += 1
-            self._calls = self._calls_here() if isinstance(event, ProgramStarted) else None
-            return True
-        rest, self._at = [*left, *self._events[self._at :]], len(self._events)
-        self._calls = None
-        if any(isinstance(one, CallStarted) and one.tool in self._unsafe for one in rest):
-            raise ConflictError(
-                "the run was broken off and cannot go on as it began, since the tools have changed meanwhile; it had made "
-                "calls that change something, so it was not begun anew: look at its calls, then ask for what is left to do"
-            )
-        return False
+@dataclass(frozen=True, slots=True)
+class RecordedStep:
+    """An event of a path that is carried out step by step."""
 
-    def _calls_here(self) -> list[OfProgram]:
-        """The calls of the program that has begun here, taken out of the record."""
-        calls: list[OfProgram] = []
-        while self._at < len(self._events):
-            event = self._events[self._at]
-            if _within_program(event):
-                calls.append(event)
-            elif not isinstance(event, _ASIDES):
-                break
-            self._at += 1
-        return calls
+    event: Event
+    step: int = 0
+    """The number of the call that has ended by it, and 0 for other events."""
+    result: CallResult | None = None
+    """That call's result."""
 
 
-def _within_program(event: Event) -> TypeGuard[OfProgram]:
-    """Whether a program tells it while it runs: its calls, and what its user is asked meanwhile, of which an open value has no site."""
-    return isinstance(event, OfProgram) and (bool(event.site) or isinstance(event, QuestionAnswered))
+def _recorded_step(event: Event) -> RecordedStep:
+    return (
+        RecordedStep(event, event.step, as_called(event.result))
+        if isinstance(event, CallFinished)
+        else RecordedStep(event)
+    )
 
 
-def _same(recorded: Event, event: Event) -> bool:
-    """Whether both tell the same, as far as the course of the run goes."""
-    if type(recorded) is not type(event):
-        return False
-    return _course(recorded) == _course(event)
+def _key(event: CallStarted | CallFinished) -> Key:
+    if isinstance(event, CallFinished):
+        return key_of(event.result.tool, event.result.wanted, event.site)
+    return key_of(event.tool, event.arguments, event.site)
 
 
-def _course(event: Event) -> object:
-    match event:
-        case SubtaskStarted():
-            return event.description
-        case CandidatesConsidered() | StepChosen():
-            return event.path
-        case PathEnded():
-            return (event.path, event.how)
-        case StepBacktracked():
-            return (event.dropped, event.path, event.phase)
-        case ReflectionMade():
-            return (event.verdict, event.path, event.resumed)
-        case PlanReady():
-            return event.plan.path
-        case CallStarted():
-            return (event.step, event.tool, event.arguments, event.site)
-        case CallFinished():
-            return (event.step, event.result.tool, event.site)
-        case QuestionAnswered():
-            return (event.question, event.site)
-        case AnswerDelta():
-            return event.text
-        case _:
-            return _course_of_program(event)
+@dataclass(slots=True)
+class ProgramMemo:
+    """The calls and questions of one program that were told before the run was broken off. The identity in the key of a call is its site.
 
-
-def _course_of_program(event: Event) -> object:
-    match event:
-        case SolutionTaken():
-            return event.solution
-        case NoSolution():
-            return event.path
-        case ProgramRefused():
-            return event.text
-        case ProgramStarted():
-            return (event.number, event.program.text)
-        case ProgramLooked() | ProgramEnded():
-            return event.number
-        case ProgramFailed():
-            return (event.number, event.final)
-        case _:
-            return None
-
-
-class SplittingAsBefore(Delegating):
-    """A request is split so that the subtasks that were begun stand. ``all_begun``: there are no others."""
-
-    def __init__(self, policy: Policy, begun: Mapping[int, Subtask], all_begun: bool) -> None:
-        super().__init__(policy)
-        self._begun = begun
-        self._all_begun = all_begun
-
-    async def decompose(self, question: DecomposeQuestion) -> Decomposition:
-        if self._all_begun:
-            return Decomposition(tuple(self._begun[number] for number in sorted(self._begun)), "as before")
-        made = await self.pass_on(question)
-        subtasks = {one.number: one for one in made.subtasks} | dict(self._begun)
-        return Decomposition(tuple(subtasks[number] for number in sorted(subtasks)), made.reason)
-
-
-class DecidingAsBefore(Delegating):
-    """Each decision is read off the event that comes next in the record of a subtask, where it tells of that decision. Programs are
-    taken from there by who runs them.
-
-    ``own``: an origin as the record tells it, in the subtask's own count of steps.
+    Calls that ended are replayed in the order in which they did, so that the text takes the same course.
     """
 
-    def __init__(self, policy: Policy, line: Line, own: Callable[[Binding], Binding] = lambda told: told) -> None:
-        super().__init__(policy)
-        self._line = line
-        self._own = own
+    steps: Mapping[Key, int] = field(default_factory=dict[Key, int])
+    """The numbers of the calls that were begun."""
+    results: Mapping[Key, StepResult] = field(default_factory=dict[Key, StepResult])
+    """Of those that ended, in the order in which they did."""
+    answers: Mapping[str, QuestionAnswered] = field(default_factory=dict[str, QuestionAnswered])
+    """What became of its questions, by their sites."""
+    broke_off: ProgramFailed | None = None
+    """How the program broke off, where it did; a call that had not ended then has no end."""
+    _ahead: dict[Key, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._ahead = {key: place for place, key in enumerate(self.results)}
 
     @property
-    def writes(self) -> bool:
-        """As before: a model that could not write then may do so now, and the other way round."""
-        before = self._line.asks_for_programs
-        return self._policy.writes if before is None else before
+    def last_step(self) -> int:
+        """The greatest number of its calls."""
+        return max(self.steps.values(), default=0)
 
-    async def choose(self, situation: Situation) -> Choice:
-        match self._line.next:
-            case StepChosen(tool=tool, reason=reason, memory=memory):
-                offered = [candidate.tool.id for candidate in situation.candidates]
-                if tool in offered:
-                    return Choice("advance", reason, offered.index(tool), memory)
-            case StepBacktracked(phase="plan", reason=reason):
-                return Choice("backtrack", reason)
-            case PathEnded(how="finished", reason=reason, unserved=unserved):
-                return Choice("finish", reason, unserved=unserved)
-            case (
-                _
-            ):  # a walk that has ended without a path may have done so because nothing was left to do: the policy knows
-                pass
-        return await self.pass_on(situation)
+    def is_ahead(self, key: Key) -> bool:
+        """Return whether the end of a call is recorded and has not been replayed yet."""
+        return key in self._ahead
 
-    async def whole_path(self, question: PathQuestion) -> WholePath:
-        steps, unserved = self._line.whole_path() or ((), "")
-        offered = [candidate.tool.id for candidate in question.candidates]
-        if steps and all(tool in offered for tool in steps) and isinstance(first := self._line.next, StepChosen):
-            return WholePath(tuple(offered.index(tool) for tool in steps), first.reason, unserved)
-        return await self.pass_on(question)
+    def place(self, key: Key) -> int:
+        """Where in the order of ends that of a call stands which is ahead."""
+        return self._ahead[key]
 
-    async def reflect(self, question: ReflectionQuestion) -> Reflection:
-        match self._line.next:
-            case ReflectionMade(verdict=verdict, reason=reason, first_wrong=first_wrong, noisy=noisy):
-                return Reflection(verdict, reason, first_wrong, noisy)
-            case _:
-                return await self.pass_on(question)
+    def replay(self, key: Key) -> StepResult:
+        """Take the result of a call that is ahead."""
+        del self._ahead[key]
+        return self.results[key]
 
-    async def adopt(self, proposal: Proposal) -> Adoption:
-        match self._line.next:
-            case StepChosen(memory=memory, reason=reason) if memory == proposal.recalled.memory.id:
-                return Adoption(adopted=True, reason=reason)
-            case CandidatesConsidered():
-                return Adoption(adopted=False, reason="it was not taken before")
-            case _:
-                return await self.pass_on(proposal)
+    def skip(self, key: Key) -> None:
+        """Leave out a call that is not made any more, whether its end is recorded or not."""
+        self._ahead.pop(key, None)
 
-    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
-        match self._line.next:
-            case CallStarted(tool=tool, arguments=arguments, provenance=provenance) if tool == question.tool.id:
-                return Arguments(arguments, tuple(self._own(one) for one in provenance))
-            case _:
-                return await self.pass_on(question)
+    def completed(self, tool: ToolId, place: str, given: JsonObject, taken: Collection[Key]) -> Key | None:
+        """The call at a place of the text (``2:57``) of which not all arguments are known yet, but for those that are ``taken`` already."""
+        for key in self.steps:
+            if key[0] == tool and key[2].partition("#")[0] == place and key not in taken:
+                arguments = json.loads(key[1])
+                if all(name in arguments and arguments[name] == value for name, value in given.items()):
+                    return key
+        return None

@@ -28,7 +28,8 @@ from agent.programs import text_names
 from agent.programs.earlier import EARLIER
 from agent.programs.verdict import WRONG
 from agent.request_reader import Review
-from agent.resume import Past, SplittingAsBefore, called
+from agent.resume import open_log
+from agent.resume_policy import ReplaySplit
 from agent.run_context import RunDeps, Shared
 from agent.run_events import RunEvents
 from agent.scheduler import Parts, closing
@@ -39,8 +40,7 @@ from agent.wrong_answers import said_again
 from domain.errors import FootpathError, PassingError
 from domain.event import AnswerDelta, EarlierStep, Event, EventRecord, Outcome, RunStarted
 from domain.plan import StepResult
-from domain.tool import ToolDoc, ToolId
-from graph.store import GraphStore
+from domain.tool import ToolDoc
 
 __all__ = ["RunDeps", "run"]
 
@@ -78,7 +78,7 @@ async def _shared(request: str, deps: RunDeps, events: RunEvents, budget: Budget
     """What all subtasks of a run share, as it stands after what the run told before it was broken off."""
     past = tuple(events.records)
     meter = Meter(budget, deps.policy.cost, used_up=deps.used_up)
-    told = Past(past, await _unsafe(past, deps.store))
+    log = await open_log(past, deps.store)
     voices = deps.voices
     if voices is None:
         fixed = await asyncio.to_thread(fixed_values, deps.plan)
@@ -86,8 +86,8 @@ async def _shared(request: str, deps: RunDeps, events: RunEvents, budget: Budget
     provenance = Provenance(voices, deps.reader)
     provenance.give(deps.files.all)
     asking = Asking(deps.asker, provenance, meter.stopwatch, [*voices.said])
-    meter.changes = told.changes(ledger=deps.ledger)
-    made = told.made(ledger=deps.ledger)
+    meter.changes = log.changes(ledger=deps.ledger)
+    made = log.made(ledger=deps.ledger)
     announcements = Announcements()
     undo = Undo(SearchedSiblings(deps.store, deps.search))
     executor = build_executor(
@@ -108,20 +108,13 @@ async def _shared(request: str, deps: RunDeps, events: RunEvents, budget: Budget
         executor,
         provenance,
         asking,
-        past=told,
+        log=log,
         earlier=earlier,
         request=request,
         parts=Parts(deps.at_once),
         today=today,
         announcements=announcements,
     )
-
-
-async def _unsafe(past: Sequence[EventRecord], store: GraphStore) -> frozenset[ToolId]:
-    """Tools that were called and may change something: all but those that are known to be safe."""
-    ids = called(past)
-    docs = await store.get_tools(ids) if ids else {}
-    return frozenset(tool for tool in ids if tool not in docs or not docs[tool].safe)
 
 
 class _Run:
@@ -132,7 +125,7 @@ class _Run:
         self._shared = shared
         self._deps = shared.deps
         self._events = shared.events
-        self._past = shared.past.of(0)
+        self._memo = shared.log.of(0)
         self._turns: dict[int, SubtaskRun] = {}
         self._answer = ""
         self._withheld = False
@@ -158,7 +151,7 @@ class _Run:
 
     async def _tell(self, event: Event) -> None:
         """Tell what concerns the run as a whole, unless it was told before the run was broken off."""
-        if not self._past.told(event):
+        if not self._memo.replays(event):
             await self._events.tell(0, event)
 
     async def _finish(self, outcome: Outcome, error: str = "", unanswered: Sequence[int] = ()) -> None:
@@ -190,7 +183,7 @@ class _Run:
         if (one := self._whole()) is not None:
             subtasks = (one,)
         else:
-            policy = SplittingAsBefore(self._deps.policy, *self._shared.past.subtasks())
+            policy = ReplaySplit(self._deps.policy, self._shared.log)
             subtasks = (await decompose(self._request, policy, asked)).subtasks
         for notice in told_notices(self._deps.policy):
             await self._tell(notice)
@@ -221,7 +214,7 @@ class _Run:
             return replace(one, earlier=tuple(builds_on))
         if not self._deps.by_program or (self._given and not self._deps.writes_on):
             return None
-        begun, _ = self._shared.past.subtasks()
+        begun, _ = self._shared.log.subtasks()
         if begun:
             return begun[1] if len(begun) == 1 and begun[1].description == self._request else None
         (one,) = whole(self._request, "one program serves it").subtasks

@@ -26,7 +26,7 @@ from agent.programs.earlier import EARLIER
 from agent.programs.leave import SubtaskLeave
 from agent.programs.protocol import Sandbox
 from agent.request_reader import PlainReader, RequestReader
-from agent.resume import Past
+from agent.resume import RunLog
 from agent.run_events import InTurn, RunEvents
 from agent.scheduler import Parts
 from agent.search.settings import WalkSettings
@@ -133,7 +133,7 @@ class Shared:
     """What the subtasks of one run share: what it works with, its account, and the calls that it has made. ``events``: the way out for
     what happens; ``request``: what it was asked.
 
-    ``provenance``: where the values of its calls can have come from. ``asking``: what it asks its user. ``past``: what the run told before it was broken off. ``earlier``: the runs of its conversation before it.
+    ``provenance``: where the values of its calls can have come from. ``asking``: what it asks its user. ``log``: what the run told before it was broken off. ``earlier``: the runs of its conversation before it.
     ``parts``: its subtasks beside each other, and the order in which they change things. ``announcements``: what its programs tell of their calls before they are made. ``today``: the day on which it began.
     """
 
@@ -143,7 +143,7 @@ class Shared:
     executor: ReusingExecutor
     provenance: Provenance
     asking: Asking
-    past: Past = field(default_factory=Past)
+    log: RunLog = field(default_factory=RunLog)
     earlier: Earlier = field(default_factory=Earlier)
     request: str = ""
     parts: Parts = field(default_factory=lambda: Parts(1))

@@ -16,7 +16,7 @@ from agent.policy.subtasks import Subtask
 from agent.programs.earlier import earlier_results
 from agent.programs.open_values import OpenValues
 from agent.programs.running import Calling, StepCount
-from agent.resume import DecidingAsBefore
+from agent.resume_policy import ReplayPolicy
 from agent.run_context import Shared, leave_of
 from agent.subtask_context import Given, SubtaskContext
 from agent.subtask_outcome import SubtaskOutcome
@@ -33,11 +33,11 @@ class SubtaskRun(SubtaskOutcome):
         progress = Progress(shared.meter, len(given))
         super().__init__(subtask, evidence, progress, shared.provenance, shared.deps.policy, given)
         self._shared = shared
-        self._past = shared.past.of(subtask.number)
+        self._memo = shared.log.of(subtask.number)
         self._references = References(shared.request, shared.earlier, subtask.earlier, self.whence)
         chosen = shared.deps.planner != "retrieve"
-        self._asks = AskingBack(shared.deps.policy, shared.asking, subtask.number, self._past.answered, chosen=chosen)
-        policy = DecidingAsBefore(self._asks, self._past, self._references.own_binding)
+        self._asks = AskingBack(shared.deps.policy, shared.asking, subtask.number, self._memo.answer, chosen=chosen)
+        policy = ReplayPolicy(self._asks, self._memo, self._references.own_binding)
         self._context = self._build_context(replace(shared, deps=replace(shared.deps, policy=policy)))
 
     def _build_context(self, shared: Shared) -> SubtaskContext:
@@ -55,7 +55,7 @@ class SubtaskRun(SubtaskOutcome):
             today=shared.today,
             evidence=self.evidence,
             progress=self.progress,
-            past=self._past,
+            memo=self._memo,
             tell=self._tell,
             turn=turn,
             executor=shared.executor,
@@ -106,11 +106,11 @@ class SubtaskRun(SubtaskOutcome):
     async def _tell(self, event: Event) -> None:
         """Take an event in, and tell it, after what the policy has to say of itself; not what was told before the run was broken off."""
         for besides in (*told_notices(self._context.deps.policy), *self._asks.told()):
-            if not self._past.told(besides):
+            if not self._memo.replays(besides):
                 await self._hand_over(besides)
         told = self._references.told(event)
         self.noted(told)
-        if not self._past.told(told):
+        if not self._memo.replays(told):
             await self._hand_over(told)
 
     async def _hand_over(self, event: Event) -> None:

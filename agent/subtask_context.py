@@ -12,7 +12,7 @@ from agent.programs.earlier import Asked, EarlierResults
 from agent.programs.open_values import OpenValues
 from agent.programs.running import Calling
 from agent.programs.serving import Serving
-from agent.resume import Line
+from agent.resume import Memo
 from agent.run_context import RunDeps
 from agent.run_events import Tell
 from agent.subtask_progress import Progress
@@ -36,8 +36,8 @@ class SubtaskContext:
     """The day on which it began."""
     evidence: Evidence
     progress: Progress
-    past: Line
-    """What the subtask told before the run was broken off."""
+    memo: Memo
+    """What the subtask decided, called and asked before the run was broken off."""
     tell: Tell
     """Takes an event in and tells it; what it changes has changed when this returns."""
     turn: Callable[[], Awaitable[None]]
@@ -75,4 +75,4 @@ class SubtaskContext:
 
     def serving(self, asked: Asked, deps: RunDeps | None = None) -> Serving:
         """What writes and runs programs for it."""
-        return Serving(asked, deps or self.deps, self.evidence, self.calling, self.progress, self.past, self.questions)
+        return Serving(asked, deps or self.deps, self.evidence, self.calling, self.progress, self.memo, self.questions)

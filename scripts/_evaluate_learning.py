@@ -14,7 +14,7 @@ from agent.budget import Meter
 from agent.execution.approvers import AllowChanges
 from agent.execution.executor import Executor
 from agent.programs.earlier import Asked as AskedFor
-from agent.resume import Past
+from agent.resume import RunLog
 from agent.solutions.taking import take
 from domain.errors import UsageError
 from domain.event import Event
@@ -117,7 +117,7 @@ async def _near_misses(container: Container, who: Who, executor: Executor) -> di
     for request in requests:
         deps = await run_deps(container, who[0], executor, who[1])
         meter = Meter(budget_of(container), deps.policy.cost)
-        took = await take(AskedFor(request, TODAY.isoformat()), deps, Past().of(1), meter, follow_up=False)
+        took = await take(AskedFor(request, TODAY.isoformat()), deps, RunLog().of(1), meter, follow_up=False)
         if took.told is not None:
             found.setdefault(took.told.how, []).append(request)
     return {"n": len(requests), **found}

@@ -7,10 +7,12 @@ without: its decisions rest on that, and memory has since learnt, is slow today,
 import asyncio
 import logging
 from datetime import UTC, datetime
+from functools import partial
 
+from agent import resume_decisions as decisions
 from agent.memory.similarity import pattern
 from agent.offer.tool_facts import Evidence
-from agent.resume import Line
+from agent.resume import Memo
 from agent.run_context import RunDeps
 from agent.text import clean
 from domain.errors import FootpathError
@@ -24,12 +26,9 @@ _UNTOLD = datetime.fromtimestamp(0, UTC)
 _log = logging.getLogger(__name__)
 
 
-async def recall(request: str, deps: RunDeps, evidence: Evidence, past: Line) -> MemoryRecalled | None:
-    """What is recalled, which is left with the evidence; None where the run has no memory. ``past``: the record of its subtask."""
-    if past.next is None and past.recalled is None:
-        told = await _asked(request, deps, evidence)
-    else:
-        told = past.recalled
+async def recall(request: str, deps: RunDeps, evidence: Evidence, memo: Memo) -> MemoryRecalled | None:
+    """What is recalled, which is left with the evidence; None where the run has no memory. ``memo``: that of its subtask."""
+    told = await memo.decide(decisions.recalled_memories, partial(_asked, request, deps, evidence))
     evidence.recalled = tuple(_recalled(one) for one in told.memories) if told is not None else ()
     return told
 

@@ -1,5 +1,6 @@
 """A plan that is given, or that its user has approved, and a path that was found: carried out as they stand."""
 
+from agent import resume_decisions as decisions
 from agent.execution.execute import execute, told_late
 from agent.plans.arguments import CarryingOut
 from agent.plans.compiling import as_document
@@ -7,10 +8,9 @@ from agent.policy.protocol import Policy
 from agent.programs import text_names
 from agent.programs.carrying import Carrying, tools_of
 from agent.programs.earlier import EARLIER
-from agent.resume import as_called
 from agent.subtask_context import SubtaskContext
 from domain.errors import UsageError
-from domain.event import CallFinished, CallStarted, PathEnded, PlanReady
+from domain.event import PathEnded, PlanReady
 from domain.model import JsonObject
 from domain.plan import Plan
 from domain.program import ProgramPlan
@@ -29,14 +29,14 @@ async def carry_out_plan(context: SubtaskContext, plan: ProgramPlan, planned: Pa
         context.progress.note(ended)
     if planned is None or (planned.path, planned.how) != (path, "finished"):
         await context.tell(PlanReady(plan=Plan(path=path, complete=True, reason=ended.reason)))
-    if context.past.by_steps:
+    if context.memo.settle(decisions.called_by_steps, lambda: False):
         await _go_on_by_steps(context, plan, ended)
         return
     if context.deps.sandbox is None:
         raise UsageError("there is no sandbox to carry a plan out in; give the run one")
     found = context.asked(wider=False).found(text_names.used(plan.program.text) - {*plan.inputs})
     names: JsonObject = {"today": context.today, EARLIER: [], **found}
-    parts = context.opened, context.deps.sandbox, context.evidence, context.calling, context.progress, context.past
+    parts = context.opened, context.deps.sandbox, context.evidence, context.calling, context.progress, context.memo
     await Carrying(plan, names, *parts, wrong=context.deps.wrong_answers).carry_out(context.deps.choices)
 
 
@@ -52,17 +52,17 @@ async def execute_path(context: SubtaskContext, ended: PathEnded, policy: Policy
     progress = context.progress
     tools = (*context.given_tools, *context.evidence.docs(ended.path))
     progress.writes |= {tool.id for tool in tools[progress.given :] if not tool.safe}
-    event = None
-    for event in context.past.calls():
-        if isinstance(event, CallFinished):
-            context.executor.saw(tools[event.step - 1].url, as_called(event.result))
-        await context.tell(event)
-    if context.past.next is None:
-        event = await told_late(event, tools, policy, context.deps.choices)
-        if event is not None:
-            await context.tell(event)
-    over = context.past.next is not None and not isinstance(context.past.next, CallStarted)
-    if over or any(result.status != "ok" for result in progress.done.values()):
+    last = None
+    for last in context.memo.steps():
+        if last.result is not None:
+            context.executor.saw(tools[last.step - 1].url, last.result)
+        await context.tell(last.event)
+    ended_before = context.memo.recall(decisions.steps_ended)
+    if ended_before is None:
+        late = await told_late(last.event if last else None, tools, policy, context.deps.choices)
+        if late is not None:
+            await context.tell(late)
+    if (ended_before and ended_before.value) or any(result.status != "ok" for result in progress.done.values()):
         return
     done = dict(enumerate((result for _, result in context.given), start=1))
     done |= {step: context.references.own(result) for step, result in progress.done.items()}

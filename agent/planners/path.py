@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from agent import resume_decisions as decisions
 from agent.memory.path_reuse import remembering
 from agent.memory.recall import recall
 from agent.offer.expansion import Expander
@@ -32,7 +33,7 @@ class PathPlanner:
         self._deps = deps = context.deps
         self._evidence = evidence = context.evidence
         self._progress = context.progress
-        self._past = context.past
+        self._memo = context.memo
         self._tell = context.tell
         request = context.request
         again = deps.planner == "react"
@@ -55,7 +56,7 @@ class PathPlanner:
     async def _follow_paths(self) -> None:
         """Plan, carry out, go around what fails, until there is an answer or nothing is left to try."""
         progress = self._progress
-        recalled = await recall(self._context.request, self._deps, self._evidence, self._past)
+        recalled = await recall(self._context.request, self._deps, self._evidence, self._memo)
         if recalled is not None:
             await self._tell(recalled)
         while True:
@@ -172,10 +173,12 @@ class PathPlanner:
                 await self._tell(kept.ended.model_copy(update={"reason": reason}))
 
     async def _is_to_reflect(self, ended: PathEnded) -> bool:
-        """Whether a path is judged: as it was before; else always, but only where there is doubt if a program is written over it."""
-        if self._past.next is not None:
-            return isinstance(self._past.next, ReflectionMade)
-        return not self._deps.writes_programs or await self._reflector.in_doubt(ended, self._progress.state)
+        """Whether a path is judged: always, but only where there is doubt if a program is written over it."""
+
+        async def is_in_doubt() -> bool:
+            return not self._deps.writes_programs or await self._reflector.in_doubt(ended, self._progress.state)
+
+        return await self._memo.decide(decisions.is_path_judged, is_in_doubt)
 
     async def _walk(self) -> None:
         """Walk from where the state stands; what the walk leaves behind is the state to go on from."""

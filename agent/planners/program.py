@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from agent import resume_decisions as decisions
 from agent.programs.offered import considered, offered_for_follow_up, offered_tools
 from agent.programs.verdict import worse
 from agent.solutions.choosing import Chosen, choose
@@ -10,7 +11,7 @@ from agent.solutions.for_authors import shown_to_author
 from agent.solutions.taking import Took, as_text, take
 from agent.subtask_context import SubtaskContext
 from agent.text import clean
-from domain.event import PathEnded, ProgramEnded, ProgramStarted
+from domain.event import PathEnded, ProgramEnded
 from domain.tool import ToolDoc
 
 _WHOLE = 1_000_000
@@ -25,7 +26,7 @@ class ProgramPlanner:
         self._deps = context.deps
         self._evidence = context.evidence
         self._progress = context.progress
-        self._past = context.past
+        self._memo = context.memo
         self._tell = context.tell
         self._asked = context.asked(wider=True)
         self.over = False
@@ -43,7 +44,7 @@ class ProgramPlanner:
                 took = await take(
                     self._asked,
                     self._deps,
-                    self._past,
+                    self._memo,
                     self._progress.meter,
                     follow_up=bool(self._context.follow_up),
                 )
@@ -81,11 +82,8 @@ class ProgramPlanner:
 
     async def _tools_of(self, took: Took) -> list[ToolDoc]:
         """The tools of a solution, those of its record where it is not there any more; none where one of them is gone."""
-        recorded = self._past.next
-        program = took.plan.program if took.plan is not None else None
-        if isinstance(recorded, ProgramStarted):
-            program = recorded.program
-        ids = tuple(dict.fromkeys(program.tools.values())) if program is not None else ()
+        plan = self._memo.settle(decisions.started_plan, lambda: took.plan)
+        ids = tuple(dict.fromkeys(plan.program.tools.values())) if plan is not None else ()
         await self._evidence.read(ids)
         return list(self._evidence.docs(ids)) if all(map(self._evidence.has, ids)) else []
 
@@ -99,7 +97,7 @@ class ProgramPlanner:
         chosen = Chosen(None, replace(self._asked, known=shown), offered)
         if self._deps.planner == "solution":
             with self._progress.spends("plan"):
-                chosen = await choose(chosen.asked, offered, self._deps, self._evidence, self._past)
+                chosen = await choose(chosen.asked, offered, self._deps, self._evidence, self._memo)
         if chosen.told is not None:
             await self._tell(chosen.told)
         serving = self._context.serving(chosen.asked)
@@ -113,8 +111,7 @@ class ProgramPlanner:
     @property
     def _gives_up(self) -> bool:
         """Whether it ends where no program came out after a choice: as before; else not where nobody writes any more, and the walk has to do."""
-        told = self._past.next
-        return self._deps.policy.writes if told is None else isinstance(told, PathEnded)
+        return self._memo.settle(decisions.gives_up, lambda: self._deps.policy.writes)
 
     async def _offered(self) -> Sequence[ToolDoc]:
         request, offers = self._asked.request, self._deps.offers

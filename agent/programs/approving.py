@@ -1,14 +1,15 @@
 """The programs of a subtask in front of its user, each before anything of it is called; what comes back is what runs."""
 
 from collections.abc import Mapping
+from functools import partial
 
 from pydantic.types import JsonValue
 
+from agent import resume_decisions as decisions
 from agent.plans.approval import Approves, PlanQuestions
 from agent.plans.parameters import input_values
 from agent.programs.open_values import NamedItems
-from agent.resume import Line
-from domain.event import ProgramStarted
+from agent.resume import Memo
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
 from domain.tool import ToolDoc
@@ -17,31 +18,29 @@ from domain.tool import ToolDoc
 class Approving:
     """Of one subtask. ``plan``: what its user has approved last."""
 
-    def __init__(self, approves: Approves, questions: PlanQuestions, past: Line) -> None:
+    def __init__(self, approves: Approves, questions: PlanQuestions, memo: Memo) -> None:
         self._approves = approves
         self._questions = questions
-        self._past = past
+        self._memo = memo
         self._asked = 0
         self._named: NamedItems | None = None
         self.plan: ProgramPlan | None = None
 
     @property
     def shown(self) -> Program | None:
-        """The next program, where it was shown before the run was broken off."""
-        plan = self._past.shown[self._asked] if self._asked < len(self._past.shown) else None
-        return plan.program if plan is not None else None
+        """The next program, where its user was asked about it before the run was broken off, and nothing of it was run."""
+        shown = self._memo.recall(decisions.shown_program(self._asked))
+        return shown.value if shown is not None else None
 
     async def approved(self, program: Program, tools: Mapping[str, ToolDoc]) -> Program | None:
         """What is to be run in place of a program, or the same; None: nothing. ``tools``: the functions of its offer."""
         self._asked += 1
-        told = self._past.next
-        if isinstance(told, ProgramStarted):
-            self.plan = ProgramPlan(program=told.program, values=told.values)
-        else:
-            docs = {tool.id: tool for tool in tools.values()}
-            question = self._questions.about_written(ProgramPlan(program=program), docs, self._asked)
-            self.plan = await self._approves(question)
+        self.plan = await self._memo.decide(decisions.started_plan, partial(self._ask, program, tools))
         return self.plan.program if self.plan is not None else None
+
+    async def _ask(self, program: Program, tools: Mapping[str, ToolDoc]) -> ProgramPlan | None:
+        docs = {tool.id: tool for tool in tools.values()}
+        return await self._approves(self._questions.about_written(ProgramPlan(program=program), docs, self._asked))
 
     def inputs(self) -> JsonObject:
         """What the names of the plan's inputs hold."""

@@ -19,7 +19,7 @@ from agent.programs.reading import calls
 from agent.programs.running import Calling, ProgramRunner
 from agent.programs.telling import told_failure
 from agent.programs.verdict import Ran, by_calls, claim_of, ended, judged, left_open
-from agent.resume import Line
+from agent.resume import Memo
 from agent.run_events import Tell
 from agent.search.state import Path
 from agent.subtask_progress import Progress
@@ -60,7 +60,7 @@ class Carrying:
         evidence: Evidence,
         calling: Calling,
         progress: Progress,
-        past: Line,
+        memo: Memo,
         wrong: Collection[str] = (),
     ) -> None:
         self._plan = plan
@@ -70,7 +70,7 @@ class Carrying:
         self._sandbox = sandbox
         self._evidence = evidence
         self._progress = progress
-        self._past = past
+        self._memo = memo
         docs = {name: evidence.doc(tool) for name, tool in plan.program.tools.items() if evidence.has(tool)}
         leave = replace(calling.leave, own=tuple(plan.inputs)) if calling.leave is not None else None
         self._calling = replace(calling, docs=docs, leave=leave, opened=opened, plan=True)
@@ -84,11 +84,11 @@ class Carrying:
         progress.writes |= {tool.id for tool in self._calling.docs.values() if not tool.safe}
         named = NamedItems(self._opened.request, program, self._calling.docs)
         async with self._sandbox.session(named=named) as session:
-            recorded = self._past.program(number)
-            runner = ProgramRunner(session, program, number, self._calling, recorded, self._leave(program))
+            memo = self._memo.program(number)
+            runner = ProgramRunner(session, program, number, self._calling, memo, self._leave(program))
             with progress.spends("execute"):
                 await runner.run(inputs)
-        end = recorded.failed or self._come_to(runner, number)
+        end = memo.broke_off or self._come_to(runner, number)
         if isinstance(end, ProgramEnded) and not end.spoken:
             await shorten(progress, self._evidence, self._opened.policy, choices, self._calling.tell)
         await self._calling.tell(end)

@@ -16,7 +16,7 @@ from agent.programs.bindings import Answers, bindings
 from agent.programs.leave import ProgramLeave, WaitingCall
 from agent.programs.open_values import OpenValues, counted
 from agent.programs.protocol import Failure, PendingCall
-from agent.programs.recorded import RecordedProgram
+from agent.resume import ProgramMemo
 from domain.errors import InvalidArgumentsError
 from domain.model import JsonObject
 from domain.plan import Binding, StepResult
@@ -91,7 +91,7 @@ class Identifying:
         number: int,
         program: Program,
         docs: Mapping[str, ToolDoc],
-        recorded: RecordedProgram,
+        memo: ProgramMemo,
         leave: ProgramLeave | None = None,
         opened: OpenValues | None = None,
         *,
@@ -102,7 +102,7 @@ class Identifying:
         self._number = number
         self._program = program
         self._docs = docs
-        self._recorded = recorded
+        self._memo = memo
         self._leave = leave
         self._opened = opened
         self._plan = plan
@@ -157,7 +157,7 @@ class Identifying:
         """A call's arguments with those that the text leaves open: as they were before the run was broken off, else as they are found now."""
         back = f"~{pending.back}" if pending.back else ""
         told, place = checked(tool, known.values)[0], f"{self._number}:{pending.start}{back}"
-        key = self._recorded.completed(tool.id, place, told, self._completed)
+        key = self._memo.completed(tool.id, place, told, self._completed)
         if key is not None:
             self._completed.add(key)
             return self._as_before(key, left)
@@ -169,11 +169,11 @@ class Identifying:
         return replace(found, provenance=counted(found.provenance, numbers))
 
     def _as_before(self, key: Key, left: Sequence[str]) -> Arguments:
-        ended, arguments = self._recorded.ended.get(key), json.loads(key[1])
-        if ended is None or ended.result.attempts or ended.result.outcome is not None:
-            return Arguments(arguments, ended.result.provenance if ended else ())
-        missing = tuple(name for name in left if name not in arguments) if ended.result.status == "missing" else ()
-        return Arguments(arguments, ended.result.provenance, missing, why=ended.result.note if missing else "")
+        result, arguments = self._memo.results.get(key), json.loads(key[1])
+        if result is None or result.attempts or result.outcome is not None:
+            return Arguments(arguments, result.provenance if result else ())
+        missing = tuple(name for name in left if name not in arguments) if result.status == "missing" else ()
+        return Arguments(arguments, result.provenance, missing, why=result.note if missing else "")
 
     def _bindings(self, call: Call, before: Sequence[Called]) -> tuple[Binding, ...]:
         """Where the values come from that the text has."""

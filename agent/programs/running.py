@@ -32,11 +32,10 @@ from agent.programs.protocol import (
     Waiting,
 )
 from agent.programs.questions import asked, proposed
-from agent.programs.recorded import RecordedProgram
-from agent.resume import as_called
+from agent.resume import ProgramMemo, as_called
 from agent.run_events import Tell
 from domain.errors import BudgetExceededError, FootpathError
-from domain.event import CallFinished, CallStarted, QuestionAnswered
+from domain.event import CallFinished, CallStarted, ProgramFailed, QuestionAnswered
 from domain.plan import StepResult
 from domain.program import Program
 from domain.tool import ToolDoc
@@ -126,7 +125,7 @@ class _Air:
 class ProgramRunner:
     """One run of one text; made, used once and dropped. ``stop``: how it ended. ``calls``: those that ended, in that order.
 
-    A run that was broken off runs the text again over its record: the calls that ended are answered from it, in the order in which they ended, so
+    A run that was broken off runs the text again over its memo: the calls that ended are answered from it, in the order in which they ended, so
     that the text takes the same course; those that were cut off are made again, where they change nothing, or else are what the executor knows
     of them.
     """
@@ -137,7 +136,7 @@ class ProgramRunner:
         program: Program,
         number: int,
         calling: Calling,
-        recorded: RecordedProgram | None = None,
+        memo: ProgramMemo | None = None,
         leave: ProgramLeave | None = None,
     ) -> None:
         """``leave``: what tells of its calls whoever gives leave for them."""
@@ -147,15 +146,14 @@ class ProgramRunner:
         self._program = program
         self._number = number
         self._calling = calling
-        self._recorded = recorded or RecordedProgram()
-        self._order = {key: at for at, key in enumerate(self._recorded.ended)}
+        self._memo = memo or ProgramMemo()
         self._leave = leave
         self._sites = Identifying(
             calling.subtask,
             number,
             program,
             calling.docs,
-            self._recorded,
+            self._memo,
             leave,
             calling.opened,
             plan=calling.plan,
@@ -163,7 +161,7 @@ class ProgramRunner:
         )
         self._air = _Air()
         self._had_turn = False
-        calling.steps.last = max((calling.steps.last, *self._recorded.steps.values()))
+        calling.steps.last = max(calling.steps.last, self._memo.last_step)
 
     async def run(self, inputs: Mapping[str, JsonValue]) -> None:
         """Run it to its end, to where it looks, or to where it breaks off; what is still under way then is seen to, and told.
@@ -236,7 +234,7 @@ class ProgramRunner:
                     new.append(call)
         self._air.queue += new
         if self._leave is not None:
-            self._leave.tell(self._sites.waiting(call) for call in new if call.key not in self._order)
+            self._leave.tell(self._sites.waiting(call) for call in new if not self._memo.is_ahead(call.key))
 
     async def _asked(self, pending: PendingCall) -> QuestionAnswered | Failure:
         """What became of a question; one that nobody answers ends the program for good."""
@@ -245,9 +243,9 @@ class ProgramRunner:
         question = asked(pending, self._program, identity, strangers=strangers)
         if question is None:
             return Failure(f"{ASK}: it takes a question, in words")
-        recorded = self._recorded.answered.get(site)
-        if recorded is None and (failed := self._recorded.failed) is not None:
-            self.stop = Broken("", failed.error, failed.line, lost=True, final=failed.final)
+        recorded = self._memo.answers.get(site)
+        if recorded is None and (failed := self._memo.broke_off) is not None:
+            self.stop = _broken_off(failed)
             return Failure(failed.error)
         known = self._calling.asking.knows(question)
         event = await self._calling.asking.ask(question, site, recorded)
@@ -267,7 +265,7 @@ class ProgramRunner:
         if not call.tool.safe and not self._had_turn:
             await self._calling.turn()
             self._had_turn = True
-        call.step = self._calling.steps.next(self._recorded.steps.get(call.key))
+        call.step = self._calling.steps.next(self._memo.steps.get(call.key))
         self._air.queue.remove(call)
         self._air.begun[call.id] = call
         told = call.arguments, call.provenance
@@ -276,12 +274,12 @@ class ProgramRunner:
     def _next_to_begin(self) -> Call | None:
         """None also of what a program that broke off had not begun by then: what it broke off for may not come again, a lost process say."""
         call = self._air.next_to_begin()
-        over = self._recorded.failed is not None
-        return None if over and call is not None and call.key not in self._recorded.steps else call
+        over = self._memo.broke_off is not None
+        return None if over and call is not None and call.key not in self._memo.steps else call
 
     def _begin(self, call: Call) -> None:
         """Have it made, where its end is not recorded."""
-        if call.key in self._order:
+        if self._memo.is_ahead(call.key):
             call.begun = self._calling.executor.begins_again(call.tool)
         else:
             identity = identity_of(self._calling.subtask, call.site)
@@ -293,26 +291,25 @@ class ProgramRunner:
         """The next call that has ended. None: the record goes no further, since the program broke off here."""
         if self._air.refused:
             call = self._air.refused.popleft()
-            call.step = self._calling.steps.next(self._recorded.steps.get(call.key))
-            self._order.pop(call.key, None)
+            call.step = self._calling.steps.next(self._memo.steps.get(call.key))
+            self._memo.skip(call.key)
             return call, call.refused
         if self._air.left_out and not self._air.begun:
             return self._air.left_out.popleft()
-        recorded = [one for one in self._air.begun.values() if one.key in self._order]
+        recorded = [one for one in self._air.begun.values() if self._memo.is_ahead(one.key)]
         if recorded:
-            call = min(recorded, key=lambda one: self._order[one.key])
-            return call, self._relived(call)
-        if (failed := self._recorded.failed) is not None:
-            self.stop = Broken("", failed.error, failed.line, lost=True, final=failed.final)
+            call = min(recorded, key=lambda one: self._memo.place(one.key))
+            return call, self._replay(call)
+        if (failed := self._memo.broke_off) is not None:
+            self.stop = _broken_off(failed)
             return None
         call = await self._in_time(self._air.ended.get())
         return call, self._result(call)
 
-    def _relived(self, call: Call) -> StepResult:
+    def _replay(self, call: Call) -> StepResult:
         """The recorded result of a call, taken in as if it were made now."""
-        self._order.pop(call.key)
+        result = self._memo.replay(call.key)
         del self._air.begun[call.id]
-        result = self._recorded.ended[call.key].result
         if result.outcome is not None or result.status == "unknown":
             identity = identity_of(self._calling.subtask, call.site)
             self._calling.executor.lived(call.tool, call.arguments, identity, as_called(result), call.begun)
@@ -334,8 +331,8 @@ class ProgramRunner:
     async def _see_to_changes(self) -> None:
         """A change that is under way when its program ends is waited for; what is only read is not."""
         for call in [one for one in self._air.begun.values() if not one.tool.safe]:
-            if call.key in self._order:
-                result = self._relived(call)
+            if self._memo.is_ahead(call.key):
+                result = self._replay(call)
             elif call.task is not None:
                 await self._in_time(asyncio.wait([call.task]))
                 result = self._result(call)
@@ -376,6 +373,11 @@ class ProgramRunner:
                 return await awaited
         except TimeoutError:
             raise BudgetExceededError(f"the budget of {meter.budget.seconds:g} seconds is used up") from None
+
+
+def _broken_off(failed: ProgramFailed) -> Broken:
+    """How a program broke off before the run did; its session is gone."""
+    return Broken("", failed.error, failed.line, lost=True, final=failed.final)
 
 
 async def _cancelled(tasks: list[asyncio.Task[StepResult]]) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from pydantic.types import JsonValue
 
+from agent import resume_decisions as decisions
 from agent.offer.tool_facts import Evidence
 from agent.plans.approval import PlanQuestions, not_allowed
 from agent.policy.protocol import Results
@@ -29,12 +30,11 @@ from agent.programs.protocol import (
 from agent.programs.running import Calling, ProgramRunner, ProgramStop
 from agent.programs.telling import not_run, told_complaints, told_contradiction, told_failure
 from agent.programs.verdict import Ran, claim_of, cut_short, ended, judged, left_open, unreached, worse
-from agent.resume import Line
+from agent.resume import Memo
 from agent.run_context import RunDeps
 from agent.subtask_progress import Progress
 from domain.event import (
     Event,
-    PathEnded,
     ProgramEnded,
     ProgramFailed,
     ProgramLooked,
@@ -69,7 +69,7 @@ class Serving:
         evidence: Evidence,
         calling: Calling,
         progress: Progress,
-        past: Line,
+        memo: Memo,
         questions: PlanQuestions,
     ) -> None:
         if deps.sandbox is None:
@@ -80,9 +80,9 @@ class Serving:
         self._evidence = evidence
         self._calling = replace(calling, of_strangers=asked.of_strangers)
         self._progress = progress
-        self._past = past
+        self._memo = memo
         approves = deps.approves
-        self._approving = Approving(approves, questions, past) if approves else None
+        self._approving = Approving(approves, questions, memo) if approves else None
         self._stack = AsyncExitStack()
         self._session: Session | None = None
         self._fed: list[Program] = []
@@ -182,38 +182,35 @@ class Serving:
         if once and self._fed:
             return None
         for _ in range(1 if once else REFUSALS + 1):
-            match self._past.next:
-                case ProgramStarted(program=program):
-                    self._progress.meter.decisions += not once
-                    return program
-                case ProgramRefused(text="") as unwritten:
-                    await self._calling.tell(unwritten)
-                    return None
-                case ProgramRefused(text=text, complaints=complaints):
-                    self._progress.meter.decisions += 1
-                case None | PathEnded() | ProgramFailed() if self._approving and (shown := self._approving.shown):
-                    return shown
-                case None:
-                    with self._progress.spends("write"):
-                        text, why = await self._asked_for()
-                    self._unwritten = why
-                    if not text:
-                        if why and self._deps.policy.writes:  # one that writes no more tells that itself
-                            await self._calling.tell(ProgramRefused(text="", complaints=(why,)))
-                        return None
-                    text, complaints = await self._checked(text)
-                case _:  # none was written before
-                    return None
-            if not complaints:
-                foreign = self._calling.asking.foreign or any(one.foreign for one in self._attempts)
-                tainted = self._asked.tainted or foreign
-                return self._functions.program(text, text_names.used(text), tainted=tainted)
-            await self._calling.tell(ProgramRefused(text=text, complaints=complaints))
-            self._attempts.append(Attempt(text, told_complaints(complaints)))
+            if self._approving is not None and (shown := self._approving.shown) is not None:
+                return shown
+            draft = await self._memo.decide(decisions.draft, self._draft)
+            if draft is None:
+                return None
+            self._progress.meter.decisions += bool(draft.text) and not once
+            if isinstance(draft, Program):
+                return draft
+            await self._calling.tell(draft)
+            if not draft.text:
+                return None
+            self._attempts.append(Attempt(draft.text, told_complaints(draft.complaints)))
             self._repairs += self._asked.thrice
             if self._repairs > REPAIRS:
                 return None
         return None
+
+    async def _draft(self) -> Program | ProgramRefused | None:
+        """Have a text written and checked; without a text, why there is none; None where its author tells that by other means."""
+        with self._progress.spends("write"):
+            text, why = await self._asked_for()
+        self._unwritten = why
+        if not text:  # one that writes no more tells that itself
+            return ProgramRefused(text="", complaints=(why,)) if why and self._deps.policy.writes else None
+        text, complaints = await self._checked(text)
+        if complaints:
+            return ProgramRefused(text=text, complaints=complaints)
+        foreign = self._calling.asking.foreign or any(one.foreign for one in self._attempts)
+        return self._functions.program(text, text_names.used(text), tainted=self._asked.tainted or foreign)
 
     async def _checked(self, text: str) -> tuple[str, tuple[str, ...]]:
         """The text as it would run, and what speaks against it."""
@@ -234,14 +231,12 @@ class Serving:
         answers = [one for one in self._calling.asking.answered if not one.unanswered]
         question = self._asked.question(self._functions, self._attempts, answers)
         written = await self._deps.policy.decide(question)
-        self._progress.meter.decisions += bool(written.text)
         return written.text, written.why
 
     async def _ran(self, program: Program) -> ProgramStop | None:
         """One cell, to where it stops; how it does."""
-        told = self._past.next
-        if isinstance(told, ProgramStarted) and not told.goes_on and self._stood:
-            self._forget()  # a worker was lost, and is not lost again
+        if self._stood and self._memo.settle(decisions.begins_anew, lambda: False):
+            self._forget()
         goes_on = self._stood > 0
         number = self._progress.programs + 1
         values = self._approving.inputs() if self._approving is not None else {}
@@ -269,7 +264,7 @@ class Serving:
             if calling.leave is not None
             else None
         )
-        runner = ProgramRunner(session, program, number, calling, self._past.program(number), leave)
+        runner = ProgramRunner(session, program, number, calling, self._memo.program(number), leave)
         with self._progress.spends("execute"):
             await runner.run(inputs)
         self._cell = [(one.function, one.result) for one in runner.calls]
@@ -363,12 +358,11 @@ class Serving:
 
     def _may_repair(self, end: ProgramEnded) -> bool:
         """Whether a text whose claim is refuted is written anew: as was done before, else while nothing was changed by it."""
-        match self._past.next:
-            case None:
-                written = self._approving is None and not self._asked.given
-                return written and self._repairs < REPAIRS and not (self._progress.changes_made or self._spent)
-            case told:
-                return isinstance(told, ProgramFailed) and told.number == end.number
+        written = self._approving is None and not self._asked.given
+        return self._memo.settle(
+            decisions.is_mended(end.number),
+            lambda: written and self._repairs < REPAIRS and not (self._progress.changes_made or self._spent),
+        )
 
     def _cells(self) -> list[str]:
         """The texts that the session ran, those whose names do not hold as empty ones: a call is told by how many texts before it stands."""

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from agent import resume_decisions as decisions
 from agent.offer.tool_facts import Evidence
 from agent.programs.earlier import Asked
 from agent.programs.known import Known, known_program
 from agent.programs.names import tool_names
-from agent.resume import Line
+from agent.resume import Memo
 from agent.run_context import RunDeps
 from agent.solutions.protocol import ANY, NearSolution, SolutionQuestion
 from agent.text import clean
@@ -44,9 +45,9 @@ class Chosen:
         return isinstance(self.told, SolutionTaken) or (self.told is not None and self.told.shown > 0)
 
 
-async def choose(asked: Asked, offered: Sequence[ToolDoc], deps: RunDeps, evidence: Evidence, past: Line) -> Chosen:
+async def choose(asked: Asked, offered: Sequence[ToolDoc], deps: RunDeps, evidence: Evidence, memo: Memo) -> Chosen:
     """The choice for a request, that of the run's record where it holds one. ``offered``: the tools that are offered for it."""
-    told, solution = await _choice(asked, offered, deps, evidence, past)
+    told, solution = await _choice(asked, offered, deps, evidence, memo)
     if isinstance(told, SolutionTaken) and solution is not None:
         ids = list(dict.fromkeys((*solution.path, *solution.plan.program.tools.values())))
         await evidence.read(ids)
@@ -62,18 +63,14 @@ async def choose(asked: Asked, offered: Sequence[ToolDoc], deps: RunDeps, eviden
 
 
 async def _choice(
-    asked: Asked, offered: Sequence[ToolDoc], deps: RunDeps, evidence: Evidence, past: Line
+    asked: Asked, offered: Sequence[ToolDoc], deps: RunDeps, evidence: Evidence, memo: Memo
 ) -> tuple[SolutionTaken | NoSolution | None, Solution | None]:
     """The event of a choice, with the solution that it names."""
-    match past.next:
-        case SolutionTaken() as told:
-            return told, await _kept(told.solution, deps)
-        case NoSolution() as told:
-            return told, None
-        case None:
-            near = await _near(asked.request, deps)
-        case _:  # none was made before
-            return None, None
+    recorded = memo.recall(decisions.chosen_solution)
+    if recorded is not None:
+        told = recorded.value
+        return told, await _kept(told.solution, deps) if isinstance(told, SolutionTaken) else None
+    near = await _near(asked.request, deps)
     if isinstance(near, NoSolution):
         return near, None
     names = tuple(name for name, _ in tool_names(offered))

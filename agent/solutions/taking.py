@@ -10,13 +10,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agent import resume_decisions as decisions
 from agent.budget import Meter
 from agent.plans.inputs import with_inputs
 from agent.plans.parameters import read_values
 from agent.programs.earlier import Asked
 from agent.programs.known import called_as
 from agent.programs.names import tool_names
-from agent.resume import Line
+from agent.resume import Memo
 from agent.run_context import RunDeps
 from agent.solutions.alignment import QUOTED, aligned, inputs_of, literals
 from agent.solutions.plain_values import plain
@@ -52,21 +53,23 @@ class Took:
     of_strangers: bool = False
 
 
-async def take(asked: Asked, deps: RunDeps, past: Line, meter: Meter, *, follow_up: bool) -> Took:
-    """What is taken for a request: the same as before where its record says so. ``follow_up``: it may go on from earlier requests, which no pattern knows."""
+async def take(asked: Asked, deps: RunDeps, memo: Memo, meter: Meter, *, follow_up: bool) -> Took:
+    """What is taken for a request. ``follow_up``: it may go on from earlier requests, which no pattern knows."""
     if deps.solutions is None:
         return Took()
     near = await _near(asked.request, deps.solutions)
-    match past.next:
-        case SolutionTaken() as told:
-            return _took(near, told, await _kept(told.solution, deps.solutions, near), deps.solutions.owner)
-        case None if near and not meter.exhausted:
-            taken = _plainly(asked.request, near, follow_up=follow_up)
-            if taken is None and not follow_up and worth_asking(near):
-                taken = await _after_asking(asked, near[0], deps, meter)
-            return _took(near, taken, _of(near, taken.solution) if taken else None, deps.solutions.owner)
-        case _:  # none was taken before, or none may be
-            return Took(near)
+
+    async def take_now() -> SolutionTaken | None:
+        if not near or meter.exhausted:
+            return None
+        plainly = _plainly(asked.request, near, follow_up=follow_up)
+        if plainly is None and not follow_up and worth_asking(near):
+            return await _after_asking(asked, near[0], deps, meter)
+        return plainly
+
+    taken = await memo.decide(decisions.taken_solution, take_now)
+    solution = await _kept(taken.solution, deps.solutions, near) if taken is not None else None
+    return _took(near, taken, solution, deps.solutions.owner)
 
 
 def _took(near: Sequence[NearSolution], told: SolutionTaken | None, solution: Solution | None, owner: str) -> Took:
@@ -170,7 +173,7 @@ async def _near(request: str, library: Solutions) -> list[NearSolution]:
 
 
 async def _kept(solution: str, library: Solutions, near: Sequence[NearSolution]) -> Solution | None:
-    """One that was taken before the run was broken off, as far as it is still there."""
+    """One that is taken, as far as it is there: it may have been taken before the run was broken off."""
     try:
         async with asyncio.timeout(_SECONDS):
             return _of(near, solution) or (await library.get([solution])).get(solution)

@@ -1,4 +1,16 @@
-"""What a run asks its user, one question at a time; where the answer is still open, the run is put down to wait for it."""
+"""What a run asks its user, one question at a time; where the answer is still open, the run is put down to wait for it.
+
+How a run waits on a server, which is durable execution:
+
+1. ``Questions.answered`` writes the question into the rows, under an id that is the same each time the run comes to it. If the row has an answer, the run goes on.
+2. Else ``Asks.waits`` hands the question to the worker. :class:`server.runs.run_execution.RunExecution` cancels the run's task, emits the question as an event, stores the events
+   that are left, and sets the run's status to ``waiting``. ``answered`` never returns: it awaits an event that nobody sets, and ends by that cancellation.
+3. The user's answer is written into the row of the question, and the run is queued again (:mod:`server.storage.inputs`).
+4. Any worker takes the run, and begins it with its stored events as ``past``. What they tell is replayed and not done again (:mod:`agent.resume`), so the run comes
+   to the same question, finds the answer in step 1 and goes on.
+
+While a run waits it holds no task, no worker and no place among the runs at once; its server may be stopped and another may go on with it.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -83,7 +95,7 @@ class Questions:
             self._asks.waits(
                 question.model_validate({**question.model_dump(), **{n: kept[n] for n in _SHOWN & {*kept}}})
             )
-            await asyncio.Event().wait()
+            await asyncio.Event().wait()  # step 2: until the worker cancels the run
         return cast("dict[str, Any]", asked.answer)
 
 

@@ -95,7 +95,10 @@ class RunExecution:
         self._leave("put down")
 
     def _wait(self, question: InputNeeded) -> None:
-        """Let go of it until its user has answered; the question is told once, however often it is taken up."""
+        """Let go of it until its user has answered: its task is cancelled, and whichever worker takes it up when the answer is there goes on from its events.
+
+        The question is told once, however often the run is taken up. :mod:`server.runs.questions` describes how a run waits.
+        """
         if not self._left:
             self._question = question if question.input not in self._asked else None
             self._leave("waiting")

@@ -18,7 +18,7 @@ from agent.execution.provenance import Provenance, Voices
 from agent.policy.protocol import Cost
 from agent.programs.protocol import Answered, Broken, LeftOpen, Looking, Returned, Sandbox
 from agent.programs.running import Calling, ProgramRunner, StepCount
-from agent.resume import Past
+from agent.resume import RunLog
 from agent.run_events import RunEvents
 from agent.scheduler import closing
 from domain.event import Event, EventRecord, ProgramEnded, ProgramFailed, ProgramStarted
@@ -123,14 +123,14 @@ class Work:
 
     def __post_init__(self) -> None:
         self.meter = Meter(self.budget, Cost())
-        told = Past(self.past, UNSAFE)
-        made = told.made(ledger=self.ledger)
-        self.meter.changes = told.changes(ledger=self.ledger)
+        log = RunLog(self.past, UNSAFE)
+        made = log.made(ledger=self.ledger)
+        self.meter.changes = log.changes(ledger=self.ledger)
         provenance = Provenance(Voices())
         self.asking = Asking(self.asker, provenance, self.meter.stopwatch, [])
         caller = ApprovedExecutor(self.executor, self.approver, provenance, self.meter, made)
         self.reusing = ReusingExecutor(caller, made)
-        self.line = told.of(1)
+        self.memo = log.of(1)
         self.steps = StepCount()
         self.turns = 0
         self.told = RunEvents("r", self.past)
@@ -142,7 +142,7 @@ class Work:
             await self._tell(ProgramStarted(number=number, program=program))
             calling = Calling(1, DOCS, self.reusing, self.meter, self.steps, self._tell, self._turn, self.asking)
             async with self.sandbox.session() as session:
-                self.runner = ProgramRunner(session, program, number, calling, self.line.program(number))
+                self.runner = ProgramRunner(session, program, number, calling, self.memo.program(number))
                 await self.runner.run(inputs or {})
             end = _end(number, self.runner.stop)
             await self._tell(end)
@@ -158,7 +158,7 @@ class Work:
         return self.told.records
 
     async def _tell(self, event: Event) -> None:
-        if not self.line.told(event):
+        if not self.memo.replays(event):
             await self.told.tell(1, event)
 
     async def _turn(self) -> None:
