@@ -69,7 +69,7 @@ async def run(
     """
     events = RunEvents(name or uuid4().hex, past)
     whole = _Run(request, await _shared(request, deps, events, budget or Budget(), Earlier(tuple(earlier))))
-    async with closing(events.follow(whole.complete, deps.in_turn)) as records:
+    async with closing(events.follow(whole.complete, deps.host.in_turn)) as records:
         async for record in records:
             yield record
 
@@ -77,30 +77,30 @@ async def run(
 async def _shared(request: str, deps: RunDeps, events: RunEvents, budget: Budget, earlier: Earlier) -> Shared:
     """What all subtasks of a run share, as it stands after what the run told before it was broken off."""
     past = tuple(events.records)
-    meter = Meter(budget, deps.policy.cost, used_up=deps.used_up)
-    log = await open_log(past, deps.store)
-    voices = deps.voices
+    meter = Meter(budget, deps.planning.policy.cost, used_up=deps.host.used_up)
+    log = await open_log(past, deps.knowledge.store)
+    voices = deps.user.voices
     if voices is None:
-        fixed = await asyncio.to_thread(fixed_values, deps.plan)
-        voices = Voices(said=(*said_values(deps.plan), request), fixed=fixed)
-    provenance = Provenance(voices, deps.reader)
-    provenance.give(deps.files.all)
-    asking = Asking(deps.asker, provenance, meter.stopwatch, [*voices.said])
-    meter.changes = log.changes(ledger=deps.ledger)
-    made = log.made(ledger=deps.ledger)
+        fixed = await asyncio.to_thread(fixed_values, deps.planning.plan)
+        voices = Voices(said=(*said_values(deps.planning.plan), request), fixed=fixed)
+    provenance = Provenance(voices, deps.planning.reader)
+    provenance.give(deps.user.files.all)
+    asking = Asking(deps.user.asker, provenance, meter.stopwatch, [*voices.said])
+    meter.changes = log.changes(ledger=deps.calls.ledger)
+    made = log.made(ledger=deps.calls.ledger)
     announcements = Announcements()
-    undo = Undo(SearchedSiblings(deps.store, deps.search))
+    undo = Undo(SearchedSiblings(deps.knowledge.store, deps.knowledge.search))
     executor = build_executor(
-        deps.executor,
-        deps.layers,
-        approver=deps.approver,
+        deps.calls.executor,
+        deps.calls.layers,
+        approver=deps.calls.approver,
         provenance=provenance,
         meter=meter,
         made=made,
         announcements=announcements,
         undo=undo,
     )
-    today = deps.today or (past[0].at if past else datetime.now(UTC)).date().isoformat()
+    today = deps.host.today or (past[0].at if past else datetime.now(UTC)).date().isoformat()
     return Shared(
         deps,
         events,
@@ -111,7 +111,7 @@ async def _shared(request: str, deps: RunDeps, events: RunEvents, budget: Budget
         log=log,
         earlier=earlier,
         request=request,
-        parts=Parts(deps.at_once),
+        parts=Parts(deps.planning.at_once),
         today=today,
         announcements=announcements,
     )
@@ -130,7 +130,7 @@ class _Run:
         self._answer = ""
         self._withheld = False
         self._given: dict[int, tuple[ToolDoc, StepResult]] = {}
-        self._graph = ReadOnce(shared.deps.store)
+        self._graph = ReadOnce(shared.deps.knowledge.store)
 
     async def complete(self) -> None:
         """Do the run, whatever happens, to its last event."""
@@ -141,7 +141,7 @@ class _Run:
                 await self._finish("cancelled")
             raise
         except FootpathError as error:
-            if self._deps.taken_up and isinstance(error, PassingError):
+            if self._deps.host.taken_up and isinstance(error, PassingError):
                 raise
             _log.warning("a run failed: %s", error)  # where a store is, is not for users
             await self._finish("failed", f"{error.code}: {error.public_message}")
@@ -159,7 +159,7 @@ class _Run:
         subtasks = [turn.progress for turn in self._turns.values()]
         end = finished(outcome, self._answer, self._shared.meter, subtasks, error)
         end = end.model_copy(update={"unanswered": tuple(unanswered)})
-        if (learner := self._deps.learner) is not None:
+        if (learner := self._deps.host.learner) is not None:
             records = self._events.records
             learned = await learner.learn((*records, self._events.record(0, end)))
             if learned is not None:
@@ -170,10 +170,10 @@ class _Run:
     async def _do(self) -> None:
         told, deps = self._shared.earlier.told(), self._deps
         await self._tell(self._begun(told))
-        if deps.files.new and not deps.reads_files:
+        if deps.user.files.new and not deps.reads_files:
             await self._give_up(f"{NEEDS_MODEL}{_WITH_A_MODEL}.\n")
             return
-        if deps.plan is None and not deps.files.new and not await deps.search.size():
+        if deps.planning.plan is None and not deps.user.files.new and not await deps.knowledge.search.size():
             await self._give_up(f"{_NO_TOOLS}.\n")
             return
         asked = await self._shared.earlier.asked(self._evidence(self._request)) if told else ()
@@ -183,9 +183,9 @@ class _Run:
         if (one := self._whole()) is not None:
             subtasks = (one,)
         else:
-            policy = ReplaySplit(self._deps.policy, self._shared.log)
+            policy = ReplaySplit(self._deps.planning.policy, self._shared.log)
             subtasks = (await decompose(self._request, policy, asked)).subtasks
-        for notice in told_notices(self._deps.policy):
+        for notice in told_notices(self._deps.planning.policy):
             await self._tell(notice)
         parts = {one.number: partial(self._serve, one) for one in subtasks}
         await self._shared.parts.do(parts, {one.number: one.depends_on for one in subtasks})
@@ -199,16 +199,16 @@ class _Run:
         deps = self._deps
         return RunStarted(
             request=self._request,
-            planner=deps.planner,
-            policy=deps.policy.name,
+            planner=deps.planning.planner,
+            policy=deps.planning.policy.name,
             earlier=earlier,
-            files=tuple(one.told for one in deps.files.new),
-            files_before=tuple(one.told for one in deps.files.before),
+            files=tuple(one.told for one in deps.user.files.new),
+            files_before=tuple(one.told for one in deps.user.files.before),
         )
 
     def _whole(self) -> Subtask | None:
         """The request as it is, where a plan is given, or one program serves it and finds all that was found earlier; None where it is split, or was."""
-        if (plan := self._deps.plan) is not None:
+        if (plan := self._deps.planning.plan) is not None:
             (one,) = whole(self._request, "its plan is given").subtasks
             builds_on = sorted(self._given) if EARLIER in text_names.found(plan.program.text) else []
             return replace(one, earlier=tuple(builds_on))
@@ -223,8 +223,16 @@ class _Run:
     def _evidence(self, request: str, queries: Sequence[str] = ()) -> Evidence:
         """``queries``: other texts to look tools up by, beside the request's parts."""
         deps = self._deps
-        texts = tuple(dict.fromkeys((*deps.reader.parts(request), *queries)))
-        return Evidence(texts, self._graph, deps.search, deps.weights, deps.secrets, deps.flows, deps.reader)
+        texts = tuple(dict.fromkeys((*deps.planning.reader.parts(request), *queries)))
+        return Evidence(
+            texts,
+            self._graph,
+            deps.knowledge.search,
+            deps.knowledge.weights,
+            deps.calls.secrets,
+            deps.knowledge.flows,
+            deps.planning.reader,
+        )
 
     async def _serve(self, subtask: Subtask) -> None:
         """One subtask, begun when what it builds on is done."""
@@ -279,17 +287,17 @@ class _Run:
                 await self._say(failures)
             return
         made = any(not tool.safe and result.status == "ok" for tool, result in steps)
-        held = "" if self._deps.wrong_answers and not made else None
-        async with closing(self._deps.policy.answer(self._asked(), steps)) as pieces:
+        held = "" if self._deps.user.wrong_answers and not made else None
+        async with closing(self._deps.planning.policy.answer(self._asked(), steps)) as pieces:
             async for piece in pieces:
-                for notice in told_notices(self._deps.policy):
+                for notice in told_notices(self._deps.planning.policy):
                     await self._tell(notice)
                 if held is None:
                     await self._say(piece)
                 else:
                     held += piece
         if held is not None:
-            wrong, asked = self._deps.wrong_answers, self._asked()
+            wrong, asked = self._deps.user.wrong_answers, self._asked()
             self._withheld = said_again(self._answer + held, wrong, asked) or said_again(held, wrong, asked)
             await self._say(f"This could not be answered: {WRONG}.\n" if self._withheld else held)
 
@@ -303,8 +311,8 @@ class _Run:
         end = turn.progress.program
         if end is None:
             return turn.failure_message()
-        if self._deps.phrase and end.verdict != "no" and end.answer:
-            words = await self._deps.policy.decide(PhraseQuestion(turn.subtask.description, end.answer))
+        if self._deps.planning.phrase and end.verdict != "no" and end.answer:
+            words = await self._deps.planning.policy.decide(PhraseQuestion(turn.subtask.description, end.answer))
             end = end.model_copy(update={"answer": words})
         return said(end)
 

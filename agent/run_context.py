@@ -1,7 +1,7 @@
 """What a run works with."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agent.asking import Asker, Asking, NobodyThere
 from agent.budget import Meter
@@ -44,88 +44,136 @@ ENDS_IN_PROGRAMS = BY_PROGRAM | {"dfs", "cot", "basic"}
 
 
 @dataclass(frozen=True, slots=True)
-class RunDeps:
-    """``policy`` is this run's own; everything else may be shared between runs. ``at_once``: subtasks that are done side by side.
-
-    ``reader``: what code tells of a request. ``offers``: makes the offer that a walk chooses from; without it there is the search alone.
-    ``wrong_answers``: those to this request that its user has said are wrong. ``solutions``: programs that served earlier requests, or may serve one. ``sandbox``: where programs run; without it none is written. ``offer_tokens``: how much of an author's prompt its functions may take.
-
-    ``executor``: makes the calls; ``layers``: what they pass before, as :func:`agent.execution.layers.build_executor` lists it. ``ledger``: one of them knows by itself which
-    calls that change something were begun before the run was broken off, and what became of them. ``plan``: what is to be carried out; then nothing is planned.
-    ``approves``: asked about each subtask's plan before its calls; what it answers is carried out. ``approver``: asked before each call
-    is made; the usual one lets no call through that may change something.
-    ``asker``: who is asked what the request leaves open; by default nobody is there.
-    ``voices``: who has said what before the run, where that is more than its request, which its user said.
-    ``used_up``: as :class:`agent.budget.Meter` asks it. ``taken_up``: where a store is out of reach the run breaks off with the store's
-    error rather than ends, since somebody takes it up later. ``files``: that its user gave. ``phrase``: what a program answers is said anew by the policy. ``today``: the day that programs
-    are told, as ``2026-11-23``; empty: that on which the run began. ``learner``: learns from the run as the last thing before its end. ``in_turn``: does the
-    run's work so that others of the process have their turn.
-    """
+class RunKnowledge:
+    """What is known of tools and of earlier runs. It may be shared between runs, but for what is the user's own."""
 
     store: GraphStore
     search: ToolFinder
+    offers: Offers | None = None
+    """Makes the offer that is chosen from; without it there is the search alone."""
+    flows: FlowStore | None = None
+    weights: WeightParameters = field(default_factory=WeightParameters)
+    memory: LongTermMemory | None = None
+    """Of the user."""
+    solutions: Solutions | None = None
+    """Programs that served earlier requests, or may serve one."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlanning:
+    """Who plans a run, and how."""
+
     policy: Policy
+    """The run's own: it keeps the run's account."""
+    planner: str = "dfs"
+    plan: ProgramPlan | None = None
+    """What is to be carried out; then nothing is planned."""
+    reader: RequestReader = field(default_factory=PlainReader)
+    """What code finds in a request."""
+    walk: WalkSettings = field(default_factory=WalkSettings)
+    recalled: int = 8
+    """The most memories that are recalled."""
+    sandbox: Sandbox | None = None
+    """Where programs run; without it none is written."""
+    offer_tokens: int = 1000
+    """How much of an author's prompt the offered functions may take."""
+    phrase: bool = False
+    """Whether the policy says anew what a program answers."""
+    at_once: int = 3
+    """Subtasks that are done side by side."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunCalls:
+    """How the calls of a run are made."""
+
     executor: Executor
     layers: tuple[Layer, ...] = ()
-    weights: WeightParameters = field(default_factory=WeightParameters)
-    settings: WalkSettings = field(default_factory=WalkSettings)
-    choices: FieldChoices = field(default_factory=FieldChoices)
-    secrets: Secrets | None = None
-    memory: LongTermMemory | None = None
-    solutions: Solutions | None = None
-    wrong_answers: frozenset[str] = frozenset()
-    flows: FlowStore | None = None
-    reader: RequestReader = field(default_factory=PlainReader)
-    offers: Offers | None = None
-    sandbox: Sandbox | None = None
-    offer_tokens: int = 1000
-    recalled: int = 8
-    at_once: int = 3
-    planner: str = "dfs"
-    ledger: bool = False
-    plan: ProgramPlan | None = None
-    approves: Approves | None = None
-    used_up: Callable[[], str] = lambda: ""
+    """What calls pass before the executor, as :func:`agent.execution.layers.build_executor` lists it."""
     approver: Approver = field(default_factory=DenyChanges)
+    """Asked before each call; the usual one lets none through that may change something."""
+    ledger: bool = False
+    """Whether one of the layers knows which calls that change something were begun before the run was broken off, and what became of them."""
+    secrets: Secrets | None = None
+    choices: FieldChoices = field(default_factory=FieldChoices)
+    """Which fields are kept of long responses."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunUser:
+    """What the user of a run has given and said, and how the user is asked."""
+
     asker: Asker = field(default_factory=NobodyThere)
+    """Asked what the request leaves open."""
+    approves: Approves | None = None
+    """Asked about each subtask's plan before its calls; what it answers is carried out."""
     voices: Voices | None = None
-    taken_up: bool = False
-    today: str = ""
-    phrase: bool = False
+    """Who has said what before the run, where that is more than its request, which its user said."""
     files: GivenFiles = field(default_factory=GivenFiles)
+    wrong_answers: frozenset[str] = frozenset()
+    """Answers to this request that its user has said are wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunHost:
+    """What makes a run sees to for it."""
+
+    used_up: Callable[[], str] = lambda: ""
+    """As :class:`agent.budget.Meter` asks it."""
+    taken_up: bool = False
+    """Whether somebody takes the run up later: where a store is out of reach, the run then breaks off with the store's error rather than ends."""
+    today: str = ""
+    """The day that programs are told, as ``2026-11-23``; empty: that on which the run began."""
     learner: Learner | None = None
+    """Learns from the run as the last thing before its end."""
     in_turn: InTurn | None = None
+    """Does the run's work so that others of the process have their turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunDeps:
+    """What a run works with, by purpose."""
+
+    knowledge: RunKnowledge
+    planning: RunPlanning
+    calls: RunCalls
+    user: RunUser = field(default_factory=RunUser)
+    host: RunHost = field(default_factory=RunHost)
+
+    def with_policy(self, policy: Policy) -> "RunDeps":
+        """The same with another policy."""
+        return replace(self, planning=replace(self.planning, policy=policy))
 
     @property
     def writes_programs(self) -> bool:
         """Whether programs are written. Not where a plan is given, nor over a path that is to be approved: that is drafted as a plan."""
         return (
-            self.planner in ENDS_IN_PROGRAMS
-            and self.sandbox is not None
-            and self.policy.writes
-            and self.plan is None
-            and (self.approves is None or self.planner in BY_PROGRAM)
+            self.planning.planner in ENDS_IN_PROGRAMS
+            and self.planning.sandbox is not None
+            and self.planning.policy.writes
+            and self.planning.plan is None
+            and (self.user.approves is None or self.planning.planner in BY_PROGRAM)
         )
 
     @property
     def by_program(self) -> bool:
         """Whether a request is served by a program over its offer, rather than by a path that is found first."""
-        return self.planner in BY_PROGRAM and self.writes_programs
+        return self.planning.planner in BY_PROGRAM and self.writes_programs
 
     @property
     def writes_on(self) -> bool:
         """Whether a program goes on from earlier results by itself; rules say first what a request means after others."""
-        return self.policy.name != "offline"
+        return self.planning.policy.name != "offline"
 
     @property
     def reads_files(self) -> bool:
         """Whether something reads what is given with a request: a program, be it one that is given."""
-        return self.plan is not None or (self.by_program and self.writes_on)
+        return self.planning.plan is not None or (self.by_program and self.writes_on)
 
     @property
     def takes_solutions(self) -> bool:
         """Whether what served such a request before is taken as it stands, before anything is planned: by ``program``, where no file came with it."""
-        return self.planner == "program" and self.writes_programs and not self.files.new
+        return self.planning.planner == "program" and self.writes_programs and not self.user.files.new
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,4 +205,4 @@ def leave_of(shared: Shared, given: Sequence[ToolDoc]) -> SubtaskLeave:
         f"{EARLIER}_{number}": tool.id for number, tool in enumerate(given, start=1)
     }  # as earlier versions named them
     inputs |= {f"{EARLIER}[{number}]": tool.id for number, tool in enumerate(given)}
-    return SubtaskLeave(shared.announcements, shared.asking.said, inputs, files=shared.deps.files.names)
+    return SubtaskLeave(shared.announcements, shared.asking.said, inputs, files=shared.deps.user.files.names)

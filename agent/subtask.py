@@ -31,21 +31,23 @@ class SubtaskRun(SubtaskOutcome):
 
     def __init__(self, subtask: Subtask, shared: Shared, evidence: Evidence, given: Given = ()) -> None:
         progress = Progress(shared.meter, len(given))
-        super().__init__(subtask, evidence, progress, shared.provenance, shared.deps.policy, given)
+        super().__init__(subtask, evidence, progress, shared.provenance, shared.deps.planning.policy, given)
         self._shared = shared
         self._memo = shared.log.of(subtask.number)
         self._references = References(shared.request, shared.earlier, subtask.earlier, self.whence)
-        chosen = shared.deps.planner != "retrieve"
-        self._asks = AskingBack(shared.deps.policy, shared.asking, subtask.number, self._memo.answer, chosen=chosen)
+        chosen = shared.deps.planning.planner != "retrieve"
+        self._asks = AskingBack(
+            shared.deps.planning.policy, shared.asking, subtask.number, self._memo.answer, chosen=chosen
+        )
         policy = ReplayPolicy(self._asks, self._memo, self._references.own_binding)
-        self._context = self._build_context(replace(shared, deps=replace(shared.deps, policy=policy)))
+        self._context = self._build_context(replace(shared, deps=shared.deps.with_policy(policy)))
 
     def _build_context(self, shared: Shared) -> SubtaskContext:
         """``shared``: with the subtask's own policy."""
-        subtask, given, policy = self.subtask, self.given, shared.deps.policy
+        subtask, given, policy = self.subtask, self.given, shared.deps.planning.policy
         turn = partial(shared.parts.turn, subtask.number)
         opened = OpenValues(subtask.description, policy, given)
-        leave, files = leave_of(shared, [tool for tool, _ in given]), FileOrigins(shared.deps.files.all)
+        leave, files = leave_of(shared, [tool for tool, _ in given]), FileOrigins(shared.deps.user.files.all)
         parts = StepCount(len(given)), self._tell, turn, shared.asking, leave, opened
         whole = subtask.description == shared.request
         return SubtaskContext(
@@ -83,8 +85,8 @@ class SubtaskRun(SubtaskOutcome):
         elif self.subtask.reread:
             self.progress.done_already = True
             await self._tell(PathEnded(path=(), how="finished", reason="earlier results hold the answer"))
-        elif deps.plan is not None:
-            await carry_out_plan(self._context, deps.plan)
+        elif deps.planning.plan is not None:
+            await carry_out_plan(self._context, deps.planning.plan)
         else:
             await self._plan()
 
@@ -97,7 +99,7 @@ class SubtaskRun(SubtaskOutcome):
             await program.serve()
             if program.over:
                 return
-            if deps.files.new:
+            if deps.user.files.new:
                 await self._tell(PathEnded(path=(), how="gave_up", reason=program.why_not or UNREAD))
                 return
             first = program.first
@@ -105,7 +107,7 @@ class SubtaskRun(SubtaskOutcome):
 
     async def _tell(self, event: Event) -> None:
         """Take an event in, and tell it, after what the policy has to say of itself; not what was told before the run was broken off."""
-        for besides in (*told_notices(self._context.deps.policy), *self._asks.told()):
+        for besides in (*told_notices(self._context.deps.planning.policy), *self._asks.told()):
             if not self._memo.replays(besides):
                 await self._hand_over(besides)
         told = self._references.told(event)

@@ -71,7 +71,7 @@ class SubtaskContext:
 
     def asked(self, *, wider: bool) -> Asked:
         """What a program is written for; earlier results are names of it. ``wider``: it may be offered more tools for what it lacks."""
-        return Asked(self.request, self.today, self.earlier, wider=wider, files=self.deps.files)
+        return Asked(self.request, self.today, self.earlier, wider=wider, files=self.deps.user.files)
 
     def serving(self, asked: Asked, deps: RunDeps | None = None) -> Serving:
         """What writes and runs programs for it."""

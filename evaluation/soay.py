@@ -16,6 +16,7 @@ from agent.plans.compiling import compiled
 from agent.plans.from_run import drawn
 from agent.programs.meaning.comparing import Meaning, meaning_of
 from agent.run import run
+from agent.run_context import RunUser
 from agent.transcript import Transcript
 from domain.errors import FootpathError
 from domain.event import EventRecord, ProgramRefused, ProgramStarted, RunFinished
@@ -143,7 +144,8 @@ async def evaluate_soay(
     async def ask(question: SoayQuestion) -> None:
         place = await free.get()
         try:
-            deps = replace(await place.deps(), voices=Voices(said=(question.request,)), asker=AnsweringUser(None))
+            user = RunUser(AnsweringUser(None), voices=Voices(said=(question.request,)))
+            deps = replace(await place.deps(), user=user)
             done(judge(question, [one async for one in run(question.request, deps, budget)], docs))
         finally:
             free.put_nowait(place)

@@ -7,6 +7,7 @@ from agent.budget import Budget
 from agent.conversation import MOST_RUNS, EarlierRun, earlier_run
 from agent.execution.provenance import Voices
 from agent.run import RunDeps, run
+from agent.run_context import RunUser
 from domain.event import CallFinished, Event, EventRecord
 from domain.plan import StepResult
 from evaluation.asking_back import AnsweringUser, AskedBack
@@ -35,7 +36,7 @@ async def turns_of(conversation: Sequence[Asked], deps: Deps, budget: Budget) ->
 
     async def records_of(text: str, user: AnsweringUser) -> list[EventRecord]:
         said.append(text)
-        working = replace(await deps(), voices=Voices(said=tuple(said)), asker=user)
+        working = replace(await deps(), user=RunUser(user, voices=Voices(said=tuple(said))))
         records = [record async for record in run(text, working, budget, earlier=runs[-MOST_RUNS:])]
         runs.append(earlier_run(records))
         return records

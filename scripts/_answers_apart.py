@@ -90,8 +90,8 @@ class StartedService:
         found = await run_deps(
             self._container, self._who.policy, self._executor, self._who.planner, approver=AllowChanges(hosts)
         )
-        policy = Slipping(found.policy, self._who.slips) if self._who.slips else found.policy
-        return replace(found, policy=policy)
+        slips = self._who.slips
+        return found.with_policy(Slipping(found.planning.policy, slips)) if slips else found
 
 
 def answers_apart(

@@ -98,7 +98,8 @@ async def _evaluate(
 
     async def deps() -> RunDeps:
         deps = await run_deps(container, who[0], executor, who[1], approver=AllowChanges({host_of(address)}))
-        return replace(deps, today=TODAY.isoformat(), reader=reader_for(who[0], TODAY))
+        planning = replace(deps.planning, reader=reader_for(who[0], TODAY))
+        return replace(deps, planning=planning, host=replace(deps.host, today=TODAY.isoformat()))
 
     async with switches(address) as services:
         with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:

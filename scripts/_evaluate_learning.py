@@ -116,7 +116,7 @@ async def _near_misses(container: Container, who: Who, executor: Executor) -> di
     requests = [str(one["request"]) for one in near_misses()]
     for request in requests:
         deps = await run_deps(container, who[0], executor, who[1])
-        meter = Meter(budget_of(container), deps.policy.cost)
+        meter = Meter(budget_of(container), deps.planning.policy.cost)
         took = await take(AskedFor(request, TODAY.isoformat()), deps, RunLog().of(1), meter, follow_up=False)
         if took.told is not None:
             found.setdefault(took.told.how, []).append(request)

@@ -10,6 +10,7 @@ from agent.execution.executor import Executor
 from agent.execution.provenance import Voices
 from agent.files.given import GivenFiles
 from agent.plans.fixed_values import fixed_values, said_values
+from agent.run_context import RunUser
 from agent.scheduler import closing
 from domain.event import EventRecord
 from domain.learned import WeightsLearned
@@ -49,18 +50,16 @@ async def ask(container: Container, asked: Asked) -> AsyncGenerator[EventRecord]
         UsageError: no such policy, planner or executor. UnavailableError: the tools are not indexed, or the index is in use.
     """
     deps = await run_deps(container, asked.policy, asked.executor, asked.planner, approver=asked.approver)
+    voices = None
+    if asked.said:
+        voices = Voices((*said_values(asked.plan), *asked.said, asked.request), fixed_values(asked.plan))
+    wrong = await wrong_answers(container, asked.request)
     deps = replace(
         deps,
-        asker=asked.asker,
-        plan=asked.plan,
-        wrong_answers=await wrong_answers(container, asked.request),
-        files=asked.files,
+        knowledge=deps.knowledge if asked.worded else replace(deps.knowledge, memory=None),
+        planning=replace(deps.planning, plan=asked.plan),
+        user=RunUser(asked.asker, voices=voices, files=asked.files, wrong_answers=wrong),
     )
-    if not asked.worded:
-        deps = replace(deps, memory=None)
-    if asked.said:
-        values = said_values(asked.plan)
-        deps = replace(deps, voices=Voices((*values, *asked.said, asked.request), fixed_values(asked.plan)))
     learns = asked.learn and container.settings.learn
     records: list[EventRecord] = []
     made = run_and_learn(asked.request, deps, budget_of(container), learn=learns, earlier=asked.earlier)

@@ -14,6 +14,7 @@ from agent.memory.long_term import LongTermMemory
 from agent.planners.by_name import default_planner, planner_named
 from agent.request_reader import PlainReader, RequestReader
 from agent.run import RunDeps, run
+from agent.run_context import RunCalls, RunHost, RunKnowledge, RunPlanning
 from agent.search.settings import WalkSettings
 from domain.event import EventRecord
 from domain.learned import WeightsLearned
@@ -44,28 +45,33 @@ async def run_deps(
     own_policy = container.policy(policy, model, owner or "")
     caller = await container.executor(executor) if isinstance(executor, str) else executor
     search = await container.search()
-    return RunDeps(
-        store=container.graph,
-        search=search,
-        policy=own_policy,
-        executor=caller,
-        weights=container.weights,
-        settings=walk_settings(container, policy),
-        choices=container.field_choices(),
-        secrets=await container.secrets(),
-        memory=await _memory(container, container.settings.owner if owner is None else owner),
-        solutions=await container.solutions(owner),
-        flows=await container.flows(),
-        reader=reader_for(policy, container.settings.today),
+    chosen = container.settings
+    knowledge = RunKnowledge(
+        container.graph,
+        search,
         offers=await container.offers(search),
-        sandbox=container.sandbox(),
-        offer_tokens=container.settings.offer_tokens,
-        at_once=container.settings.subtasks_at_once,
-        planner=planner,
-        approver=_approver(container, approver, caller),
-        today=container.settings.today.isoformat() if container.settings.today else "",
-        phrase=container.settings.phrase,
+        flows=await container.flows(),
+        weights=container.weights,
+        memory=await _memory(container, chosen.owner if owner is None else owner),
+        solutions=await container.solutions(owner),
     )
+    planning = RunPlanning(
+        own_policy,
+        planner,
+        reader=reader_for(policy, chosen.today),
+        walk=walk_settings(container, policy),
+        sandbox=container.sandbox(),
+        offer_tokens=chosen.offer_tokens,
+        phrase=chosen.phrase,
+        at_once=chosen.subtasks_at_once,
+    )
+    calls = RunCalls(
+        caller,
+        approver=_approver(container, approver, caller),
+        secrets=await container.secrets(),
+        choices=container.field_choices(),
+    )
+    return RunDeps(knowledge, planning, calls, host=RunHost(today=chosen.today.isoformat() if chosen.today else ""))
 
 
 def _approver(container: Container, given: Approver | None, caller: Executor) -> Approver:
@@ -111,25 +117,26 @@ def run_and_learn(
     ``past``, ``earlier``: as for :func:`agent.run.run`. ``ended``: asked at its end, whether it has ended rather than been put down, to go on later.
     ``keeps``: the caller keeps a lesson that waits for a store, for :func:`learn_later`.
     """
-    if learn and deps.executor.name != "replay":
-        deps = replace(deps, learner=_learner(deps, ended, alone=not earlier and not deps.files.all, keeps=keeps))
+    if learn and deps.calls.executor.name != "replay":
+        learner = _learner(deps, ended, alone=not earlier and not deps.user.files.all, keeps=keeps)
+        deps = replace(deps, host=replace(deps.host, learner=learner))
     return run(request, deps, budget, name=name, past=past, earlier=earlier)
 
 
 def _learner(deps: RunDeps, ended: Callable[[], bool], *, alone: bool, keeps: bool) -> Learner:
     # A plan that was given has inputs, which its run is one choice of.
-    library = deps.solutions if deps.plan is None else None
-    user = deps.solutions.owner if deps.solutions is not None else ""
+    library = deps.knowledge.solutions if deps.planning.plan is None else None
+    user = deps.knowledge.solutions.owner if deps.knowledge.solutions is not None else ""
     return Learner(
-        deps.store,
-        deps.memory,
-        deps.policy,
+        deps.knowledge.store,
+        deps.knowledge.memory,
+        deps.planning.policy,
         ended,
-        deps.weights,
+        deps.knowledge.weights,
         library,
         alone=alone,
         user=user,
-        planned=deps.approves is None,
+        planned=deps.user.approves is None,
         keeps=keeps,
     )
 

@@ -34,11 +34,11 @@ async def recall(request: str, deps: RunDeps, evidence: Evidence, memo: Memo) ->
 
 
 async def _asked(request: str, deps: RunDeps, evidence: Evidence) -> MemoryRecalled | None:
-    if deps.memory is None:
+    if deps.knowledge.memory is None:
         return None
     try:
         async with asyncio.timeout(SECONDS):
-            recalled = await deps.memory.recall(request, deps.recalled, evidence.present)
+            recalled = await deps.knowledge.memory.recall(request, deps.planning.recalled, evidence.present)
     except TimeoutError:
         return _without(f"it did not answer within {SECONDS:g} seconds")
     except FootpathError as error:

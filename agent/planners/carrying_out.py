@@ -32,19 +32,26 @@ async def carry_out_plan(context: SubtaskContext, plan: ProgramPlan, planned: Pa
     if context.memo.settle(decisions.called_by_steps, lambda: False):
         await _go_on_by_steps(context, plan, ended)
         return
-    if context.deps.sandbox is None:
+    if context.deps.planning.sandbox is None:
         raise UsageError("there is no sandbox to carry a plan out in; give the run one")
     found = context.asked(wider=False).found(text_names.used(plan.program.text) - {*plan.inputs})
     names: JsonObject = {"today": context.today, EARLIER: [], **found}
-    parts = context.opened, context.deps.sandbox, context.evidence, context.calling, context.progress, context.memo
-    await Carrying(plan, names, *parts, wrong=context.deps.wrong_answers).carry_out(context.deps.choices)
+    parts = (
+        context.opened,
+        context.deps.planning.sandbox,
+        context.evidence,
+        context.calling,
+        context.progress,
+        context.memo,
+    )
+    await Carrying(plan, names, *parts, wrong=context.deps.user.wrong_answers).carry_out(context.deps.calls.choices)
 
 
 async def _go_on_by_steps(context: SubtaskContext, plan: ProgramPlan, ended: PathEnded) -> None:
     """The rest of a plan whose first calls were made as steps, by a version whose plans were no programs."""
     docs = {tool.id: tool for tool in context.evidence.docs(ended.path)}
     document = as_document(plan, docs, context.given_ids)
-    await execute_path(context, ended, CarryingOut(context.deps.policy, document, len(context.given)))
+    await execute_path(context, ended, CarryingOut(context.deps.planning.policy, document, len(context.given)))
 
 
 async def execute_path(context: SubtaskContext, ended: PathEnded, policy: Policy) -> None:
@@ -59,7 +66,7 @@ async def execute_path(context: SubtaskContext, ended: PathEnded, policy: Policy
         await context.tell(last.event)
     ended_before = context.memo.recall(decisions.steps_ended)
     if ended_before is None:
-        late = await told_late(last.event if last else None, tools, policy, context.deps.choices)
+        late = await told_late(last.event if last else None, tools, policy, context.deps.calls.choices)
         if late is not None:
             await context.tell(late)
     if (ended_before and ended_before.value) or any(result.status != "ok" for result in progress.done.values()):
@@ -68,7 +75,7 @@ async def execute_path(context: SubtaskContext, ended: PathEnded, policy: Policy
     done |= {step: context.references.own(result) for step, result in progress.done.items()}
     if any(not tool.safe for step, tool in enumerate(tools, start=1) if step not in done):
         await context.turn()  # changes are made in the order in which they were asked for
-    within, choices = progress.meter.within_time, context.deps.choices
+    within, choices = progress.meter.within_time, context.deps.calls.choices
     with progress.spends("execute"):
         await execute(
             context.request, tools, policy, context.executor, done, context.tell, choices=choices, within_time=within

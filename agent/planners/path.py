@@ -36,12 +36,14 @@ class PathPlanner:
         self._memo = context.memo
         self._tell = context.tell
         request = context.request
-        again = deps.planner == "react"
-        expand = Expander(request, evidence, deps.settings, context.given_ids, context.run, deps.offers, again)
-        walking = walk_deps(request, evidence, deps.settings, deps.policy, self._results, expand)
+        again = deps.planning.planner == "react"
+        expand = Expander(
+            request, evidence, deps.planning.walk, context.given_ids, context.run, deps.knowledge.offers, again
+        )
+        walking = walk_deps(request, evidence, deps.planning.walk, deps.planning.policy, self._results, expand)
         self._walking = replace(walking, choose=self._choose)
-        self._planner = planner_named(deps.planner)
-        self._reflector = Reflector(request, context.given_tools, evidence, expand, deps.policy)
+        self._planner = planner_named(deps.planning.planner)
+        self._reflector = Reflector(request, context.given_tools, evidence, expand, deps.planning.policy)
         self._moves = 0
         self._over = False
         self._first = first
@@ -107,9 +109,9 @@ class PathPlanner:
         """A path that was found: as its user approves of it, by one program over its tools, or step by step where none comes out."""
         plan = Plan(path=ended.path, complete=ended.how == "finished", reason=ended.reason)
         await self._tell(PlanReady(plan=plan))
-        if self._deps.approves is not None:
+        if self._deps.user.approves is not None:
             self._over = True
-            await self._carry_out_approved(ended, self._deps.approves)
+            await self._carry_out_approved(ended, self._deps.user.approves)
             return
         if self._deps.writes_programs:
             serving = self._context.serving(self._context.asked(wider=False))
@@ -118,7 +120,7 @@ class PathPlanner:
                 self._over = True
                 return
             await self._tell(PlanReady(plan=plan))
-        await execute_path(self._context, ended, self._deps.policy)
+        await execute_path(self._context, ended, self._deps.planning.policy)
 
     async def _carry_out_approved(self, planned: PathEnded, approves: Approves) -> None:
         """What the user makes of a plan, carried out; nothing where it is not allowed."""
@@ -185,8 +187,10 @@ class PathPlanner:
         progress = self._progress
         self._moves = 0
         planner = self._planner
-        if self._deps.planner != "retrieve":  # which takes what was found, whatever is known of it
-            planner = remembering(planner, self._deps.policy.decide, self._evidence.recalled, self._evidence.reader)
+        if self._deps.planning.planner != "retrieve":  # which takes what was found, whatever is known of it
+            planner = remembering(
+                planner, self._deps.planning.policy.decide, self._evidence.recalled, self._evidence.reader
+            )
         clauses = self._evidence.clauses
         with progress.spends("plan"):
             ended, state = await planner(
@@ -216,7 +220,7 @@ class PathPlanner:
         if self._moves > PATIENCE and self._progress.meter.may_reflect:
             return Choice("give_up", f"{PATIENCE} moves, and no end of the path")
         self._moves = min(self._moves, PATIENCE)
-        choice = await self._deps.policy.decide(situation)
+        choice = await self._deps.planning.policy.decide(situation)
         only_given = len(situation.path) == len(self._context.given) > 0
         self._progress.done_already = choice.action == "finish" and only_given
         return choice

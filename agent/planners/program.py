@@ -70,14 +70,15 @@ class ProgramPlanner:
             of_strangers=took.of_strangers,
             wider=False,
         )
-        serving = self._context.serving(given, replace(self._deps, offer_tokens=_WHOLE))
+        unbounded = replace(self._deps, planning=replace(self._deps.planning, offer_tokens=_WHOLE))
+        serving = self._context.serving(given, unbounded)
         await serving.serve(tools)
         self.first = self._progress.program
         asked = any(one.unanswered for one in self._context.calling.asking.answered)
         if self.first is None:
             self.over = serving.over
         else:
-            final = self._deps.approves is not None or bool(self._progress.changes_made) or asked
+            final = self._deps.user.approves is not None or bool(self._progress.changes_made) or asked
             self.over = self.first.verdict == "yes" or final
 
     async def _tools_of(self, took: Took) -> list[ToolDoc]:
@@ -95,7 +96,7 @@ class ProgramPlanner:
             shown, offered = await shown_to_author(took.near, known, offered, self._evidence)
         await self._tell(considered(offered, self._evidence))
         chosen = Chosen(None, replace(self._asked, known=shown), offered)
-        if self._deps.planner == "solution":
+        if self._deps.planning.planner == "solution":
             with self._progress.spends("plan"):
                 chosen = await choose(chosen.asked, offered, self._deps, self._evidence, self._memo)
         if chosen.told is not None:
@@ -111,10 +112,10 @@ class ProgramPlanner:
     @property
     def _gives_up(self) -> bool:
         """Whether it ends where no program came out after a choice: as before; else not where nobody writes any more, and the walk has to do."""
-        return self._memo.settle(decisions.gives_up, lambda: self._deps.policy.writes)
+        return self._memo.settle(decisions.gives_up, lambda: self._deps.planning.policy.writes)
 
     async def _offered(self) -> Sequence[ToolDoc]:
-        request, offers = self._asked.request, self._deps.offers
+        request, offers = self._asked.request, self._deps.knowledge.offers
         if self._context.follow_up:
             return await offered_for_follow_up(request, self._context.follow_up, offers, self._evidence)
         return await offered_tools(request, offers, self._evidence)

@@ -72,16 +72,16 @@ class Serving:
         memo: Memo,
         questions: PlanQuestions,
     ) -> None:
-        if deps.sandbox is None:
+        if deps.planning.sandbox is None:
             raise RuntimeError("there is no sandbox to run programs in")
         self._asked = asked
         self._deps = deps
-        self._sandbox = deps.sandbox
+        self._sandbox = deps.planning.sandbox
         self._evidence = evidence
         self._calling = replace(calling, of_strangers=asked.of_strangers)
         self._progress = progress
         self._memo = memo
-        approves = deps.approves
+        approves = deps.user.approves
         self._approving = Approving(approves, questions, memo) if approves else None
         self._stack = AsyncExitStack()
         self._session: Session | None = None
@@ -100,7 +100,7 @@ class Serving:
 
     async def serve(self, tools: Sequence[ToolDoc]) -> None:
         """Programs over these tools, until there is nothing more to write; what they came to is with the progress."""
-        self._functions = functions(tools, self._deps.offer_tokens, self._asked.files.names)
+        self._functions = functions(tools, self._deps.planning.offer_tokens, self._asked.files.names)
         try:
             await self._to_an_end()
             first = self._progress.program
@@ -133,7 +133,7 @@ class Serving:
             stop = await self._ran(program)
             event = self._come_to(stop, program)
             if isinstance(event, ProgramEnded) and not event.spoken:
-                policy, choices = self._deps.policy, self._deps.choices
+                policy, choices = self._deps.planning.policy, self._deps.calls.choices
                 await shorten(self._progress, self._evidence, policy, choices, self._calling.tell)
             await self._calling.tell(event)
             if isinstance(event, ProgramEnded) or self.over or (self._approving and isinstance(event, ProgramFailed)):
@@ -205,7 +205,7 @@ class Serving:
             text, why = await self._asked_for()
         self._unwritten = why
         if not text:  # one that writes no more tells that itself
-            return ProgramRefused(text="", complaints=(why,)) if why and self._deps.policy.writes else None
+            return ProgramRefused(text="", complaints=(why,)) if why and self._deps.planning.policy.writes else None
         text, complaints = await self._checked(text)
         if complaints:
             return ProgramRefused(text=text, complaints=complaints)
@@ -226,11 +226,11 @@ class Serving:
         """What the author writes; empty where it may not be asked, or writes nothing, then with why."""
         if self._asked.given:
             return self._asked.given, ""
-        if self._spent or not self._deps.policy.writes:
+        if self._spent or not self._deps.planning.policy.writes:
             return "", ""
         answers = [one for one in self._calling.asking.answered if not one.unanswered]
         question = self._asked.question(self._functions, self._attempts, answers)
-        written = await self._deps.policy.decide(question)
+        written = await self._deps.planning.policy.decide(question)
         return written.text, written.why
 
     async def _ran(self, program: Program) -> ProgramStop | None:
@@ -324,7 +324,7 @@ class Serving:
             unreached=unreached(text, self._functions.docs, [name for name, _ in calls]),
             review=self._evidence.reader.review(self._asked.request, [one for one in ran if one[1].status == "ok"]),
             request=self._asked.request,
-            wrong=self._deps.wrong_answers,
+            wrong=self._deps.user.wrong_answers,
         )
         return ended(self._progress.programs, judged(claim_of(value), known))
 
@@ -338,14 +338,14 @@ class Serving:
         if self._spent:
             return []
         known = [tool.id for tool in self._functions.docs.values()]
-        return await offered_tools(end.missing, self._deps.offers, self._evidence, known)
+        return await offered_tools(end.missing, self._deps.knowledge.offers, self._evidence, known)
 
     def _widen(self, end: ProgramEnded, more: Sequence[ToolDoc]) -> None:
         """What was called comes first, then what is new; what was said is kept, and its names hold."""
         called = {result.tool for _, result in self._calls}
         before = list(self._functions.docs.values())
         tools = [*(one for one in before if one.id in called), *more, *(one for one in before if one.id not in called)]
-        self._functions = functions(tools, self._deps.offer_tokens, self._asked.files.names)
+        self._functions = functions(tools, self._deps.planning.offer_tokens, self._asked.files.names)
         if self._program is not None:
             new = [name for name, tool in self._functions.docs.items() if tool in more]
             told = f"It ended with {end.verdict!r}, lacking: {end.missing}\nThere are more functions now: {', '.join(new)}."

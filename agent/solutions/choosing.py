@@ -53,7 +53,7 @@ async def choose(asked: Asked, offered: Sequence[ToolDoc], deps: RunDeps, eviden
         await evidence.read(ids)
         tools = [evidence.doc(tool) for tool in ids if evidence.has(tool)]
         known = known_program(solution, told.pattern, {name: tool.id for name, tool in tool_names(tools)})
-        if deps.solutions is not None and solution.owner != deps.solutions.owner:
+        if deps.knowledge.solutions is not None and solution.owner != deps.knowledge.solutions.owner:
             # Another's text, which may be run as it stands: it brings no leave for its changes.
             known = replace(known, tainted=known.tainted or not all(tool.safe for tool in tools))
         return Chosen(told, replace(asked, known=Known((known,), chosen=True), thrice=True), tools)
@@ -76,7 +76,7 @@ async def _choice(
     names = tuple(name for name, _ in tool_names(offered))
     changing = await _changing(near, evidence)
     question = SolutionQuestion(asked.request, near, names, asked.today, asked.earlier.text, changing)
-    choice = await deps.policy.decide(question)
+    choice = await deps.planning.policy.decide(question)
     if choice.place is None:
         return NoSolution(shown=len(near), path=choice.path, reason=choice.reason), None
     one = near[choice.place]
@@ -95,11 +95,11 @@ async def _changing(near: Sequence[NearSolution], evidence: Evidence) -> frozens
 
 async def _near(request: str, deps: RunDeps) -> list[NearSolution] | NoSolution:
     """What the library has for a request; why nothing can be chosen where it is empty or cannot be asked."""
-    if deps.solutions is None:
+    if deps.knowledge.solutions is None:
         return NoSolution(shown=0, reason="there is no library of solutions")
     try:
         async with asyncio.timeout(SECONDS):
-            near = await deps.solutions.near(request, _LOOKED_AT, ANY)
+            near = await deps.knowledge.solutions.near(request, _LOOKED_AT, ANY)
     except TimeoutError:
         return _without(f"it did not answer within {SECONDS:g} seconds")
     except FootpathError as error:
@@ -121,11 +121,11 @@ def _apart(near: Sequence[NearSolution]) -> list[NearSolution]:
 
 async def _kept(solution: str, deps: RunDeps) -> Solution | None:
     """One that was chosen before the run was broken off, as far as it is still there: its texts are in the record."""
-    if deps.solutions is None:
+    if deps.knowledge.solutions is None:
         return None
     try:
         async with asyncio.timeout(SECONDS):
-            return (await deps.solutions.get([solution])).get(solution)
+            return (await deps.knowledge.solutions.get([solution])).get(solution)
     except (TimeoutError, FootpathError) as error:
         _log.warning("a run goes on without the solution %s: %s", solution, error or "no answer in time")
         return None

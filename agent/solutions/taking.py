@@ -55,9 +55,9 @@ class Took:
 
 async def take(asked: Asked, deps: RunDeps, memo: Memo, meter: Meter, *, follow_up: bool) -> Took:
     """What is taken for a request. ``follow_up``: it may go on from earlier requests, which no pattern knows."""
-    if deps.solutions is None:
+    if deps.knowledge.solutions is None:
         return Took()
-    near = await _near(asked.request, deps.solutions)
+    near = await _near(asked.request, deps.knowledge.solutions)
 
     async def take_now() -> SolutionTaken | None:
         if not near or meter.exhausted:
@@ -68,8 +68,8 @@ async def take(asked: Asked, deps: RunDeps, memo: Memo, meter: Meter, *, follow_
         return plainly
 
     taken = await memo.decide(decisions.taken_solution, take_now)
-    solution = await _kept(taken.solution, deps.solutions, near) if taken is not None else None
-    return _took(near, taken, solution, deps.solutions.owner)
+    solution = await _kept(taken.solution, deps.knowledge.solutions, near) if taken is not None else None
+    return _took(near, taken, solution, deps.knowledge.solutions.owner)
 
 
 def _took(near: Sequence[NearSolution], told: SolutionTaken | None, solution: Solution | None, owner: str) -> Took:
@@ -122,7 +122,7 @@ def worth_asking(near: Sequence[NearSolution]) -> bool:
 async def _after_asking(asked: Asked, one: NearSolution, deps: RunDeps, meter: Meter) -> SolutionTaken | None:
     """What the policy says of the nearest."""
     inputs = one.solution.plan.inputs
-    filled = await deps.policy.decide(FillQuestion(asked.request, one.pattern, inputs, asked.today, {}))
+    filled = await deps.planning.policy.decide(FillQuestion(asked.request, one.pattern, inputs, asked.today, {}))
     meter.decisions += 1
     values = _fitting(inputs, {name: value for name, value in filled.values.items() if name in inputs})
     if not filled.fits or values is None or unaccounted(asked.request, one.pattern, values):

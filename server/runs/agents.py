@@ -14,6 +14,7 @@ from agent.learning.verdict import answers_of, same_words
 from agent.offer.tool_facts import Evidence
 from agent.policy.protocol import Policy
 from agent.request_reader import PlainReader
+from agent.run_context import RunUser
 from agent.scheduler import closing
 from domain.errors import FootpathError, PassingError, StoreUnreachableError, StoreVersionError, UnavailableError
 from domain.event import EventRecord
@@ -222,7 +223,7 @@ class Agents:
             # None of these rests on another: where the database is far away, all of them take as long as one.
             files, spent, voices, plan, wrong, earlier = await asyncio.gather(
                 files_of(run, self._storage, before),
-                self._spending(run, deps.policy),
+                self._spending(run, deps.planning.policy),
                 voices_of(run, self._storage, before),
                 given_plan(run, container.graph.get_tools),
                 self._wrong_answers(run),
@@ -236,27 +237,22 @@ class Agents:
                 unchosen=run.planner == "retrieve",
                 reads_only=bool(run.settings.get(READS_ONLY)),
             )
+            layers = call_layers(self._storage, run, control, questions, partial(self._hidden_from, run.user_id))
+            worded = bool(run.settings.get(WORDED, True))
             deps = replace(
                 deps,
-                layers=call_layers(self._storage, run, control, questions, partial(self._hidden_from, run.user_id)),
-                files=files,
-                secrets=own.secrets,
-                ledger=True,
-                taken_up=True,
-                plan=plan,
-                approver=approver,
-                wrong_answers=wrong,
-                memory=deps.memory if run.settings.get(WORDED, True) else None,
+                knowledge=deps.knowledge if worded else replace(deps.knowledge, memory=None),
+                planning=replace(deps.planning, plan=plan),
+                calls=replace(deps.calls, layers=layers, approver=approver, ledger=True, secrets=own.secrets),
+                user=RunUser(
+                    UserAsker(questions, by_another=by_another),
+                    approves=questions.about_plan if run.settings.get("stop_at_plan") else None,
+                    voices=voices,
+                    files=files,
+                    wrong_answers=wrong,
+                ),
+                host=replace(deps.host, used_up=spent.used_up, taken_up=True, in_turn=self._round_robin.do),
             )
-            deps = replace(
-                deps,
-                voices=voices,
-                used_up=spent.used_up,
-                asker=UserAsker(questions, by_another=by_another),
-                in_turn=self._round_robin.do,
-            )
-            if run.settings.get("stop_at_plan"):
-                deps = replace(deps, approves=questions.about_plan)
             budget = budget_of(container)
             made = run_and_learn(
                 run.request,
@@ -269,7 +265,7 @@ class Agents:
                 earlier=earlier,
                 keeps=True,
             )
-            async with self._kept(run, deps.policy), counting(spent), closing(made) as records:
+            async with self._kept(run, deps.planning.policy), counting(spent), closing(made) as records:
                 async for record in records:
                     await spent.count()
                     yield record

@@ -13,7 +13,7 @@ from agent.execution.http import HttpExecutor, HttpParameters
 from agent.execution.http.guard import resolve
 from agent.execution.secrets import EnvironmentSecrets
 from agent.policy.protocol import Policy
-from agent.run import RunDeps, run
+from agent.run import run
 from domain.event import (
     CallFinished,
     CallStarted,
@@ -26,6 +26,7 @@ from domain.event import (
 )
 from domain.model import JsonObject
 from domain.tool import Credential, ToolDoc
+from tests.flows.run_deps import build_deps
 from tests.flows.small_world import finder, graph, need, tool
 from tests.stream_server import serve_connections
 
@@ -160,7 +161,7 @@ async def seen(
             {"FOOTPATH_SECRET_LIBRARY_KEY": SECRET, "FOOTPATH_SECRET_LIBRARY_KEY_HOSTS": "127.0.0.1"}
         )
         executor = HttpExecutor(HttpParameters(allow_hosts=frozenset({"127.0.0.1"})), secrets=secrets, resolver=noted)
-        deps = RunDeps(
+        deps = build_deps(
             await graph(walks, docs),
             await finder(folder, docs),
             policy,

@@ -20,6 +20,7 @@ from agent.run import RunDeps, run
 from domain.event import Event, EventRecord, RunFinished
 from domain.tool import ToolDoc
 from offline.policy import OfflinePolicy
+from tests.flows.run_deps import build_deps
 from tests.flows.small_world import TOOLS, WALKS, finder, graph
 from tests.models.brain import Brain, Line
 from tests.models.openai_server import ModelServer, model_server
@@ -92,7 +93,7 @@ async def world(
         stack.push_async_callback(model.close)
         sandbox = MontySandbox(limits or SandboxLimits(workers=2))
         stack.push_async_callback(sandbox.close)
-        deps = RunDeps(
+        deps = build_deps(
             await graph(WALKS if tools is TOOLS else (), tools),
             await finder(folder, tools),
             FallbackPolicy(LlmPolicy(model), OfflinePolicy(), Breaker()),

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from domain.plan_document import PlanDocument, PlannedStep, Take
 from domain.program import ProgramPlan
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
+from tests.flows.run_deps import build_deps, change_deps
 from tests.flows.shared_sandbox import sandbox
 from tests.flows.small_world import (
     FORECAST,
@@ -74,7 +74,7 @@ def world() -> ScriptedExecutor:
 async def deps(
     folder: Path, executor: ScriptedExecutor, approves: Approves, policy: OfflinePolicy | None = None
 ) -> RunDeps:
-    made = RunDeps(
+    made = build_deps(
         await graph(WALKS),
         await finder(folder),
         policy or OfflinePolicy(),
@@ -83,7 +83,7 @@ async def deps(
         reader=EnglishReader(),
         sandbox=sandbox(),
     )
-    return replace(made, approves=approves)
+    return change_deps(made, approves=approves)
 
 
 def paths(records: Sequence[EventRecord]) -> list[tuple[str, ...]]:

@@ -2,7 +2,6 @@
 
 import signal
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 from agent.asking import UserQuestion
 from domain.event import EventRecord, InputNeeded, ProgramEnded, QuestionAnswered, RunFinished
 from tests.flows.program_world import code, world
+from tests.flows.run_deps import change_deps
 from tests.flows.served import Client, Place, built, registered, serving
 from tests.flows.test_programs import RIGHT, calls
 from tests.models.brain import Brain
@@ -116,7 +116,7 @@ class Paris:
 async def test_what_was_answered_is_known_to_a_text_that_is_written_anew(tmp_path: Path) -> None:
     wrong = code('city = await ask("Which place?")', "(await search_places(city=city))['none']")
     async with world(tmp_path, calls(), wrong, RIGHT) as made:
-        made.deps = replace(made.deps, asker=Paris())
+        made.deps = change_deps(made.deps, asker=Paris())
         records = await made.told("What is the weather forecast?")
     assert end(records).outcome == "answered"
     assert "Which place? -> Paris" in str(made.server.requests[1].messages[-1]["content"])

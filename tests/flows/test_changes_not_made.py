@@ -16,6 +16,7 @@ from domain.plan import Binding
 from domain.tool import FINISH
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
+from tests.flows.run_deps import build_deps
 from tests.flows.small_world import BOOKS, REMOVE, Answer, ScriptedExecutor, finder, graph, ok
 from tests.flows.test_runs import answer, asked, outcome
 
@@ -53,7 +54,7 @@ class Model(OfflinePolicy):
 
 
 async def deps(folder: Path, executor: ScriptedExecutor, policy: Model) -> RunDeps:
-    return RunDeps(
+    return build_deps(
         await graph([(BOOKS, REMOVE)] * 3),
         await finder(folder),
         policy,

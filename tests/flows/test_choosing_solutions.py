@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from domain.event import CandidatesConsidered, PathEnded, ProgramEnded, ProgramF
 from domain.program import ProgramPlan
 from domain.taken import NoSolution, SolutionTaken
 from tests.flows.program_world import OffersAs, World, code, end, the, world
+from tests.flows.run_deps import change_deps
 from tests.flows.shelf import Shelf, solution
 from tests.flows.small_world import BOOKS, FORECAST, FOUND, GEOCODE, NEW_WEATHER, REMOVE, ScriptedExecutor, down, ok
 from tests.models.brain import Line
@@ -61,7 +61,7 @@ async def choosing(
 ) -> AsyncGenerator[tuple[World, Shelf]]:
     held = shelf if shelf is not None else Shelf(list(SHELF))
     async with world(folder, executor, *texts, planner="solution", choose_solution=[choice]) as made:
-        made.deps = replace(made.deps, solutions=held)
+        made.deps = change_deps(made.deps, solutions=held)
         yield made, held
 
 
@@ -145,7 +145,7 @@ async def test_what_it_lacks_by_its_own_words_is_offered_once(tmp_path: Path) ->
     )
     one: dict[str, JsonValue] = {"reason": "it finds the place", "number": 1, "path": []}
     async with choosing(tmp_path, calls(), lacking, rest, choice=one, shelf=Shelf([(places, 0.6)])) as (made, _):
-        made.deps = replace(made.deps, offers=offers)
+        made.deps = change_deps(made.deps, offers=offers)
         records = await made.told(WEATHER)
     assert offers.asked == [WEATHER, "a daily weather forecast"]
     assert end(records).outcome == "answered"
@@ -235,7 +235,7 @@ async def test_a_program_that_is_to_be_approved_first_is_shown_after_the_choice(
         return question.program
 
     async with choosing(tmp_path, calls(), RIGHT) as (made, _):
-        made.deps = replace(made.deps, approves=approves)
+        made.deps = change_deps(made.deps, approves=approves)
         records = await made.told(WEATHER)
     (asked,) = shown
     assert DAYS in asked.program.program.text

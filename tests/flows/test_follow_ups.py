@@ -10,7 +10,7 @@ import pytest
 from agent.budget import Budget
 from agent.conversation import EarlierRun, earlier_run
 from agent.execution.approvers import AllowChanges
-from agent.run import RunDeps, run
+from agent.run import run
 from domain.event import CallFinished, EventRecord, InputNeeded, RunFinished, RunStarted, SubtaskStarted
 from evaluation.answers import evaluate_answers
 from evaluation.correctness import absent_from_responses
@@ -19,6 +19,7 @@ from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
 from playground.record import CATALOGUE, DATA, catalogue_tools
 from tests.flows.gold import follow
+from tests.flows.run_deps import build_deps
 from tests.flows.served import Client, Place, built, effects, registered, reset, serving
 from tests.flows.small_world import FORECAST, FOUND, WALKS, ScriptedExecutor, finder, graph
 from tests.playing import running_playground
@@ -83,7 +84,7 @@ async def told(
     until: int = 10_000,
 ) -> list[EventRecord]:
     """The run's records, the past ones first; broken off after the event of a number."""
-    deps = RunDeps(
+    deps = build_deps(
         await graph(WALKS),
         await finder(folder),
         OfflinePolicy(),

@@ -1,7 +1,6 @@
 """Runs of a given plan: its steps and values as they stand, the rest found on the way, and resumed after each event."""
 
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from domain.program import ProgramPlan
 from domain.tool import ToolId
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
+from tests.flows.run_deps import build_deps, change_deps
 from tests.flows.shared_sandbox import sandbox
 from tests.flows.small_world import (
     BOOKS,
@@ -58,7 +58,7 @@ def weather(**other: object) -> ScriptedExecutor:
 
 
 async def deps(folder: Path, executor: ScriptedExecutor, plan: PlanDocument | ProgramPlan, **other: object) -> RunDeps:
-    made = RunDeps(
+    made = build_deps(
         await graph(WALKS),
         await finder(folder),
         OfflinePolicy(),
@@ -68,7 +68,7 @@ async def deps(folder: Path, executor: ScriptedExecutor, plan: PlanDocument | Pr
         approver=AllowChanges(),
         reader=EnglishReader(),
     )
-    return replace(made, **other)  # pyright: ignore[reportArgumentType]
+    return change_deps(made, **other)  # pyright: ignore[reportArgumentType]
 
 
 def results(records: list[EventRecord]) -> list[StepResult]:
@@ -203,7 +203,7 @@ async def test_a_change_of_a_given_plan_is_not_made_twice(tmp_path: Path) -> Non
 
 async def test_a_given_plan_teaches_like_another(tmp_path: Path) -> None:
     given = await deps(tmp_path, weather(), WEATHER)
-    learning = replace(given, learner=Learner(given.store))
+    learning = change_deps(given, learner=Learner(given.knowledge.store))
     records = [record async for record in run(REQUEST, learning)]
     learned = next(record.event for record in records if isinstance(record.event, WeightsLearned))
     assert not learned.error

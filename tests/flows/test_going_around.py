@@ -3,11 +3,12 @@
 from pathlib import Path
 
 from agent.execution.approvers import AllowChanges
-from agent.run import RunDeps, run
+from agent.run import run
 from agent.transcript import Transcript
 from graph.links import Feed, ToolLinks
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
+from tests.flows.run_deps import build_deps
 from tests.flows.small_world import FORECAST, NEW_WEATHER, ScriptedExecutor, down, finder, graph, need, ok, tool
 
 FRIENDS = tool(
@@ -37,7 +38,7 @@ async def asked(folder: Path, request: str, executor: ScriptedExecutor) -> Trans
     await store.put_links([ToolLinks(NEW_WEATHER.id, COORDINATES)])
     transcript = Transcript()
     async for record in run(
-        request, RunDeps(store, search, OfflinePolicy(), executor, approver=AllowChanges(), reader=EnglishReader())
+        request, build_deps(store, search, OfflinePolicy(), executor, approver=AllowChanges(), reader=EnglishReader())
     ):
         transcript.add(record)
     return transcript

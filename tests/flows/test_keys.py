@@ -10,7 +10,7 @@ import pytest
 from agent.execution.approvers import AllowChanges
 from agent.execution.http import HttpExecutor, HttpParameters
 from agent.execution.secrets import EnvironmentSecrets, variable
-from agent.run import RunDeps, run
+from agent.run import run
 from agent.transcript import Transcript
 from domain.event import EventRecord
 from domain.tool import Parameter, ToolDoc
@@ -18,6 +18,7 @@ from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
 from playground.keys import COURIER_MAIL, RATES_PRO
 from tests.flows.over_playground import playground_tools
+from tests.flows.run_deps import build_deps
 from tests.flows.small_world import finder, graph
 from tests.playing import running_playground
 
@@ -47,7 +48,7 @@ async def asked(
         record
         async for record in run(
             request,
-            RunDeps(
+            build_deps(
                 store,
                 search,
                 OfflinePolicy(),

@@ -17,6 +17,7 @@ from offline.reader import EnglishReader
 from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_memories import QdrantMemories
 from tests.flows.indexed_store import indexed_store
+from tests.flows.run_deps import build_deps
 from tests.flows.small_world import FORECAST, FOUND, TOOLS, WALKS, ScriptedExecutor, finder, graph
 from tests.flows.test_runs import WEATHER
 from wiring.container import Container, open_container
@@ -52,7 +53,7 @@ async def with_memories(store: SqliteMemories | QdrantMemories | OutOfReach, tmp
     from retriever.embedders.bundled import BundledEmbedder
 
     memory = LongTermMemory(store, BundledEmbedder())
-    deps = RunDeps(
+    deps = build_deps(
         await graph(WALKS),
         await finder(tmp_path),
         OfflinePolicy(),
@@ -62,7 +63,7 @@ async def with_memories(store: SqliteMemories | QdrantMemories | OutOfReach, tmp
         reader=EnglishReader(),
     )
     events = await events_of(deps)
-    facts = await deps.store.facts([tool.id for tool in TOOLS])
+    facts = await deps.knowledge.store.facts([tool.id for tool in TOOLS])
     assert sum(found.ok for found in facts.values()) == 2
     return events
 

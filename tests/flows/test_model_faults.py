@@ -18,7 +18,7 @@ from agent.memory.long_term import LongTermMemory
 from agent.policy.circuit_breaker import Breaker
 from agent.policy.fallback import FallbackPolicy
 from agent.policy.protocol import Policy
-from agent.run import RunDeps, run
+from agent.run import run
 from agent.transcript import Transcript
 from domain.errors import UnavailableError
 from domain.event import Event, PathEnded, ReflectionMade, RunFinished, StepChosen
@@ -26,6 +26,7 @@ from domain.memory import Memory, Recalled
 from domain.recalled import MemoryRecalled
 from graph.backends.sqlite_memories import SqliteMemories
 from offline.policy import OfflinePolicy
+from tests.flows.run_deps import build_deps
 from tests.flows.small_world import (
     FORECAST,
     FOUND,
@@ -72,7 +73,9 @@ def calls() -> ScriptedExecutor:
 async def told(
     folder: Path, policy: Policy, executor: ScriptedExecutor, memory: LongTermMemory | None = None
 ) -> tuple[list[Event], RunFinished, Transcript]:
-    deps = RunDeps(await graph(WALKS), await finder(folder), policy, executor, memory=memory, approver=AllowChanges())
+    deps = build_deps(
+        await graph(WALKS), await finder(folder), policy, executor, memory=memory, approver=AllowChanges()
+    )
     records = [record async for record in run(WEATHER, deps, BUDGET)]
     end = records[-1].event
     assert isinstance(end, RunFinished)

@@ -9,11 +9,11 @@ import pytest
 
 from agent.execution.approvers import AllowChanges
 from agent.execution.executor import CallResult
-from agent.run import RunDeps
 from domain.event import EventRecord
 from domain.model import JsonObject
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
+from tests.flows.run_deps import build_deps
 from tests.flows.small_world import BOOKS, REMOVE, ScriptedExecutor, finder, graph, ok
 from tests.flows.test_runs import answer, asked, outcome
 
@@ -49,7 +49,7 @@ async def test_a_run_survives_it(tmp_path: Path, body: str, order: bool) -> None
     request = 'Delete the book "Dune"' if order else 'Who wrote the book "Dune"? Give its title and author.'
     records, transcript = await asked(
         request,
-        RunDeps(
+        build_deps(
             store, await finder(tmp_path), OfflinePolicy(), executor, approver=AllowChanges(), reader=EnglishReader()
         ),
     )

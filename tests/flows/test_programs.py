@@ -1,6 +1,5 @@
 """Requests that are served by programs: at once, after complaints, errors and looks, with a wider offer, by the walk, or not at all."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,6 +27,7 @@ from domain.event import (
 )
 from domain.program import ProgramPlan
 from tests.flows.program_world import OffersAs, code, end, the, world
+from tests.flows.run_deps import change_deps
 from tests.flows.small_world import BOOKS, FORECAST, FOUND, GEOCODE, NEW_WEATHER, ScriptedExecutor, down, ok
 from tests.flows.small_world_bindings import CITY, POINT
 from tests.models.brain import Brain, advance_to, bind, move
@@ -153,7 +153,7 @@ async def test_where_no_program_comes_out_the_walk_takes_over(tmp_path: Path) ->
 async def test_a_denial_ends_it(tmp_path: Path) -> None:
     text = code('try:\n    await delete_book(title="Dune")\nexcept:\n    pass', '"done"')
     async with world(tmp_path, executor := calls(), text) as made:
-        made.deps = replace(made.deps, approver=DenyChanges())
+        made.deps = change_deps(made.deps, approver=DenyChanges())
         records = await made.told("Delete the book Dune")
     (failed,) = the(records, ProgramFailed)
     assert isinstance(failed, ProgramFailed)
@@ -341,7 +341,7 @@ async def test_a_program_that_is_to_be_approved_first_is_shown_and_run(tmp_path:
         return question.program
 
     async with world(tmp_path, executor := calls(), RIGHT) as made:
-        made.deps = replace(made.deps, approves=approves)
+        made.deps = change_deps(made.deps, approves=approves)
         records = await made.told(WEATHER)
     assert (end(records).outcome, made.written, len(asked)) == ("answered", 1, 1)
     assert (asked[0].subtask, asked[0].cell, len(executor.made)) == (1, 1, 2)

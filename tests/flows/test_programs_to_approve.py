@@ -7,6 +7,7 @@ from agent.plans.approval import PlanQuestion
 from domain.event import EventRecord, InputNeeded, PathEnded, ProgramLooked
 from domain.program import ProgramPlan
 from tests.flows.program_world import World, code, end, the, world
+from tests.flows.run_deps import change_deps
 from tests.flows.small_world import FORECAST, FOUND, ScriptedExecutor
 
 REQUEST = "What is the weather forecast for Paris?"
@@ -30,7 +31,7 @@ def executor() -> ScriptedExecutor:
 
 
 def asking(made: World, user: Decides) -> World:
-    return replace(made, deps=replace(made.deps, approves=user))
+    return replace(made, deps=change_deps(made.deps, approves=user))
 
 
 async def test_one_answer_is_for_one_plan(tmp_path: Path) -> None:

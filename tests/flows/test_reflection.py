@@ -8,13 +8,14 @@ from agent.execution.approvers import AllowChanges
 from agent.policy.path_questions import Reflection, ReflectionQuestion
 from agent.policy.protocol import Choice, Situation
 from agent.reflection import PATIENCE
-from agent.run import RunDeps, run
+from agent.run import run
 from agent.transcript import Transcript
 from domain.event import CandidatesConsidered, EventRecord, PathEnded, ReflectionMade, RunFinished, StepChosen
 from domain.tool import ToolDoc
 from graph.links import Substitute, ToolLinks
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
+from tests.flows.run_deps import build_deps
 from tests.flows.small_world import (
     BOOKS,
     FORECAST,
@@ -69,7 +70,7 @@ async def asked(
 ) -> tuple[list[EventRecord], Transcript]:
     store = await graph(WALKS)
     await store.put_links([ToolLinks(one.one, [], [one]) for one in substitutes])
-    deps = RunDeps(store, await finder(folder), policy, executor, approver=AllowChanges(), reader=EnglishReader())
+    deps = build_deps(store, await finder(folder), policy, executor, approver=AllowChanges(), reader=EnglishReader())
     records = [record async for record in run(WEATHER, deps, budget)]
     return records, Transcript.of(records)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from domain.trajectory import Outcome, RecordedCall
 from graph.backends.sqlite_recordings import SqliteRecordings
 from graph.importers.mcp import McpSource
 from tests.flows.program_world import OffersAs, code, end, the, world
+from tests.flows.run_deps import change_deps
 from tests.server.small_api import small_api
 from tests.unit.agent.execution.mcp.everything import everything
 from tests.unit.agent.execution.mcp.serving import served, sessions
@@ -72,7 +72,7 @@ async def test_a_program_calls_both_and_a_change_at_the_server_is_asked_about(tm
         executor = RoutedExecutor(http, {MCP: lambda: McpExecutor(ours)})
         async with world(tmp_path, executor, PROGRAM, tools=tools, offers=OffersAs([tools])) as made:
             asked = Asked()
-            made.deps = replace(made.deps, approver=asked)
+            made.deps = change_deps(made.deps, approver=asked)
             records = await made.told(REQUEST)
         await executor.close()
     finished: Any = the(records, CallFinished)
@@ -112,6 +112,6 @@ async def test_a_description_reaches_the_author_as_data(tmp_path: Path) -> None:
         program = code("said = await innocent()", '{"answered": "yes", "answer": said["result"]}')
         async with world(tmp_path, executor, program, tools=listing.docs, offers=OffersAs([listing.docs])) as made:
             asked = Asked()
-            made.deps = replace(made.deps, approver=asked)
+            made.deps = change_deps(made.deps, approver=asked)
             await made.told("What does the innocent tool say?")
     assert {one.tool.api for one in asked.changes} == {"innocent"}

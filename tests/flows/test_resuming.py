@@ -13,6 +13,7 @@ from agent.transcript import Transcript
 from domain.event import CallFinished, CallStarted, EventRecord, RunFinished, StepChosen
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
+from tests.flows.run_deps import build_deps
 from tests.flows.small_world import (
     BOOKS,
     FORECAST,
@@ -69,7 +70,7 @@ WORLDS: dict[str, World] = {
 
 
 async def deps(folder: Path, executor: ScriptedExecutor, policy: OfflinePolicy) -> RunDeps:
-    return RunDeps(
+    return build_deps(
         await graph(WALKS), await finder(folder), policy, executor, approver=AllowChanges(), reader=EnglishReader()
     )
 
@@ -157,7 +158,7 @@ async def test_where_the_tools_have_changed_the_run_goes_its_own_way(tmp_path: P
     request, executors, _ = WORLDS["a path"]
     whole = await told(request, await deps(tmp_path, executors(), OfflinePolicy()))
     second = [record.seq for record in whole if isinstance(record.event, StepChosen)][1]
-    given = RunDeps(
+    given = build_deps(
         await graph([(GEOCODE,)], [GEOCODE, BOOKS]),
         await finder(tmp_path / "few", [GEOCODE, BOOKS]),
         OfflinePolicy(),
@@ -176,7 +177,7 @@ async def test_a_run_that_changed_something_is_not_begun_anew_where_it_cannot_go
     called = next(r.seq for r in whole if isinstance(r.event, CallFinished) and r.event.result.tool == REMOVE.id)
     few = [GEOCODE, BOOKS]
     again = executors()
-    given = RunDeps(
+    given = build_deps(
         await graph([], few),
         await finder(tmp_path / "few", few),
         OfflinePolicy(),

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from domain.recalled import MemoryRecalled
 from domain.trajectory import Solved
 from graph.backends.sqlite_memories import SqliteMemories
 from offline.policy import OfflinePolicy
+from tests.flows.run_deps import change_deps
 from tests.flows.small_world import FORECAST, FOUND, GEOCODE, NEW_WEATHER, REMOVE, ScriptedExecutor, WordEmbedder, ok
 from tests.flows.test_resuming import DELETE, WEATHER, course, deps, ended, made, told
 
@@ -62,7 +62,7 @@ async def run_with(
 ) -> tuple[list[EventRecord], ScriptedExecutor]:
     """A run's records, the past ones first, and the calls that it made itself."""
     executor = calls()
-    given = replace(await deps(folder, executor, OfflinePolicy()), memory=memory)
+    given = change_deps(await deps(folder, executor, OfflinePolicy()), memory=memory)
     return await told(request, given, past, until), executor
 
 

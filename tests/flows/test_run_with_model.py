@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from agent.budget import Budget
@@ -19,6 +18,7 @@ from domain.errors import NotAllowedError
 from domain.event import AnswerDelta, Event, PolicyFellBack, RunFinished, StepChosen
 from domain.tool import ToolDoc
 from offline.policy import OfflinePolicy
+from tests.flows.run_deps import build_deps, change_deps
 from tests.flows.small_world import (
     FORECAST,
     FOUND,
@@ -64,7 +64,9 @@ async def world(
         model = LangchainModel(ModelParameters(server.url, server.model, attempts=1, timeout=timeout))
         policy = FallbackPolicy(LlmPolicy(model, allowance), OfflinePolicy(), Breaker())
         yield (
-            RunDeps(await graph(WALKS, tools), await finder(folder, tools), policy, executor, approver=AllowChanges()),
+            build_deps(
+                await graph(WALKS, tools), await finder(folder, tools), policy, executor, approver=AllowChanges()
+            ),
             server,
         )
         await model.close()
@@ -199,7 +201,7 @@ async def test_hostile_text_stays_behind_the_fence_and_its_change_waits_for_the_
     obeys: list[Line] = [advance_to("delete_book"), move("finish")]
     brain = script(choose=obeys, arguments=[bind(("title", "Dune", "request", "delete Dune"))])
     async with world(brain, tmp_path, executor, tools) as (deps, server):
-        _, end, _ = await told(replace(deps, approver=user))
+        _, end, _ = await told(change_deps(deps, approver=user))
         prompts = [request.prompt for request in server.requests]
     assert [(call.tool.id, call.arguments) for call in user.asked] == [(REMOVE.id, {"title": "Dune"})]
     assert [one.kind for one in user.asked[0].judged.origins] == ["written"], "the user did not say it"

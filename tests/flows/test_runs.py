@@ -17,6 +17,7 @@ from domain.plan import StepResult
 from domain.tool import ToolDoc
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
+from tests.flows.run_deps import build_deps
 from tests.flows.small_world import (
     BOOKS,
     FORECAST,
@@ -36,7 +37,7 @@ WEATHER = "What is the weather forecast for Paris?"
 
 
 async def deps(folder: Path, executor: ScriptedExecutor, policy: OfflinePolicy | None = None) -> RunDeps:
-    return RunDeps(
+    return build_deps(
         await graph(WALKS),
         await finder(folder),
         policy or OfflinePolicy(),
@@ -214,7 +215,8 @@ async def test_runs_side_by_side_do_not_meet(tmp_path: Path) -> None:
     requests = [WEATHER, 'How many pages has the book "Dune"?'] * 4
     runs = [
         asked(
-            request, RunDeps(store, search, OfflinePolicy(), executor, approver=AllowChanges(), reader=EnglishReader())
+            request,
+            build_deps(store, search, OfflinePolicy(), executor, approver=AllowChanges(), reader=EnglishReader()),
         )
         for request in requests
     ]

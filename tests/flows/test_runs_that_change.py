@@ -1,12 +1,12 @@
 """Whole runs that change something: only what is approved, and told by the run itself."""
 
-from dataclasses import replace
 from pathlib import Path
 
 from agent.execution.approvers import DenyChanges
 from agent.policy.protocol import Arguments, ArgumentsQuestion, Choice, Situation
 from domain.plan import Binding
 from offline.policy import OfflinePolicy
+from tests.flows.run_deps import change_deps
 from tests.flows.small_world import FOUND, ScriptedExecutor, ok
 from tests.flows.test_runs import answer, asked, deps, outcome
 
@@ -46,7 +46,7 @@ class _Changes(OfflinePolicy):
 async def test_no_policy_changes_what_nobody_approves(tmp_path: Path) -> None:
     books = ok({"books": [{"title": "Dune"}, {"title": "Emma"}]})
     executor = ScriptedExecutor(search_books=books, delete_book=ok({}))
-    made = replace(await deps(tmp_path, executor, _Changes()), approver=DenyChanges())
+    made = change_deps(await deps(tmp_path, executor, _Changes()), approver=DenyChanges())
     _, transcript = await asked("Delete all books", made)
     assert [name for name, _ in executor.made] == ["search_books"]
     assert outcome(transcript) == "gave_up"

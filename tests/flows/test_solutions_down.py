@@ -3,7 +3,6 @@
 import sqlite3
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from graph.backends.sqlite_solutions import SqlitePatterns, SqliteSolutions
 from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_patterns import QdrantPatterns
 from tests.flows.indexed_store import indexed_store
+from tests.flows.run_deps import change_deps
 from tests.flows.small_world import FORECAST, FOUND, TOOLS, ScriptedExecutor, WordEmbedder
 from tests.flows.test_runs import WEATHER
 from tests.flows.test_taking_solutions import ASKED, WRITTEN, Town, last, learned, taken, towns
@@ -55,8 +55,8 @@ async def gone_server(folder: Path) -> AsyncGenerator[tuple[SolutionStore, Patte
 
 def over(made: Town, store: SolutionStore, index: PatternIndex) -> None:
     """Put the town's library on these."""
-    made.library = SolutionLibrary(store, index, WordEmbedder(), "", made.made.deps.store)
-    made.made.deps = replace(made.made.deps, solutions=made.library)
+    made.library = SolutionLibrary(store, index, WordEmbedder(), "", made.made.deps.knowledge.store)
+    made.made.deps = change_deps(made.made.deps, solutions=made.library)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def answered(records: Sequence[EventRecord], says: str) -> None:
 async def test_the_planner_solution_says_why_it_goes_on_as_program_does(tmp_path: Path) -> None:
     async with towns(tmp_path, WRITTEN) as made, closed_store(tmp_path) as (store, index):
         over(made, store, index)
-        made.made.deps = replace(made.made.deps, planner="solution")
+        made.made.deps = change_deps(made.made.deps, planner="solution")
         records = await made.ask(ASKED)
     answered(records, "closed")
     (none,) = [one.event for one in records if isinstance(one.event, NoSolution)]

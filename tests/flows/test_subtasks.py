@@ -16,6 +16,7 @@ from domain.model import JsonObject
 from domain.tool import ToolDoc
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
+from tests.flows.run_deps import build_deps
 from tests.flows.small_world import (
     BOOKS,
     FORECAST,
@@ -50,7 +51,7 @@ WEATHER_AND_BOOK = (("What is the weather forecast for Paris?", ()), ('How many 
 
 
 async def deps(folder: Path, executor: ScriptedExecutor, policy: OfflinePolicy, at_once: int = 3) -> RunDeps:
-    return RunDeps(
+    return build_deps(
         await graph(WALKS),
         await finder(folder),
         policy,

@@ -13,6 +13,7 @@ from agent.policy.circuit_breaker import Breaker
 from agent.policy.fallback import FallbackPolicy
 from agent.run import RunDeps
 from offline.policy import OfflinePolicy
+from tests.flows.run_deps import build_deps
 from tests.flows.small_world import (
     FORECAST,
     FOUND,
@@ -35,7 +36,7 @@ async def model(brain: Brain, folder: Path, executor: ScriptedExecutor) -> Async
     async with model_server(brain) as server:
         chat = LangchainModel(ModelParameters(server.url, server.model, attempts=1, timeout=5))
         policy = FallbackPolicy(LlmPolicy(chat), OfflinePolicy(), Breaker())
-        yield RunDeps(await graph(WALKS), await finder(folder), policy, executor, approver=AllowChanges()), server
+        yield build_deps(await graph(WALKS), await finder(folder), policy, executor, approver=AllowChanges()), server
         await chat.close()
 
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -25,6 +25,7 @@ from domain.model import JsonObject
 from domain.taken import SolutionTaken
 from graph.backends.memory import MemoryPatterns, MemorySolutions
 from tests.flows.program_world import OffersAs, World, code, the, world
+from tests.flows.run_deps import change_deps
 from tests.flows.shelf import Shelf, solution
 from tests.flows.small_world import GEOCODE, REMOVE, Answer, ScriptedExecutor, WordEmbedder, ok
 from tests.models.brain import Line
@@ -77,8 +78,8 @@ async def towns(
     executor = ScriptedExecutor(search_places=answer, delete_book=ok({"deleted": 1}))
     async with world(folder, executor, *texts, offers=OffersAs([[GEOCODE]]), fill=list(fill)) as made:
         store, index = MemorySolutions(), MemoryPatterns()
-        library = SolutionLibrary(store, index, WordEmbedder(), "", made.deps.store)
-        made.deps = replace(made.deps, solutions=library)
+        library = SolutionLibrary(store, index, WordEmbedder(), "", made.deps.knowledge.store)
+        made.deps = change_deps(made.deps, solutions=library)
         yield Town(made, library, executor)
 
 
@@ -200,9 +201,9 @@ REMOVED = code(
 
 async def test_a_change_asks_as_any(tmp_path: Path) -> None:
     async with towns(tmp_path, REMOVED) as made:
-        made.made.deps = replace(made.made.deps, offers=OffersAs([[REMOVE]]))
+        made.made.deps = change_deps(made.made.deps, offers=OffersAs([[REMOVE]]))
         await made.ask('Delete the book "Dune".')
-        made.made.deps = replace(made.made.deps, approver=DenyChanges())
+        made.made.deps = change_deps(made.made.deps, approver=DenyChanges())
         second = await made.ask('Delete the book "Emma".')
     assert len(taken(second)) == 1
     (call,) = [one.event for one in second if isinstance(one.event, CallFinished)]
@@ -223,7 +224,7 @@ async def test_a_text_whose_author_had_seen_responses_stays_tainted_and_is_shown
     kept = solution("t", [REMOVE], 'gone = await delete_book(title=title)\nf"{gone[\'deleted\']} removed"',
                     'Delete the book "{title}".', inputs={"title": {"type": "string"}}, tainted=True)  # fmt: skip
     async with towns(tmp_path, NO_PROGRAM) as made:
-        made.made.deps = replace(made.made.deps, solutions=Shelf([(kept, 0.9)]))
+        made.made.deps = change_deps(made.made.deps, solutions=Shelf([(kept, 0.9)]))
         records = await made.ask('Delete the book "Emma".')
         await made.ask("Which books are there?")
     assert [one.program.tainted for one in (e.event for e in records) if isinstance(one, ProgramStarted)] == [True]
@@ -240,9 +241,9 @@ async def test_what_another_wrote_brings_no_leave_for_its_changes(
         tmp_path, NO_PROGRAM, fill=[filled(True, "Please remove the book “{title}”", title="Emma")]
     ) as made:
         store, index = MemorySolutions(), MemoryPatterns()
-        await SolutionLibrary(store, index, WordEmbedder(), whose, made.made.deps.store).add([kept])
-        own = SolutionLibrary(store, index, WordEmbedder(), "ann", made.made.deps.store)
-        made.made.deps = replace(made.made.deps, solutions=own)
+        await SolutionLibrary(store, index, WordEmbedder(), whose, made.made.deps.knowledge.store).add([kept])
+        own = SolutionLibrary(store, index, WordEmbedder(), "ann", made.made.deps.knowledge.store)
+        made.made.deps = change_deps(made.made.deps, solutions=own)
         first = await made.ask('Please delete the book "Emma".')
         second = await made.ask('Please remove the book "Dune"')
     programs = [one.event.program for one in (*first, *second) if isinstance(one.event, ProgramStarted)]
@@ -251,7 +252,7 @@ async def test_what_another_wrote_brings_no_leave_for_its_changes(
 
 async def test_without_its_library_a_run_goes_on(tmp_path: Path) -> None:
     async with towns(tmp_path, WRITTEN) as made:
-        made.made.deps = replace(made.made.deps, solutions=Shelf(away=True))
+        made.made.deps = change_deps(made.made.deps, solutions=Shelf(away=True))
         records = await made.ask(ASKED)
     assert last(records).outcome == "answered"
     assert "on holiday" in learned(records).error
@@ -262,7 +263,7 @@ async def test_a_follow_up_takes_only_what_names_its_values(tmp_path: Path) -> N
     whole = solution("w", [GEOCODE], 'str(await search_places(city="Oslo"))', "How many are there?")
     async with towns(tmp_path, WRITTEN, WRITTEN) as made:
         first = await made.ask(ASKED)
-        made.made.deps = replace(made.made.deps, solutions=Shelf([(whole, 0.9)]))
+        made.made.deps = change_deps(made.made.deps, solutions=Shelf([(whole, 0.9)]))
         records = await made.made.told("How many are there?", earlier=[earlier_run(first)])
     assert not taken(records)
 

@@ -10,7 +10,6 @@ from agent.execution.approvers import AllowChanges
 from agent.execution.executor import CallResult
 from agent.execution.replay import ReplayExecutor
 from agent.policy.protocol import Arguments, ArgumentsQuestion
-from agent.run import RunDeps
 from domain.model import JsonObject
 from domain.plan import Binding
 from domain.tool import Parameter, ToolDoc
@@ -18,6 +17,7 @@ from domain.trajectory import Outcome, RecordedCall
 from graph.backends.sqlite_recordings import SqliteRecordings
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
+from tests.flows.run_deps import build_deps
 from tests.flows.small_world import ScriptedExecutor, finder, graph, ok, tool
 from tests.flows.test_runs import answer, asked, outcome
 
@@ -48,7 +48,9 @@ async def run(
     store = await graph([(tool,) for tool in tools], tools)
     _, transcript = await asked(
         REQUEST,
-        RunDeps(store, await finder(folder, tools), policy, executor, approver=AllowChanges(), reader=EnglishReader()),
+        build_deps(
+            store, await finder(folder, tools), policy, executor, approver=AllowChanges(), reader=EnglishReader()
+        ),
     )
     return outcome(transcript), answer(transcript)
 

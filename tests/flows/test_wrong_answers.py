@@ -1,6 +1,5 @@
 """What a user has said is wrong is not said again: by no walk, no plan that is given, and however a program's words were put."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,7 @@ from agent.learning.verdict import answers_of
 from agent.programs.verdict import Claim, Ran, judged
 from agent.wrong_answers import said_again
 from domain.event import EventRecord, RunFinished
+from tests.flows.run_deps import change_deps
 from tests.flows.small_world import FORECAST, FOUND, ScriptedExecutor, ok
 from tests.flows.test_carried_programs import TITLE, plan
 from tests.flows.test_given_plans import TWO_BOOKS, Unasked, deps
@@ -30,10 +30,10 @@ async def test_by_no_walk(tmp_path: Path) -> None:
     given = await walking(tmp_path, executor)
     first, _ = await asked(WEATHER, given)
     assert end(first).outcome == "answered"
-    again, _ = await asked(WEATHER, replace(given, wrong_answers=frozenset(answers_of(first))))
+    again, _ = await asked(WEATHER, change_deps(given, wrong_answers=frozenset(answers_of(first))))
     assert (end(again).outcome, "4.5" in end(again).answer) == ("gave_up", False)
     assert "you said that this answer is wrong" in end(again).answer
-    other, _ = await asked(WEATHER, replace(given, wrong_answers=frozenset({"It rains."})))
+    other, _ = await asked(WEATHER, change_deps(given, wrong_answers=frozenset({"It rains."})))
     assert (end(other).outcome, end(other).answer) == ("answered", end(first).answer)
 
 
@@ -42,7 +42,7 @@ async def test_by_no_plan_that_is_given(tmp_path: Path) -> None:
     given = await deps(tmp_path, executor, plan(SAYS, TITLE, about="e"), policy=Unasked())
     first = await told("Which book is it?", given)
     assert (end(first).outcome, answers_of(first)) == ("answered", ("Emma",))
-    again = await told("Which book is it?", replace(given, wrong_answers=frozenset(answers_of(first))))
+    again = await told("Which book is it?", change_deps(given, wrong_answers=frozenset(answers_of(first))))
     assert (end(again).outcome, "Emma" in end(again).answer.partition("Based on")[0]) == ("gave_up", False)
 
 

@@ -1,7 +1,6 @@
 """The figures of an evaluation, over runs in a small world."""
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from evaluation.correctness import judge
 from evaluation.expected import HELD_OUT, Asked, Expected, GoldCall
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
+from tests.flows.run_deps import build_deps, change_deps
 from tests.flows.small_world import FORECAST, FOUND, WALKS, ScriptedExecutor, finder, graph, ok
 from tests.unit.evaluation.asking import asked, end, right_run
 
@@ -56,7 +56,7 @@ async def evaluated(folder: Path, services: Services, *requests: Asked) -> Evalu
     )
 
     async def deps() -> RunDeps:
-        return RunDeps(store, search, OfflinePolicy(), executor, approver=AllowChanges(), reader=EnglishReader())
+        return build_deps(store, search, OfflinePolicy(), executor, approver=AllowChanges(), reader=EnglishReader())
 
     done: list[int] = []
     evaluation = await evaluate_answers(requests, deps, Budget(), services, at_once=2, progress=done.append)
@@ -120,7 +120,7 @@ class Crowded(ScriptedExecutor):
 async def test_no_more_than_allowed_at_once(tmp_path: Path, at_once: int) -> None:
     executor = Crowded(search_places=FOUND)
     executor.expected, executor.met = at_once, asyncio.Event()
-    working = RunDeps(
+    working = build_deps(
         await graph(WALKS),
         await finder(tmp_path),
         OfflinePolicy(),
@@ -131,7 +131,7 @@ async def test_no_more_than_allowed_at_once(tmp_path: Path, at_once: int) -> Non
     requests = [POPULATION.model_copy(update={"id": str(number)}) for number in range(5)]
 
     async def deps() -> RunDeps:
-        return replace(working, policy=OfflinePolicy())
+        return change_deps(working, policy=OfflinePolicy())
 
     done = await evaluate_answers(requests, deps, Budget(), Services(), at_once=at_once)
     assert all(verdict.right for verdict in done.verdicts)

@@ -6,13 +6,14 @@ import pytest
 
 from agent.execution.approvers import AllowChanges
 from agent.execution.executor import CallResult
-from agent.run import RunDeps, run
+from agent.run import run
 from agent.transcript import Transcript
 from domain.errors import ForbiddenAddressError
 from domain.model import JsonObject
 from domain.tool import ToolDoc
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
+from tests.flows.run_deps import build_deps
 from tests.flows.small_world import (  # fmt: skip
     BOOKS,
     FORECAST,
@@ -45,7 +46,7 @@ def gone(_: JsonObject) -> CallResult:
 
 async def asked(request: str, folder: Path, executor: ScriptedExecutor, tools: tuple[ToolDoc, ...] = TOOLS) -> Transcript:  # fmt: skip
     walks = [[tool for tool in tools if tool.api in ("search_places", "get_forecast")]] * 5
-    deps = RunDeps(
+    deps = build_deps(
         await graph(walks, tools),
         await finder(folder, tools),
         OfflinePolicy(),
