@@ -10,7 +10,7 @@ import typer
 
 from domain.errors import NotFoundError, UnavailableError, UsageError
 from server.storage.audit import Deed
-from server.storage.opening import open_storage
+from server.storage.storage import open_storage
 from server.storage.tokens import DEFAULT_SCOPES, Scope
 from wiring.settings import read_settings
 

@@ -17,9 +17,9 @@ from server.auth.password_rules import check_password
 from server.auth.passwords import Passwords
 from server.json_words import said
 from server.routes.texts import Password, UserName
+from server.storage.accounts import Role, User
 from server.storage.audit import Deed
-from server.storage.opening import open_storage
-from server.storage.users import Role, User
+from server.storage.storage import open_storage
 from wiring.settings import read_settings
 
 VARIABLE = "NEW_USER_PASSWORD"

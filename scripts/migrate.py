@@ -10,7 +10,7 @@ from orjson import dumps
 
 from domain.errors import UnavailableError, UsageError
 from server.storage.migrate import migrate
-from server.storage.opening import database_url
+from server.storage.storage import database_url
 from wiring.settings import read_settings
 
 

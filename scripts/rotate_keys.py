@@ -10,7 +10,7 @@ from orjson import dumps
 
 from domain.errors import FootpathError, UnavailableError
 from server.storage.encryption import add_key, drop_keys
-from server.storage.opening import keys_file, open_storage
+from server.storage.storage import keys_file, open_storage
 from wiring.settings import Settings, read_settings
 
 

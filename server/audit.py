@@ -15,8 +15,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from domain.errors import FootpathError
 from domain.model import JsonObject
 from server.bodies import STREAMED
+from server.storage.accounts import Role, User
 from server.storage.audit import Audit, Deed
-from server.storage.users import Role, User
 
 _log = logging.getLogger(__name__)
 _ENTRY = "footpath.audit"

@@ -17,9 +17,9 @@ from server.audit import READS, is_written, write
 from server.problems import ROLE
 from server.services import Services
 from server.sources.visibility import view_as
+from server.storage.accounts import ROLES, Role, User
 from server.storage.audit import Deed
 from server.storage.tokens import Scope
-from server.storage.users import ROLES, Role, User
 from server.token_scopes import check_scope, find_scope
 
 _bearer = HTTPBearer(auto_error=False, scheme_name="token", description="An access token of POST /api/v1/auth/login.")

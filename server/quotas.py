@@ -6,8 +6,7 @@ from typing import Protocol
 
 from agent.plans.cost_estimate import Price
 from domain.errors import OverLimitError, UsageError
-from server.storage.daily_usage import Used
-from server.storage.user_limits import OwnLimits
+from server.storage.usage import OwnLimits, Used
 from wiring.settings import Settings
 
 

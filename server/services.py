@@ -37,9 +37,8 @@ from server.sources.checking import SourceChecker
 from server.sources.registry import SourceRegistry
 from server.sources.store_access import StoreAccess
 from server.sources.watching import SourceWatch
-from server.storage.opening import open_storage
 from server.storage.runs import Run
-from server.storage.storage import Storage
+from server.storage.storage import Storage, open_storage
 from server.watching.metrics import Metrics
 from server.watching.tracing import Tracing, tracing
 from wiring.settings import Settings

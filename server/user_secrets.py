@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from agent.execution.secrets import Secrets, check_host
 from server.oauth.renewal import Renewals
-from server.storage.shielded import shielded
-from server.storage.tool_keys import ToolKey, ToolKeys
+from server.storage.database import shielded
+from server.storage.vault import ToolKey, ToolKeys
 from server.watching.secrecy import conceal
 
 

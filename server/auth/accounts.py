@@ -10,11 +10,12 @@ from domain.addresses import counted_place
 from domain.errors import ConflictError, LockedOutError, RegistrationError, WrongPasswordError
 from server.auth.password_rules import check_password
 from server.auth.passwords import Passwords
-from server.storage.attempts import AttemptLimits
+from server.storage.accounts import User
 from server.storage.audit import Deed
+from server.storage.identifiers import name_key
+from server.storage.login_attempts import AttemptLimits
 from server.storage.storage import Storage
 from server.storage.tokens import TokenPair
-from server.storage.users import User, name_key
 
 Registration = Literal["open", "invited", "closed"]
 _ADDRESS_FACTOR = 4

@@ -9,7 +9,7 @@ from pathlib import Path
 from string import digits, punctuation
 
 from domain.errors import WeakPasswordError
-from server.storage.users import name_key
+from server.storage.identifiers import name_key
 
 SHORTEST = 8
 _COMMON = frozenset(

@@ -9,11 +9,10 @@ from domain.errors import UnavailableError, UsageError
 from graph.transfer.exporting import Exported, Progress
 from server.backup import manifest as described
 from server.backup.manifest import Manifest
-from server.storage.database_copies import copy_rows, is_empty, kind_of
+from server.storage.backups import copy_rows, is_empty, kind_of
 from server.storage.encryption import Keys, write_keys
 from server.storage.migrate import newest
-from server.storage.opening import database_url, vault_keys
-from server.storage.storage import Storage
+from server.storage.storage import Storage, database_url, vault_keys
 from wiring.layout import StoreFolder
 from wiring.settings import Settings
 from wiring.snapshot import copy_database

@@ -12,10 +12,9 @@ from server.backup import interrupted
 from server.backup import manifest as described
 from server.backup.manifest import Manifest
 from server.storage.audit import Deed
-from server.storage.database_copies import check_same_kind, is_empty, put_rows
+from server.storage.backups import check_same_kind, is_empty, put_rows, settle
 from server.storage.encryption import Keys, keys_of_text, write_keys
-from server.storage.opening import database_url, keys_file, open_storage
-from server.storage.restored import settle
+from server.storage.storage import database_url, keys_file, open_storage
 from wiring.layout import StoreFolder
 from wiring.private_files import FOLDER
 from wiring.settings import Settings

@@ -14,7 +14,7 @@ from server.data.uploads import Uploads
 from server.jobs.kinds import JobInHand
 from server.storage.database import file_of
 from server.storage.jobs import Job
-from server.storage.opening import database_url
+from server.storage.storage import database_url
 from wiring.layout import StoreFolder
 from wiring.settings import Settings
 

@@ -14,7 +14,7 @@ from graph.importers.records import Skipped
 from server.data.import_preview import Holds
 from server.data.import_process import DOCUMENTS, KEPT_OUT, LEFT, PREVIEW, UNPACKED
 from server.data.uploads import Uploads
-from server.storage.row_ids import new_id
+from server.storage.identifiers import new_id
 from wiring.private_files import FOLDER
 
 _ID = re.compile(r"[0-9a-f-]{36}")

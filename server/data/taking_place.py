@@ -9,7 +9,7 @@ from server.backup import pending
 from server.backup.pending import Pending
 from server.runs.worker_locks import is_served
 from server.storage.audit import Deed
-from server.storage.restored import carry_over_audit
+from server.storage.backups import carry_over_audit
 from server.storage.storage import Storage
 from wiring.settings import Settings
 

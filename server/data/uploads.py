@@ -10,7 +10,7 @@ from pathlib import Path
 
 from domain.errors import BusyError, NotFoundError, UnavailableError, UsageError
 from domain.model import Model
-from server.storage.row_ids import new_id
+from server.storage.identifiers import new_id
 from wiring.private_files import FOLDER
 from wiring.settings import Settings
 

@@ -10,10 +10,9 @@ from datetime import timedelta
 from domain.errors import FootpathError, NotFoundError
 from domain.model import JsonObject
 from server.jobs.kinds import JobInHand, JobKind, by_name
-from server.storage.job_leases import Ended
-from server.storage.jobs import Job, NewJob
+from server.storage.accounts import User
+from server.storage.jobs import Ended, Job, NewJob
 from server.storage.storage import Storage
-from server.storage.users import User
 
 _log = logging.getLogger(__name__)
 _CANCELLED = "it was cancelled; what it had done until then stays"

@@ -11,8 +11,8 @@ from graph.facts import Mark
 from graph.links import LinkedGraph
 from server.explorer.correcting import correct_entity, correct_entity_of_source, correct_feed, forget_runs, put_back
 from server.sources.registry import SourceRegistry
-from server.storage.tool_marks import MarkKind, MarkWord, NewToolMark, ToolMark, ToolMarks
-from server.storage.users import User
+from server.storage.accounts import User
+from server.storage.tool_library import MarkKind, MarkWord, NewToolMark, ToolMark, ToolMarks
 from wiring.container import Container
 
 WORDS: Mapping[MarkKind, tuple[MarkWord, ...]] = {

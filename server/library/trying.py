@@ -13,8 +13,8 @@ from domain.model import JsonObject
 from domain.plan import Binding, StepResult
 from domain.tool import ToolDoc
 from server.runs.agents import Agents
-from server.storage.shielded import shielded
-from server.storage.tool_tries import ToolTries, TryEnd
+from server.storage.database import shielded
+from server.storage.tool_library import ToolTries, TryEnd
 
 LONGEST = 20_000
 """Characters of an answer that are kept and told."""

@@ -9,10 +9,8 @@ from domain.errors import GrantRefusedError, UsageError
 from server.oauth.pkce import challenge_of, new_verifier
 from server.oauth.renewal import client_credentials_form
 from server.oauth.tokens import ask_for_tokens, shown
-from server.storage.key_consents import Asked, Consent, KeyConsents
-from server.storage.key_grants import Grant, KeyGrants, Terms
-from server.storage.key_shelves import ShelfName
-from server.storage.tool_keys import ToolKey
+from server.storage.key_grants import Asked, Consent, Grant, KeyConsents, KeyGrants, Terms
+from server.storage.vault import ShelfName, ToolKey
 from server.watching.secrecy import conceal
 
 

@@ -11,8 +11,8 @@ from server.dependencies import ClientAddress, CurrentCaller, CurrentServices
 from server.problems import problems
 from server.routes.router import operations
 from server.routes.texts import GivenPassword, Password, Token, UserName
+from server.storage.accounts import User
 from server.storage.tokens import TokenPair
-from server.storage.users import User
 
 router = operations("/auth", tag="auth")
 Agent = Annotated[str, Header(alias="User-Agent", max_length=1000, include_in_schema=False)]

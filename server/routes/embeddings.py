@@ -17,8 +17,8 @@ from server.problems import problems
 from server.routes.router import operations
 from server.routes.texts import Plain
 from server.services import Services
+from server.storage.accounts import User
 from server.storage.jobs import Job
-from server.storage.users import User
 from server.token_scopes import by_token
 from wiring.container import Container
 from wiring.encoder_change import EncoderChange

@@ -12,10 +12,9 @@ from server.routes.conversations import own_conversation
 from server.routes.router import operations
 from server.routes.runs import ShownRun, shown
 from server.routes.texts import RowId
-from server.storage.conversations import Conversation, Message
-from server.storage.files import KeptFile
+from server.storage.conversations import Conversation, KeptFile, Message
+from server.storage.database import shielded
 from server.storage.runs import ListedRun
-from server.storage.shielded import shielded
 from server.storage.storage import Storage
 from server.token_scopes import by_token
 

@@ -19,7 +19,7 @@ from server.routes.conversations import own_conversation
 from server.routes.router import operations
 from server.routes.texts import Plain, RowId
 from server.services import Services
-from server.storage.files import KeptFile
+from server.storage.conversations import KeptFile
 from server.storage.runs import RunChoices
 from server.token_scopes import by_token
 

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_
 from server.oauth.addresses import LONGEST, checked_endpoint
 from server.routes.texts import Host, KeyValue, Plain
 from server.storage.key_grants import ClientAuth, Terms
-from server.storage.tool_keys import GrantKind, ToolKey
+from server.storage.vault import GrantKind, ToolKey
 
 
 def _empty_or_endpoint(url: str) -> str:

@@ -24,9 +24,9 @@ from server.routes.texts import RowId
 from server.runs.asking import BY_ANOTHER
 from server.runs.corrections import Correction, asked_tool, checked_corrections, kept_in
 from server.services import Services
-from server.storage.allowed_tools import Reach
-from server.storage.inputs import Input, InputKind
-from server.storage.users import User
+from server.storage.accounts import User
+from server.storage.permissions import Reach
+from server.storage.run_events import Input, InputKind
 from server.token_scopes import by_token
 
 router = operations("/runs/{run_id}/inputs", tag="runs", responses=problems(401, 404))

@@ -17,7 +17,7 @@ from server.routes.router import operations
 from server.routes.texts import Plain, ToolName
 from server.routes.tools import known_tool
 from server.services import Services
-from server.storage.tool_marks import MarkKind, MarkWord, NewToolMark, ToolMark
+from server.storage.tool_library import MarkKind, MarkWord, NewToolMark, ToolMark
 from server.token_scopes import by_token
 
 router = operations("/tools", tag="tools", responses=problems(401, 403, 404))

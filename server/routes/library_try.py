@@ -15,7 +15,7 @@ from server.routes.library_access import open_tool
 from server.routes.me import ToolPath
 from server.routes.router import operations
 from server.services import Services
-from server.storage.tool_tries import ToolTry
+from server.storage.tool_library import ToolTry
 from server.token_scopes import by_token
 
 router = operations("/tools", tag="tools", responses=problems(401, 404))

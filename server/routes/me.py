@@ -17,11 +17,10 @@ from server.routes.key_bodies import ToolKeyBody
 from server.routes.router import operations
 from server.routes.texts import GivenPassword, LanguageTag, Password, RowId, ShortText, ToolKeyName, ToolName
 from server.routes.tools import known_tool, meant, tools
-from server.storage.allowed_tools import AllowedTool, Reach, reach_of
-from server.storage.host_transfers import HostTransfer
+from server.storage.accounts import User
+from server.storage.permissions import AllowedTool, HostTransfer, Reach, reach_of
 from server.storage.tokens import DEFAULT_SCOPES, Scope, Session
-from server.storage.tool_keys import ToolKey
-from server.storage.users import User
+from server.storage.vault import ToolKey
 from server.token_scopes import by_token
 
 router = operations("/me", tag="me", responses=problems(401))

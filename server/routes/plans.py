@@ -24,8 +24,8 @@ from server.runs.checked_plans import PlanAsProgram, as_program
 from server.runs.plan_functions import PlanFunctions, plan_functions
 from server.runs.plans import OpenPlan, approve, edited, given_results, open_plan
 from server.services import Services
-from server.storage.clock import now
-from server.storage.inputs import Input
+from server.storage.repository import now
+from server.storage.run_events import Input
 from server.token_scopes import by_token
 from wiring.settings import Settings
 

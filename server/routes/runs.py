@@ -32,9 +32,8 @@ from server.runs.given_files import FILES
 from server.runs.given_plans import settings_with
 from server.runs.journal import records_of
 from server.services import Services
-from server.storage.daily_usage import Used
 from server.storage.runs import ListedRun, Run, RunChoices
-from server.storage.user_limits import OwnLimits
+from server.storage.usage import OwnLimits, Used
 from server.token_scopes import by_token
 
 router = operations("", tag="runs", responses=problems(401))

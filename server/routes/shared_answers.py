@@ -21,7 +21,7 @@ from server.problems import problems
 from server.routes.router import operations
 from server.routes.texts import RowId
 from server.runs.journal import records_of
-from server.storage.shared_answers import SharedAnswer
+from server.storage.conversations import SharedAnswer
 from server.token_scopes import by_token
 
 router = operations("", tag="runs", responses=problems(401, 404))

@@ -20,7 +20,7 @@ from server.sources.forms import FormTool
 from server.sources.reading import ReadSource, read_form
 from server.sources.registry import actor_of
 from server.sources.touched import touched_by
-from server.storage.sources.models import KeptTool, Source
+from server.storage.source_records import KeptTool, Source
 from server.token_scopes import by_token
 
 router = operations("/sources/{source_id}", tag="sources", responses=problems(401, 403, 404))

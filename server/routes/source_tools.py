@@ -24,7 +24,7 @@ from server.routes.sources_bodies import (
 from server.routes.texts import RowId, ToolName
 from server.routes.tools import meant
 from server.services import Services
-from server.storage.sources.models import KeptTool
+from server.storage.source_records import KeptTool
 from server.token_scopes import by_token
 
 router = operations("/sources/{source_id}", tag="sources", responses=problems(401, 403, 404))

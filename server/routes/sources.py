@@ -22,9 +22,9 @@ from server.services import Services
 from server.sources.addresses import refused_for
 from server.sources.forms import FormTool
 from server.sources.reading import ReadSource, read_form
-from server.storage.row_ids import new_id
-from server.storage.sources.models import Source
-from server.storage.users import User
+from server.storage.accounts import User
+from server.storage.identifiers import new_id
+from server.storage.source_records import Source
 from server.token_scopes import by_token
 
 router = operations("", tag="sources", responses=problems(401, 403))

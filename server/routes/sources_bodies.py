@@ -15,8 +15,8 @@ from server.routes.texts import Plain, RowId, ToolName
 from server.sources.documents import offered_document
 from server.sources.forms import FormCredential, FormParameter, Method
 from server.sources.states import called
-from server.storage.sources.models import Deed, KeptTool, Source, Step
-from server.storage.users import Role
+from server.storage.accounts import Role
+from server.storage.source_records import Deed, KeptTool, Source, Step
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=100, strip_whitespace=True), Plain]
 Address = Annotated[str, StringConstraints(max_length=2000, strip_whitespace=True), Plain]

@@ -21,9 +21,9 @@ from server.routes.router import operations
 from server.routes.texts import RowId
 from server.routes.tools import tools
 from server.services import Services
+from server.storage.accounts import User
 from server.storage.storage import Storage
 from server.storage.templates import Template, TemplateVersion
-from server.storage.users import User
 from server.token_scopes import by_token
 
 router = operations("/templates/{template_id}", tag="templates", responses=problems(401, 404))

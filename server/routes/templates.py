@@ -30,9 +30,9 @@ from server.routes.written_programs import written_plan
 from server.runs.conversation_context import by_another
 from server.runs.given_plans import settings_with
 from server.services import Services
+from server.storage.accounts import MAY_SHARE, User
 from server.storage.runs import RunChoices
 from server.storage.templates import Template, TemplateContent, TemplateUse, TemplateVersion
-from server.storage.users import MAY_SHARE, User
 from server.token_scopes import by_token
 
 router = operations("/templates", tag="templates", responses=problems(401))

@@ -13,9 +13,8 @@ from server.routes.router import operations
 from server.routes.texts import RowId
 from server.routes.users import user
 from server.services import Services
-from server.storage.performance import MOST, Figure
-from server.storage.usage_report import UsedBy
-from server.storage.user_limits import OwnLimits
+from server.storage.run_history import MAX_MEASURED, Figure
+from server.storage.usage import OwnLimits, UsedBy
 from server.token_scopes import by_token
 
 router = operations("", tag="usage", responses=problems(401, 403))
@@ -73,7 +72,7 @@ async def usage_report(
 @by_token("administer")
 async def performance(_: CurrentAdmin, services: CurrentServices, days: Days = 7) -> PerformanceShown:
     of = services.storage.performance
-    return PerformanceShown(planners=await of.by_planner(days), tools=await of.by_tool(days), most=MOST)
+    return PerformanceShown(planners=await of.by_planner(days), tools=await of.by_tool(days), most=MAX_MEASURED)
 
 
 @router.get("/users/{user_id}/limits", summary="What a user may use in a day", responses=problems(404))

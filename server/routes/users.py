@@ -13,9 +13,8 @@ from server.dependencies import CurrentAdmin, CurrentServices
 from server.problems import problems
 from server.routes.router import operations
 from server.routes.texts import RowId, ShortText
-from server.storage.invitations import Invitation
+from server.storage.accounts import Invitation, Role, User
 from server.storage.tokens import Session
-from server.storage.users import Role, User
 from server.token_scopes import by_token
 
 router = operations("", tag="users", responses=problems(401, 403))

@@ -37,9 +37,9 @@ from server.runs.user_pool import UserPool
 from server.runs.visible_calls import VisibleExecutor
 from server.sources.following import GraphFollower
 from server.sources.visibility import Visibility, viewer
+from server.storage.database import shielded
 from server.storage.runs import Run
-from server.storage.shielded import shielded
-from server.storage.sources.models import Source
+from server.storage.source_records import Source
 from server.storage.storage import Storage
 from server.user_secrets import SourceSecrets, UserSecrets
 from wiring.container import Container, open_container

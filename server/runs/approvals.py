@@ -28,9 +28,9 @@ from server.runs.approved_plans import approved_plans
 from server.runs.corrections import CallAnswer, kept_of, place_of, said_of
 from server.runs.ledger import call_key
 from server.runs.questions import Questions
-from server.storage.allowed_tools import reach_of
-from server.storage.inputs import Input
-from server.storage.shielded import shielded
+from server.storage.database import shielded
+from server.storage.permissions import reach_of
+from server.storage.run_events import Input
 
 _log = logging.getLogger(__name__)
 READS_ONLY = "reads_only"

@@ -11,8 +11,8 @@ from domain.origin import ValueOrigin
 from domain.plan_document import PlanDocument
 from domain.program import ProgramPlan
 from domain.tool import ToolDoc
-from server.storage.allowed_tools import reach_of
-from server.storage.shielded import shielded
+from server.storage.database import shielded
+from server.storage.permissions import reach_of
 from server.storage.storage import Storage
 
 

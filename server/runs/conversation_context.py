@@ -14,7 +14,7 @@ from domain.tool import ToolId
 from server.runs.corrections import fixed_by_corrections
 from server.runs.given_plans import without_documents
 from server.runs.journal import records_of
-from server.storage.inputs import Input
+from server.storage.run_events import Input
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from wiring.lazy import Lazy

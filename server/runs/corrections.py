@@ -12,7 +12,7 @@ from agent.execution.validation import corrected
 from domain.errors import LeftOutError, NotAllowedError, UsageError
 from domain.model import JsonObject, Model
 from domain.tool import Parameter, ToolDoc, ToolId, tool_id_parts
-from server.storage.inputs import Input
+from server.storage.run_events import Input
 
 _PARAMETERS = "parameters"
 """Of a question: what its tool took when it was asked. Those of earlier versions lack it."""

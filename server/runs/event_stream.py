@@ -5,8 +5,8 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractContextManager, nullcontext
 
 from server.runs.broker import LAST, EventBroker
-from server.storage.events import StoredEvent
-from server.storage.shielded import shielded
+from server.storage.database import shielded
+from server.storage.run_events import StoredEvent
 from server.storage.storage import Storage
 
 _AT_ONCE = 500

@@ -16,9 +16,9 @@ from server.runs.conversation_context import runs_before
 from server.runs.given_files import files_of
 from server.runs.given_plans import without_documents
 from server.runs.journal import as_stored, records_of
+from server.storage.database import shielded
 from server.storage.lessons import WaitingLesson
 from server.storage.runs import Run
-from server.storage.shielded import shielded
 from server.storage.storage import Storage
 from wiring.runs import Lesson, learn_later
 

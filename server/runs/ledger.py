@@ -13,9 +13,9 @@ from domain.errors import FootpathError, NotAllowedError, PassingError
 from domain.model import JsonObject
 from domain.plan import Binding, CallOutcome
 from domain.tool import ToolDoc, ToolId
-from server.storage.allowed_tools import reach_of
+from server.storage.database import shielded
 from server.storage.effects import Effect, Effects, NewEffect
-from server.storage.shielded import shielded
+from server.storage.permissions import reach_of
 
 _REACH = "reach"
 """Of an entry's result: where the call goes, from its beginning on. Entries of earlier versions lack it."""

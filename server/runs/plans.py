@@ -17,8 +17,8 @@ from domain.program import ProgramPlan
 from domain.tool import ToolDoc, ToolId
 from server.runs.conversation_context import runs_before
 from server.runs.journal import records_of
-from server.storage.allowed_tools import reach_of
-from server.storage.inputs import Input
+from server.storage.permissions import reach_of
+from server.storage.run_events import Input
 from server.storage.runs import Run
 from server.storage.storage import Storage
 

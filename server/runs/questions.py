@@ -12,8 +12,8 @@ from domain.plan_document import PlanDocument
 from domain.program import ProgramPlan
 from domain.tool import ToolId
 from server.runs.given_plans import Documents
+from server.storage.database import shielded
 from server.storage.runs import Run
-from server.storage.shielded import shielded
 from server.storage.storage import Storage
 
 _PLAN = "plan-"

@@ -18,7 +18,7 @@ from server.runs.control import BeginRun, RunControl
 from server.runs.journal import AppendEvents, Journal, as_stored, reasoned, records_of
 from server.runs.outage import RetryWait
 from server.runs.questions import subtask_of
-from server.storage.events import StoredEvent
+from server.storage.run_events import StoredEvent
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from server.watching import secrecy

@@ -8,7 +8,7 @@ from agent.execution.executor import CallResult, Executor, ExecutorLayer
 from domain.model import JsonObject
 from domain.tool import ToolDoc, ToolId
 from server.runs.visible_calls import Hidden, refuse_hidden
-from server.storage.shielded import shielded
+from server.storage.database import shielded
 
 
 async def _nothing_hidden() -> frozenset[ToolId]:

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
 from domain.errors import FootpathError
+from server.storage.accounts import ROLES, Role
 from server.storage.storage import Storage
-from server.storage.users import ROLES, Role
 
 _log = logging.getLogger(__name__)
 _PAUSE = 1.0

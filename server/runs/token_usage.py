@@ -9,8 +9,8 @@ from domain.errors import FootpathError, OverLimitError
 from domain.model import JsonObject
 from domain.usage import Usage
 from server.quotas import Quotas, until
-from server.storage.daily_usage import DailyUsage, Used
-from server.storage.shielded import shielded
+from server.storage.database import shielded
+from server.storage.usage import DailyUsage, Used
 
 _log = logging.getLogger(__name__)
 

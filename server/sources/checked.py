@@ -6,7 +6,7 @@ from domain.source import Finding
 from domain.tool import ToolDoc
 from server.sources.documents import looked_at
 from server.sources.states import WAIVABLE, kept_out
-from server.storage.sources.models import KeptTool, Learnt
+from server.storage.source_records import KeptTool, Learnt
 
 _PASSING = WAIVABLE | {"probe"}
 """Checks by which an admitted tool is not taken out of the offer: a server may be down, and how good a tool is was decided."""

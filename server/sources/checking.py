@@ -16,9 +16,9 @@ from server.sources.documents import looked_at, offered_document
 from server.sources.registry import SourceRegistry, actor_of
 from server.sources.states import chosen
 from server.sources.store_access import StoreAccess
-from server.storage.sources.models import Done, Held, KeptTool, Source
+from server.storage.accounts import User
+from server.storage.source_records import Done, Held, KeptTool, Source
 from server.storage.storage import Storage
-from server.storage.users import User
 from wiring.gate import gate_deps
 
 _log = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ import orjson
 
 from domain.source import Corrections, source_mark
 from domain.tool import EntityMark, Parameter, ToolDoc
-from server.storage.sources.models import KeptTool, Learnt
+from server.storage.source_records import KeptTool, Learnt
 
 
 def offered_document(kept: KeptTool, source_id: str) -> ToolDoc:

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 
 from domain.errors import FootpathError
 from server.sources.whole_links import WholeLinks
-from server.storage.shielded import shielded
-from server.storage.sources.models import Followed
+from server.storage.database import shielded
+from server.storage.source_records import Followed
 from server.storage.storage import Storage
 from wiring.admitting import reconcile
 from wiring.container import Container

@@ -9,9 +9,9 @@ from agent.execution.secrets import Secrets
 from domain.model import Model
 from domain.tool import Credential, OAuthFlow, ToolDoc
 from server.sources.visibility import may_use
+from server.storage.accounts import User
 from server.storage.storage import Storage
-from server.storage.tool_keys import ToolKey
-from server.storage.users import User
+from server.storage.vault import ToolKey
 
 _MOST_TOOLS = 20
 """Of one key that are named."""

@@ -10,7 +10,7 @@ from domain.tool import ToolDoc, ToolId
 from server.sources.documents import digest, offered_document
 from server.sources.reading import ReadSource
 from server.sources.states import kept_out
-from server.storage.sources.models import Done, Held, KeptTool, Learnt, Reading
+from server.storage.source_records import Done, Held, KeptTool, Learnt, Reading
 
 _CHANGES = 1000
 """Changes that are kept until somebody looks at them."""

@@ -17,9 +17,9 @@ from server.sources.reading import ReadSource, outline_openapi, read_openapi
 from server.sources.readings import changes_of, notes_of, read_again
 from server.sources.sent_documents import SentDocuments
 from server.sources.store_access import StoreAccess
-from server.storage.sources.models import Actor, Done, Followed, Held, KeptTool, Reading, Source
+from server.storage.accounts import User
+from server.storage.source_records import Actor, Done, Followed, Held, KeptTool, Reading, Source
 from server.storage.storage import Storage
-from server.storage.users import User
 from wiring.mcp_listing import list_mcp, mcp_url
 
 Follow = Callable[[Followed], Awaitable[None]]

@@ -6,7 +6,7 @@ from domain.errors import ConflictError, ForbiddenError, NotFoundError
 from domain.source import Corrections, Finding
 from domain.tool import ToolId
 from server.sources.documents import looked_at, offered_document
-from server.storage.sources.models import Actor, Done, Held, KeptTool
+from server.storage.source_records import Actor, Done, Held, KeptTool
 
 WAIVABLE = frozenset({"quality", "findable"})
 """Checks that an administrator may admit a tool despite: they say how good a tool is, not whether it is safe."""

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from domain.source import source_id_of
 from domain.tool import ToolDoc, ToolId
-from server.storage.shielded import shielded
-from server.storage.sources.models import SourceUse
+from server.storage.accounts import User
+from server.storage.database import shielded
+from server.storage.source_records import SourceUse
 from server.storage.storage import Storage
-from server.storage.users import User
 
 Documents = Callable[[Iterable[ToolId]], Awaitable[dict[ToolId, ToolDoc]]]
 """Those of tools that the graph has, whoever may see them."""

@@ -12,7 +12,7 @@ from domain.tool import ToolDoc
 from server.sources.probing import learn, probe
 from server.sources.registry import SourceRegistry
 from server.sources.store_access import StoreAccess
-from server.storage.sources.models import SERVER, Source
+from server.storage.source_records import SERVER, Source
 from server.storage.storage import Storage
 from wiring.executors import live_executor
 

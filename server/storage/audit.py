@@ -6,11 +6,9 @@ from typing import Literal
 from sqlalchemy import select, update
 
 from domain.model import JsonObject, Model
-from server.storage.clock import Clock
-from server.storage.database import Database
-from server.storage.row_ids import new_id
-from server.storage.rows.audit import AuditRow
-from server.storage.users import name_key
+from server.storage.identifiers import name_key, new_id
+from server.storage.repository import Repository, to_model
+from server.storage.rows.administration import AuditRow
 
 Via = Literal["session", "token", "command"]
 """By which somebody came: logged in, as a program with a token, or on the machine itself."""
@@ -48,12 +46,8 @@ class AuditFilter(Model):
     until: datetime | None = None
 
 
-class Audit:
+class Audit(Repository):
     """That of a database."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
 
     async def begin(self, deed: Deed, status: int | None = None) -> str:
         """Write it down before it is done: its id. ``status``: of what is done already."""
@@ -85,13 +79,9 @@ class Audit:
             chosen = chosen.where(AuditRow.at >= wanted.since)
         if wanted.until:
             chosen = chosen.where(AuditRow.at < wanted.until)
-        return await self._database.read(lambda session: [_entry(row) for row in session.scalars(chosen)])
+        return await self._database.read(lambda session: [to_model(AuditEntry, row) for row in session.scalars(chosen)])
 
     async def operations(self) -> dict[str, str]:
         """The operations that there are entries of, with what they do in words."""
         chosen = select(AuditRow.operation, AuditRow.about).distinct().order_by(AuditRow.about)
         return await self._database.read(lambda session: {row[0]: row[1] for row in session.execute(chosen)})
-
-
-def _entry(row: AuditRow) -> AuditEntry:
-    return AuditEntry.model_validate({name: getattr(row, name) for name in AuditEntry.model_fields})

@@ -1,17 +1,18 @@
-"""Conversations and their messages. All is asked for with the user it must belong to: another's is as good as none."""
+"""Conversations with their messages, the files given with them, and links to their answers."""
 
-from datetime import datetime
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, case, delete, select, tuple_, update
+from sqlalchemy import ColumnElement, Select, case, delete, func, select, tuple_, update
 
-from domain.errors import NotFoundError
+from domain.errors import ConflictError, NotFoundError
+from domain.given_file import GivenFile
 from domain.model import Model
-from server.storage.clock import Clock
-from server.storage.database import Database
-from server.storage.row_ids import new_id
-from server.storage.rows.conversations import ConversationRow, MessageRow
-from server.storage.rows.runs import InputRow, RunRow
+from server.storage.identifiers import hash_of, new_id, new_secret
+from server.storage.repository import Repository, to_model
+from server.storage.rows.accounts import UserRow
+from server.storage.rows.runs import ConversationRow, FileRow, InputRow, MessageRow, RunRow, SharedAnswerRow
 
 Speaker = Literal["user", "assistant"]
 _TITLE = 80
@@ -45,12 +46,8 @@ class Message(Model):
     created_at: datetime
 
 
-class Conversations:
+class Conversations(Repository):
     """The conversations of a database."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
 
     async def add(self, user_id: str, title: str = "") -> Conversation:
         at = self._clock()
@@ -117,7 +114,7 @@ class Conversations:
             if await session.scalar(touch.returning(ConversationRow.id)) is None:
                 raise _none()
             session.add(row)
-        return _message(row)
+        return to_model(Message, row)
 
     async def messages(
         self, conversation_id: str, user_id: str, *, after: str = "", limit: int = 1000
@@ -128,7 +125,7 @@ class Conversations:
                 raise _none()
             chosen = (MessageRow.conversation_id == conversation_id) & (MessageRow.id > after)
             rows = await session.scalars(select(MessageRow).where(chosen).order_by(MessageRow.id).limit(limit))
-            return [_message(row) for row in rows]
+            return [to_model(Message, row) for row in rows]
 
 
 def _owned(conversation_id: str, user_id: str) -> ColumnElement[bool]:
@@ -143,10 +140,6 @@ def _conversation(row: ConversationRow, waits: object = None) -> Conversation:
     return Conversation(
         id=row.id, title=row.title, created_at=row.created_at, updated_at=row.updated_at, waits=bool(waits)
     )
-
-
-def _message(row: MessageRow) -> Message:
-    return Message.model_validate({name: getattr(row, name) for name in Message.model_fields})
 
 
 def message_values(run_id: str, speaker: Speaker, text: str, at: datetime) -> dict[str, Any]:
@@ -169,3 +162,187 @@ def titled(request: str) -> dict[str, Any]:
         "title": case((none, title), else_=row.title),
         "title_key": case((none, title.casefold()), else_=row.title_key),
     }
+
+
+MAX_FILES = 20
+"""Files of a conversation."""
+
+
+class KeptFile(Model):
+    """``file``: with its id. ``bytes``: as it was sent."""
+
+    file: GivenFile
+    bytes: int
+    created_at: datetime
+
+
+class Files(Repository):
+    """Those of a database."""
+
+    async def add(
+        self, conversation_id: str, user_id: str, size: int, read: Callable[[Collection[str]], GivenFile]
+    ) -> KeptFile:
+        """``read``: the file, given the variables that it may not have.
+
+        Raises:
+            NotFoundError: this user has no such conversation. ConflictError: it has very many files.
+        """
+        owned = (ConversationRow.id == conversation_id) & (ConversationRow.user_id == user_id)
+        async with self._database.writing() as session:
+            found = await session.scalar(select(ConversationRow.id).where(owned).with_for_update())
+            if found is None:
+                raise NotFoundError("there is no such conversation")
+            there = select(FileRow.variable).where(FileRow.conversation_id == conversation_id)
+            taken = list(await session.scalars(there))
+            if len(taken) >= MAX_FILES:
+                raise ConflictError(
+                    f"a conversation has {MAX_FILES} files at most; remove one, or begin another conversation"
+                )
+            file = read(taken).model_copy(update={"id": new_id()})
+            row = FileRow(
+                id=file.id,
+                conversation_id=conversation_id,
+                variable=file.variable,
+                bytes=size,
+                file=file.model_dump(mode="json"),
+                created_at=self._clock(),
+            )
+            session.add(row)
+        return KeptFile(file=file, bytes=size, created_at=row.created_at)
+
+    async def of(self, conversation_id: str, user_id: str, ids: Collection[str] | None = None) -> list[KeptFile]:
+        """A conversation's, in the order in which they were given. ``ids``: only these."""
+        statement = _select_owned_files(conversation_id, user_id).order_by(FileRow.created_at, FileRow.id)
+        if ids is not None:
+            statement = statement.where(FileRow.id.in_(ids))
+        return await self._database.read(lambda session: [_to_stored_file(row) for row in session.scalars(statement)])
+
+    async def ids(self, conversation_id: str, user_id: str) -> list[str]:
+        """Of a conversation's, in the order in which they were given."""
+        chosen = (
+            _select_owned_files(conversation_id, user_id)
+            .with_only_columns(FileRow.id)
+            .order_by(FileRow.created_at, FileRow.id)
+        )
+        return await self._database.read(lambda session: list(session.scalars(chosen)))
+
+    async def chosen(self, conversation_id: str, user_id: str, ids: Sequence[str]) -> list[GivenFile]:
+        """These, in this order. ``NotFoundError``: one of them is not there, or not any more."""
+        found = {one.file.id: one.file for one in await self.of(conversation_id, user_id, ids)} if ids else {}
+        if len(found) != len(set(ids)):
+            raise NotFoundError("a file that this goes over is not there (any more): give it again, and ask anew")
+        return [found[one] for one in dict.fromkeys(ids)]
+
+    async def remove(self, file_id: str, conversation_id: str, user_id: str) -> None:
+        """Raises:
+        NotFoundError: there is none. ConflictError: a run of the conversation has not ended, which may go over it.
+        """
+        under_way = select(func.count()).where(RunRow.conversation_id == conversation_id, RunRow.status != "finished")
+        async with self._database.writing() as session:
+            row = await session.scalar(_select_owned_files(conversation_id, user_id).where(FileRow.id == file_id))
+            if row is None:
+                raise NotFoundError("there is no such file")
+            if await session.scalar(under_way):
+                raise ConflictError("a run of this conversation is under way; wait for its end, or cancel it")
+            await session.execute(delete(FileRow).where(FileRow.id == file_id))
+
+
+def _select_owned_files(conversation_id: str, user_id: str) -> Select[FileRow]:
+    owned = (ConversationRow.id == conversation_id) & (ConversationRow.user_id == user_id)
+    return select(FileRow).join(ConversationRow, ConversationRow.id == FileRow.conversation_id).where(owned)
+
+
+def _to_stored_file(row: FileRow) -> KeptFile:
+    return KeptFile(file=GivenFile.model_validate(row.file), bytes=row.bytes, created_at=row.created_at)
+
+
+MAX_SHARED_ANSWERS = 100
+"""Of a user at one time."""
+
+
+class SharedAnswer(Model):
+    """``request``: of its run."""
+
+    id: str
+    run_id: str
+    request: str
+    with_calls: bool
+    created_at: datetime
+    expires_at: datetime
+
+
+class Opened(Model):
+    """What a link leads to. ``owner``: the name of who shares it."""
+
+    shared: SharedAnswer
+    user_id: str
+    owner: str
+
+
+class SharedAnswers(Repository):
+    """Those of a database."""
+
+    async def add(self, user_id: str, run_id: str, days: int, *, with_calls: bool) -> tuple[SharedAnswer, str]:
+        """A new one and its secret, which is not kept; what has expired goes.
+
+        Raises:
+            NotFoundError: this user has no such run. ConflictError: it has not ended, or too many are shared.
+        """
+        secret, at = new_secret("fps"), self._clock()
+        mine = SharedAnswerRow.user_id == user_id
+        async with self._database.writing() as session:
+            run = await session.get(RunRow, run_id)
+            if run is None or run.user_id != user_id:
+                raise NotFoundError("there is no such run")
+            if run.finished_at is None:
+                raise ConflictError("the run has not ended; share it when it has")
+            await session.execute(delete(SharedAnswerRow).where(mine, SharedAnswerRow.expires_at <= at))
+            if (
+                len((await session.scalars(select(SharedAnswerRow.id).where(mine).limit(MAX_SHARED_ANSWERS))).all())
+                == MAX_SHARED_ANSWERS
+            ):
+                raise ConflictError(f"you share {MAX_SHARED_ANSWERS} answers already; take one back first")
+            row = SharedAnswerRow(
+                id=new_id(), run_id=run_id, user_id=user_id, secret_hash=hash_of(secret), with_calls=with_calls,
+                created_at=at, expires_at=at + timedelta(days=days),
+            )  # fmt: skip
+            session.add(row)
+            await session.flush()
+            return _to_shared_answer(row, run.request), secret
+
+    async def all(self, user_id: str) -> list[SharedAnswer]:
+        """A user's that count, the newest first."""
+        counting = (SharedAnswerRow.user_id == user_id) & (SharedAnswerRow.expires_at > self._clock())
+        chosen = select(SharedAnswerRow, RunRow.request).join(RunRow, RunRow.id == SharedAnswerRow.run_id)
+        listed = chosen.where(counting).order_by(SharedAnswerRow.id.desc())
+        return await self._database.read(
+            lambda session: [_to_shared_answer(row, request) for row, request in session.execute(listed)]
+        )
+
+    async def remove(self, user_id: str, shared_id: str) -> bool:
+        """Take one of this user's back. Whether it was there."""
+        mine = (SharedAnswerRow.user_id == user_id) & (SharedAnswerRow.id == shared_id)
+        async with self._database.writing(single=True) as session:
+            gone = delete(SharedAnswerRow).where(mine).returning(SharedAnswerRow.id)
+            return await session.scalar(gone) is not None
+
+    async def opened(self, secret: str) -> Opened:
+        """What a link leads to. ``NotFoundError``: it never was, has expired, was taken back, or its owner may not log in."""
+        good = (SharedAnswerRow.secret_hash == hash_of(secret)) & (SharedAnswerRow.expires_at > self._clock())
+        chosen = (
+            select(SharedAnswerRow, RunRow.request, UserRow.name)
+            .join(RunRow, RunRow.id == SharedAnswerRow.run_id)
+            .join(UserRow, UserRow.id == SharedAnswerRow.user_id)
+            .where(good, UserRow.disabled_at.is_(None))
+        )
+        found = await self._database.read(lambda session: session.execute(chosen).one_or_none())
+        if found is None:
+            raise NotFoundError(
+                "this link leads nowhere any more: it has expired or was taken back; ask who gave it to you for another"
+            )
+        row, request, name = found
+        return Opened(shared=_to_shared_answer(row, request), user_id=row.user_id, owner=name)
+
+
+def _to_shared_answer(row: SharedAnswerRow, request: str) -> SharedAnswer:
+    return to_model(SharedAnswer, row, request=request)

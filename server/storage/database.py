@@ -1,24 +1,134 @@
 """One database by URL: its connections, its transactions, and its errors in our words."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager, nullcontext
+import re
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from pathlib import Path
 from time import monotonic
 from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.dialects.postgresql.asyncpg import AsyncAdapt_asyncpg_dbapi
-from sqlalchemy.exc import ArgumentError, DisconnectionError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    DisconnectionError,
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+)
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
-from domain.errors import FootpathError, UsageError
-from server.storage.failures import translated
-from server.storage.shielded import shielded
+from domain.errors import (
+    ConflictError,
+    FootpathError,
+    StoreBusyError,
+    StoreUnreachableError,
+    UnavailableError,
+    UsageError,
+)
 
 T = TypeVar("T")
+
+
+def shielded(work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
+    """What ``work`` gives. Cancelled, it waits for the end of the work first.
+
+    The work is begun at once, and not when this is first awaited: among things that are gathered, one may be cancelled before its first step,
+    and would leave a coroutine that nobody has ever started.
+    """
+    task = asyncio.create_task(work)
+    task.add_done_callback(_look_at_failure)
+    return _see_through(task)
+
+
+async def _see_through(task: "asyncio.Task[T]") -> T:
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
+
+
+def _look_at_failure(task: "asyncio.Task[Any]") -> None:
+    """Whoever waits for the work has its failure from there; where nobody does any more, it is none to be logged."""
+    if not task.cancelled():
+        task.exception()
+
+
+_BUSY = ("database is locked", "database table is locked")
+_CLASHES = ("40001", "40P01", "55P03")
+"""PostgreSQL's states of transactions that stood in each other's way."""
+_PASSING = ("08", "53", "55000", "57P")
+"""Of servers that start, stop or recover, or have no room for another connection."""
+_REFUSALS = {
+    "28": "check user and password in FOOTPATH_DATABASE_URL",
+    "3D000": "make it (createdb), or correct its name in FOOTPATH_DATABASE_URL",
+    "42501": "let this account own the database, so that it may make its tables",
+    "25006": "name a server in FOOTPATH_DATABASE_URL that takes writes",
+}
+"""What to do about its states that do not pass by themselves."""
+_CONNECTION_ADVICE = "check FOOTPATH_DATABASE_URL, and that the database is there and lets this account in"
+
+
+@contextmanager
+def translated(failed: Callable[[FootpathError], None] = lambda _: None) -> Generator[None]:
+    """Raise ``ConflictError``, ``StoreBusyError`` or ``UnavailableError`` in place of the driver's errors.
+
+    ``failed`` is told of the latter two: what is in conflict is the caller's.
+    """
+    try:
+        with _translated():
+            yield
+    except (StoreBusyError, UnavailableError) as error:
+        error.part = error.part or "database"
+        if error.__cause__ is not None and not isinstance(error.__cause__, FootpathError):
+            failed(error)
+        raise
+
+
+@contextmanager
+def _translated() -> Generator[None]:
+    try:
+        yield
+    except IntegrityError as error:
+        raise ConflictError("what was to be written does not go with what is there") from error
+    except DBAPIError as error:
+        if (told := _told(error)) is None:
+            raise
+        raise told from error
+    except PoolTimeoutError as error:
+        raise StoreBusyError("all connections to the database are in use; try again") from error
+    except OSError as error:
+        raise StoreUnreachableError(
+            f"the database is not reached ({error.strerror or error}); {_CONNECTION_ADVICE}"
+        ) from error
+
+
+def _told(error: DBAPIError) -> FootpathError | None:
+    """The driver's refusal in our words; None for what is a fault of ours."""
+    said, state = _words(error.orig), str(getattr(error.orig, "sqlstate", None) or "")
+    if any(word in said for word in _BUSY) or state in _CLASHES:
+        return StoreBusyError("the database is busy with another program's write; try again")
+    for known, advice in _REFUSALS.items():
+        if state.startswith(known):
+            return UnavailableError(f"the database cannot be used ({said}); {advice}")
+    if error.connection_invalidated or state.startswith(_PASSING):
+        return StoreUnreachableError(f"the database does not answer just now ({said}); try again in a moment")
+    if isinstance(error, OperationalError | InterfaceError):
+        return UnavailableError(f"the database cannot be used ({said}); {_CONNECTION_ADVICE}")
+    return None
+
+
+def _words(error: BaseException | None) -> str:
+    """The first line of what the database said, without the driver's name for it."""
+    lines = str(error).splitlines()
+    return re.sub(r"^<class '[^']*'>: ", "", lines[0]) if lines else type(error).__name__
+
 
 BUSY_SECONDS = 30
 """How long a write waits for another program's."""

@@ -10,8 +10,7 @@ from sqlalchemy import delete, select, update
 
 from domain.model import JsonObject, Model
 from domain.plan import CallOutcome
-from server.storage.clock import Clock
-from server.storage.database import Database
+from server.storage.repository import Repository, to_model
 from server.storage.rows.runs import EffectRow
 
 
@@ -38,12 +37,8 @@ class Effect(NewEffect):
     outcome: CallOutcome | None = None
 
 
-class Effects:
+class Effects(Repository):
     """The ledger of a database."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
 
     async def begin(self, effect: NewEffect) -> Effect | None:
         """Write it down, on the disk when this returns. None: go on; otherwise what is there already: do not call again."""
@@ -51,7 +46,7 @@ class Effects:
         async with self._database.writing(durable=True) as session:
             # The run's row is not locked: two that begin the same call meet in the primary key.
             if there := await session.get(EffectRow, (effect.run_id, effect.call_key)):
-                return _effect(there)
+                return to_model(Effect, there)
             session.add(row)
         return None
 
@@ -72,15 +67,11 @@ class Effects:
         """A run's entry for a call."""
         async with self._database.reading() as session:
             row = await session.get(EffectRow, (run_id, call_key))
-            return _effect(row) if row else None
+            return to_model(Effect, row) if row else None
 
     async def all(self, run_id: str) -> list[Effect]:
         """A run's entries in the order they were begun."""
         statement = select(EffectRow).where(EffectRow.run_id == run_id)
         async with self._database.reading() as session:
             rows = await session.scalars(statement.order_by(EffectRow.started_at, EffectRow.call_key))
-            return [_effect(row) for row in rows]
-
-
-def _effect(row: EffectRow) -> Effect:
-    return Effect.model_validate({name: getattr(row, name) for name in Effect.model_fields})
+            return [to_model(Effect, row) for row in rows]

@@ -8,10 +8,9 @@ from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from domain.model import Model
-from server.storage.clock import Clock
-from server.storage.database import Database
-from server.storage.events import StoredEvent
+from server.storage.repository import Repository
 from server.storage.rows.runs import EventRow, LessonRow, RunRow
+from server.storage.run_events import StoredEvent
 
 LessonEnd = Literal["ended", "lost", "changed", "gone"]
 """``lost``: another worker has it; ``changed``: the run's user has judged it meanwhile; ``gone``: the run was removed."""
@@ -25,12 +24,8 @@ class WaitingLesson(Model):
     tries: int
 
 
-class WaitingLessons:
+class WaitingLessons(Repository):
     """Those of a database."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
 
     async def count(self) -> int:
         """How many wait, of all servers."""

@@ -14,8 +14,7 @@ from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from domain.errors import StoreBusyError, StoreVersionError
-from server.storage.database import BUSY_SECONDS, engine_for
-from server.storage.failures import translated
+from server.storage.database import BUSY_SECONDS, engine_for, translated
 from server.storage.rows import Row
 
 _STEPS = Path(__file__).parent / "migrations"

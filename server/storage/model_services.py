@@ -9,12 +9,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from domain.errors import ConflictError, NotFoundError, SecretError
 from domain.model_service import ModelService, NewModelService, Purpose, ServiceTest
-from server.storage.clock import Clock
 from server.storage.database import Database
-from server.storage.row_ids import new_id
-from server.storage.rows.model_services import ModelKeyRow, ModelPurposeRow, ModelServiceRow
-from server.storage.tool_keys import ToolKeys
-from server.storage.users import name_key
+from server.storage.identifiers import name_key, new_id
+from server.storage.repository import Clock, Repository, to_model
+from server.storage.rows.administration import ModelPurposeRow, ModelServiceRow
+from server.storage.rows.keys import ModelKeyRow
+from server.storage.vault import ToolKeys
 
 _KEY = "key"
 _GONE = "there is no such model service"
@@ -22,12 +22,11 @@ _Chosen = tuple[ModelServiceRow, bool, str | None]
 _HAS_KEY = select(ModelKeyRow.service_id).where(ModelKeyRow.service_id == ModelServiceRow.id).exists()
 
 
-class ModelServices:
+class ModelServices(Repository):
     """Those of a database. ``keys``: the shelf of the vault that theirs lie on."""
 
     def __init__(self, database: Database, clock: Clock, keys: ToolKeys) -> None:
-        self._database = database
-        self._clock = clock
+        super().__init__(database, clock)
         self._keys = keys
 
     async def all(self) -> list[ModelService]:
@@ -180,5 +179,4 @@ def _columns(new: NewModelService) -> Mapping[str, Any]:
 
 
 def _service(row: ModelServiceRow, *, has_key: bool) -> ModelService:
-    found = {name: getattr(row, name) for name in ModelService.model_fields if name != "has_key"}
-    return ModelService.model_validate(found | {"has_key": has_key})
+    return to_model(ModelService, row, has_key=has_key)

@@ -1,17 +1,20 @@
-"""A user's runs over all conversations, as they are looked for long after: by what was asked, how they ended and what they called."""
+"""Runs that are over: searched by their users, and measured for administrators."""
 
-from collections.abc import Sequence
-from datetime import datetime
+import asyncio
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from sqlalchemy import Select, func, select
 
 from domain.event import CallFinished, EventRecord, InputNeeded, Outcome
 from domain.model import Model
+from domain.usage import Usage
 from domain.verdict import Verdict
-from server.storage.database import Database
-from server.storage.rows.conversations import ConversationRow, MessageRow
-from server.storage.rows.runs import EventRow, RunRow, RunToolRow
+from server.storage.repository import Repository
+from server.storage.rows.runs import ConversationRow, EventRow, MessageRow, RunRow, RunToolRow
 from server.storage.runs import ListedRun, RunStatus
 
 _MOST_TOOLS = 200
@@ -66,11 +69,8 @@ _ASKS_FOR_PLAN = (EventRow.kind == "input.needed") & EventRow.body.contains('"as
 """What may tell of it, before it is read."""
 
 
-class RunHistory:
+class RunHistory(Repository):
     """That of a database."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     async def page(self, user_id: str, wanted: RunFilter, before: str = "", limit: int = 50) -> list[PastRun]:
         """The latest first, those older than the run with id ``before``."""
@@ -130,3 +130,74 @@ def _filtered(chosen: Select[*tuple[Any, ...]], wanted: RunFilter) -> Select[*tu
 
 def _past(row: dict[str, Any]) -> PastRun:
     return PastRun.model_validate(row if row["status"] == "finished" else {**row, "calls": None})
+
+
+MAX_MEASURED = 5_000
+"""Runs, and calls, that are looked at: the newest."""
+_SHOWN = 50
+_LONG = 100_000
+"""Characters of an event: a longer one is left out, since reading all of them would hold the server."""
+_FAILED = ("failed", "gave_up", "budget")
+
+
+class Figure(Model):
+    """Of one kind. ``median`` and ``p95``: seconds within which half and 95 in 100 of them ended."""
+
+    name: str
+    count: int
+    failed: int
+    median: float
+    p95: float
+
+
+class Performance(Repository):
+    """That of a database."""
+
+    async def by_planner(self, days: int) -> list[Figure]:
+        """Of runs that have ended, by planner and policy; those that their users ended are left out."""
+        since = self._clock() - timedelta(days=days)
+        ended = (RunRow.status == "finished") & (RunRow.finished_at >= since) & (RunRow.outcome != "cancelled")
+        chosen = select(RunRow.planner, RunRow.policy, RunRow.outcome, RunRow.usage).where(ended)
+        chosen = chosen.order_by(RunRow.finished_at.desc()).limit(MAX_MEASURED)
+        found = await self._database.read(lambda session: list(session.execute(chosen)))
+        return figures(
+            (f"{planner} ({policy})", outcome in _FAILED, Usage.model_validate(usage or {}).total_seconds)
+            for planner, policy, outcome, usage in found
+        )
+
+    async def by_tool(self, days: int) -> list[Figure]:
+        """Of calls that were made in runs that have ended."""
+        since = self._clock() - timedelta(days=days)
+        chosen = select(EventRow.body).join(RunRow, RunRow.id == EventRow.run_id).where(RunRow.finished_at >= since)
+        chosen = chosen.where(EventRow.kind == "call.finished", func.length(EventRow.body) < _LONG)
+        chosen = chosen.order_by(RunRow.finished_at.desc()).limit(MAX_MEASURED)
+        bodies = await self._database.read(lambda session: list(session.scalars(chosen)))
+        return await asyncio.to_thread(_of_calls, bodies)
+
+
+def _of_calls(bodies: Sequence[str]) -> list[Figure]:
+    results = (json.loads(body)["event"]["result"] for body in bodies)
+    return figures(
+        (one["tool"], one["outcome"] != "ok", float(one.get("seconds", 0.0)))
+        for one in results
+        if one.get("outcome") is not None
+    )
+
+
+def figures(told: Iterable[tuple[str, bool, float]]) -> list[Figure]:
+    """``told``: name, whether it failed, seconds. The most frequent first."""
+    seconds, failed = defaultdict[str, list[float]](list), defaultdict[str, int](int)
+    for name, bad, took in told:
+        seconds[name].append(took)
+        failed[name] += bad
+    made = [
+        Figure(name=name, count=len(all_), failed=failed[name], median=_within(all_, 0.5), p95=_within(all_, 0.95))
+        for name, all_ in seconds.items()
+    ]
+    return sorted(made, key=lambda one: (-one.count, one.name))[:_SHOWN]
+
+
+def _within(seconds: Sequence[float], share: float) -> float:
+    """The least within which that share of them ended (nearest rank)."""
+    ordered = sorted(seconds)
+    return ordered[max(0, -(-len(ordered) * int(share * 100) // 100) - 1)]

@@ -1,33 +1,26 @@
-"""Runs in the hands of workers: taken, held by a lease, put down, ended."""
+"""Runs in the hands of workers: which is next, the lease that holds it, and its end."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, and_, func, literal, or_, select, update
+from sqlalchemy import ColumnElement, Select, and_, case, func, literal, or_, select, union_all, update
 from sqlalchemy.orm import Session
 
 from domain.event import Outcome
 from domain.model import JsonObject
-from server.storage.clock import Clock
+from server.storage.accounts import DISABLED
 from server.storage.conversations import message_values
-from server.storage.database import Database
-from server.storage.events import StoredEvent
-from server.storage.fair_queue import is_lost, next_runs
+from server.storage.repository import Repository
 from server.storage.rows.accounts import UserRow
-from server.storage.rows.conversations import ConversationRow, MessageRow
-from server.storage.rows.runs import EventRow, InputRow, LessonRow, RunRow, RunToolRow
+from server.storage.rows.runs import ConversationRow, EventRow, InputRow, LessonRow, MessageRow, RunRow, RunToolRow
+from server.storage.run_events import StoredEvent
 from server.storage.runs import Run, run_of
 from server.storage.statement_chain import StatementChain, insert_for_each
-from server.storage.users import DISABLED
 
 
-class HeldRuns:
+class HeldRuns(Repository):
     """Those of a database. Who lost a run meanwhile is told by False."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
 
     async def claim(
         self,
@@ -190,3 +183,48 @@ def _is_due(at: datetime) -> ColumnElement[bool]:
 
 def _held(run_id: str, worker: str) -> ColumnElement[bool]:
     return (RunRow.id == run_id) & (RunRow.worker == worker) & (RunRow.status == "running")
+
+
+def next_runs(
+    worker: str, at: datetime, limit: int, due: ColumnElement[bool], of_one: int | None = None
+) -> Select[str]:
+    """The ids of runs to be taken up: first of who has the fewest under way, with whatever worker; of one user the oldest first.
+
+    ``due``: which of them are to be taken up now. ``of_one``: how many of one user's runs this worker may have at a time, beside those that are to
+    end. What several are taken at once is what they would be one by one. Rows are locked, and those that another transaction has locked are left out.
+    """
+    columns = select(RunRow.id, RunRow.user_id)
+    # In two parts, so that each is read off its index alone.
+    either = union_all(columns.where(RunRow.status == "queued", due), columns.where(is_lost(at), due)).subquery(
+        "either"
+    )
+    number = func.row_number().over(partition_by=either.c.user_id, order_by=either.c.id).label("number")
+    free = select(either.c.id, either.c.user_id, number).subquery("free")
+    mine = case((RunRow.worker == worker, 1), else_=0)
+    under_way = (
+        select(RunRow.user_id, func.count().label("everywhere"), func.sum(mine).label("here"))
+        .where(RunRow.status == "running", RunRow.lease_until >= at)
+        .group_by(RunRow.user_id)
+        .subquery("under_way")
+    )
+    order = free.c.number + func.coalesce(under_way.c.everywhere, 0)
+    chosen = (
+        select(RunRow.id)
+        .join(free, free.c.id == RunRow.id)
+        .outerjoin(under_way, under_way.c.user_id == RunRow.user_id)
+        .where(
+            due, or_(RunRow.status == "queued", is_lost(at))
+        )  # once more, since it may have been taken while its row was waited for
+        .order_by(order, RunRow.id)
+        .limit(limit)
+        .with_for_update(of=RunRow, skip_locked=True)
+    )
+    if of_one is not None:
+        has_a_place = free.c.number + func.coalesce(under_way.c.here, 0) <= of_one
+        chosen = chosen.where(or_(RunRow.cancel_at.is_not(None), has_a_place))
+    return chosen
+
+
+def is_lost(at: datetime) -> ColumnElement[bool]:
+    """Running, with a worker that has not renewed its lease."""
+    return and_(RunRow.status == "running", or_(RunRow.lease_until.is_(None), RunRow.lease_until < at))

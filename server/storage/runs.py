@@ -1,11 +1,11 @@
-"""Runs, as their users have to do with them: asked for, looked at, cancelled, their plans edited."""
+"""Runs as their users see them: started, listed, cancelled, judged, their plans edited."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
-from sqlalchemy import Select, delete, func, select, update
+from sqlalchemy import ColumnElement, Select, case, delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
@@ -13,18 +13,14 @@ from domain.errors import BusyError, ConflictError, NotFoundError, Unauthenticat
 from domain.event import Outcome
 from domain.model import JsonObject, Model
 from domain.verdict import Verdict
-from server.storage.clock import Clock
 from server.storage.conversations import message_values, titled
-from server.storage.daily_usage import Used, count_statement, used_of
-from server.storage.database import Database
-from server.storage.events import StoredEvent, event_of
-from server.storage.row_ids import new_id
-from server.storage.rows.accounts import SessionRow, UserRow
-from server.storage.rows.conversations import ConversationRow, MessageRow
-from server.storage.rows.days import LimitRow
-from server.storage.rows.runs import EventRow, InputRow, RunRow
+from server.storage.identifiers import new_id
+from server.storage.repository import Repository, to_model
+from server.storage.rows.accounts import LimitRow, SessionRow, UserRow
+from server.storage.rows.runs import ConversationRow, EventRow, InputRow, MessageRow, RunRow, TemplateRow
+from server.storage.run_events import StoredEvent, event_of
 from server.storage.statement_chain import StatementChain, insert_for_each
-from server.storage.user_limits import OwnLimits, limits_of
+from server.storage.usage import OwnLimits, Used, count_statement, limits_of, used_of
 
 RunStatus = Literal["queued", "running", "waiting", "finished"]
 """``waiting``: for a person's answer; no worker has it in hand."""
@@ -107,12 +103,8 @@ class RunWithEnd(NamedTuple):
 _LISTED = [getattr(RunRow, name) for name in ListedRun.model_fields]
 
 
-class Runs:
+class Runs(Repository):
     """The runs of a database."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
 
     async def add(
         self,
@@ -328,4 +320,17 @@ def _still_open(user_id: str) -> Select[int]:
 
 def run_of(row: RunRow) -> Run:
     """A run as its row has it."""
-    return Run.model_validate({name: getattr(row, name) for name in Run.model_fields if name != "is_new"})
+    return to_model(Run, row, is_new=False)
+
+
+async def end_runs(session: AsyncSession, chosen: ColumnElement[bool], why: str, at: datetime) -> None:
+    """Ask for the end of those that have not ended. Waiting ones are queued for it; ``why`` is told as their error."""
+    still_open = (RunRow.status != "finished") & RunRow.cancel_at.is_(None)
+    status = case((RunRow.status == "waiting", "queued"), else_=RunRow.status)
+    await session.execute(update(RunRow).where(chosen, still_open).values(cancel_at=at, cancel_why=why, status=status))
+
+
+async def end_runs_of_others(session: AsyncSession, owner_id: str, why: str, at: datetime) -> None:
+    """Those that others have made from templates of a user who may not share any more."""
+    theirs = RunRow.template_id.in_(select(TemplateRow.id).where(TemplateRow.user_id == owner_id))
+    await end_runs(session, theirs & (RunRow.user_id != owner_id), why, at)

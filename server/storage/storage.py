@@ -1,60 +1,76 @@
-"""All that is kept in rows, by what it is about."""
+"""The server's database: one repository for each subject, and how it is opened."""
 
 import asyncio
 import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from sqlalchemy import text
+from sqlalchemy import func, select, text
 from sqlalchemy.exc import ProgrammingError
+from sqlalchemy.orm import Session
 
 from domain.errors import UnavailableError
-from server.storage.allowed_tools import AllowedTools
-from server.storage.attempts import Attempts
+from server.storage.accounts import Invitations, PasswordResets, Users
 from server.storage.audit import Audit
-from server.storage.clock import Clock, now
-from server.storage.conversations import Conversations
-from server.storage.daily_usage import DailyUsage
-from server.storage.database import Database, file_of
+from server.storage.conversations import Conversations, Files, SharedAnswers
+from server.storage.database import Database, file_of, file_url
 from server.storage.effects import Effects
-from server.storage.encryption import Keys
-from server.storage.events import RunEvents
-from server.storage.files import Files
-from server.storage.host_transfers import HostTransfers
-from server.storage.inputs import Inputs
-from server.storage.invitations import Invitations
-from server.storage.job_leases import HeldJobs
-from server.storage.jobs import Jobs
-from server.storage.key_consents import KeyConsents
-from server.storage.key_grants import KeyGrants
-from server.storage.key_shelves import OF_MODELS, OF_SOURCES
+from server.storage.encryption import Keys, keys_of_file, parse_keys
+from server.storage.jobs import HeldJobs, Jobs
+from server.storage.key_grants import KeyConsents, KeyGrants
 from server.storage.lessons import WaitingLessons
-from server.storage.login_places import LoginPlaces
-from server.storage.migrate import newest
+from server.storage.login_attempts import Attempts, LoginPlaces
+from server.storage.migrate import migrate, newest
 from server.storage.model_services import ModelServices
-from server.storage.password_resets import PasswordResets
-from server.storage.performance import Performance
-from server.storage.retention import Retention
-from server.storage.row_counts import RowCounts
-from server.storage.run_history import RunHistory
+from server.storage.permissions import AllowedTools, HostTransfers
+from server.storage.repository import Clock, Repository, now
+from server.storage.rows.accounts import UserRow
+from server.storage.rows.runs import ConversationRow, LessonRow, RunRow, TemplateRow
+from server.storage.rows.tools import SourceRow
+from server.storage.run_events import Inputs, Retention, RunEvents
+from server.storage.run_history import Performance, RunHistory
 from server.storage.run_leases import HeldRuns
 from server.storage.runs import Runs
-from server.storage.shared_answers import SharedAnswers
-from server.storage.sources.checks import SourceChecks
-from server.storage.sources.offered import OfferedTools
-from server.storage.sources.sources import Sources
-from server.storage.sources.watches import SourceWatches
-from server.storage.template_takes import TemplateTakes
-from server.storage.templates import Templates
+from server.storage.sources import OfferedTools, SourceChecks, Sources, SourceWatches
+from server.storage.templates import Templates, TemplateTakes
 from server.storage.tokens import Tokens
-from server.storage.tool_keys import ToolKeys
-from server.storage.tool_marks import ToolMarks
-from server.storage.tool_tries import ToolTries
-from server.storage.usage_report import UsageReport
-from server.storage.user_limits import UserLimits
-from server.storage.users import Users
-from server.storage.vault_keys import VaultKeys
+from server.storage.tool_library import ToolMarks, ToolTries
+from server.storage.usage import DailyUsage, UsageReport, UserLimits
+from server.storage.vault import OF_MODELS, OF_SOURCES, ToolKeys, VaultKeys
+from wiring.private_files import FOLDER, keep_private, private_database
+from wiring.settings import Settings
+
+_TABLES = {
+    "users": UserRow,
+    "conversations": ConversationRow,
+    "runs": RunRow,
+    "templates": TemplateRow,
+    "waiting_lessons": LessonRow,
+}
+
+
+class RowCounts(Repository):
+    """Those of a database."""
+
+    async def all(self) -> dict[str, int]:
+        """By name."""
+
+        def counted(session: Session) -> dict[str, int]:
+            found = {
+                name: session.scalar(select(func.count()).select_from(table)) or 0 for name, table in _TABLES.items()
+            }
+            there = select(func.count()).select_from(SourceRow).where(SourceRow.removed_at.is_(None))
+            return found | {"sources": session.scalar(there) or 0}
+
+        return await self._database.read(counted)
+
+    async def source_names(self) -> dict[str, str]:
+        """Of sources of tools, by id; of removed ones too."""
+        chosen = select(SourceRow.id, SourceRow.name)
+        return await self._database.read(lambda session: {row.id: row.name for row in session.execute(chosen)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +108,14 @@ class Storage:
         self.conversations = Conversations(database, clock)
         self.files = Files(database, clock)
         self.runs = Runs(database, clock)
-        self.run_history = RunHistory(database)
+        self.run_history = RunHistory(database, clock)
         self.shared_answers = SharedAnswers(database, clock)
         self.days = DailyUsage(database, clock)
-        self.user_limits = UserLimits(database)
+        self.user_limits = UserLimits(database, clock)
         self.usage_report = UsageReport(database, clock)
         self.performance = Performance(database, clock)
         self.held = HeldRuns(database, clock)
-        self.events = RunEvents(database)
+        self.events = RunEvents(database, clock)
         self.lessons = WaitingLessons(database, clock)
         self.retention = Retention(database, clock)
         self.inputs = Inputs(database, clock)
@@ -109,10 +125,10 @@ class Storage:
         self.tool_tries = ToolTries(database, clock)
         self.tool_marks = ToolMarks(database, clock)
         self.sources = Sources(database, clock)
-        self.offered_tools = OfferedTools(database)
+        self.offered_tools = OfferedTools(database, clock)
         self.source_checks = SourceChecks(database, clock)
         self.source_watches = SourceWatches(database, clock)
-        self.row_counts = RowCounts(database)
+        self.row_counts = RowCounts(database, clock)
         self.jobs = Jobs(database, clock)
         self.held_jobs = HeldJobs(database, clock)
 
@@ -150,3 +166,55 @@ class Storage:
 def _may_be_written(file: Path) -> bool:
     """SQLite makes further files beside its own."""
     return os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)
+
+
+@asynccontextmanager
+async def open_storage(settings: Settings, *, any_keys: bool = False) -> AsyncGenerator[Storage]:
+    """The rows, with their tables up to date.
+
+    ``any_keys``: also with keys of the vault that are not those of the rows.
+
+    Raises:
+        UnavailableError: the database or the home is not there or cannot be used. UsageError: a setting is wrong.
+    """
+    url = await asyncio.to_thread(database_url, settings)
+    keys = await asyncio.to_thread(vault_keys, settings)
+    await migrate(url)
+    lifetimes = Lifetimes(timedelta(minutes=settings.access_minutes), timedelta(days=settings.session_days))
+    storage = Storage(url, keys, lifetimes)
+    try:
+        if not any_keys:
+            await storage.vault_keys.agree()
+        yield storage
+    finally:
+        await storage.close()
+
+
+def database_url(settings: Settings) -> str:
+    """Where the rows are; makes the home where they lie in it. Home and file are their owner's alone."""
+    chosen = settings.database_url.get_secret_value()
+    if not chosen:
+        try:
+            settings.server_home.mkdir(parents=True, exist_ok=True, mode=FOLDER)
+        except OSError as error:
+            raise UnavailableError(
+                f"cannot make the folder {settings.server_home}: {error.strerror}; set FOOTPATH_SERVER_HOME"
+            ) from error
+        chosen = file_url(settings.server_home / "rows.db")
+    keep_private(settings.server_home)
+    if file := file_of(chosen):
+        private_database(file)
+    return chosen
+
+
+def keys_file(settings: Settings) -> Path:
+    """The file of the vault's keys, where no setting holds them."""
+    return settings.server_home / "vault.keys"
+
+
+def vault_keys(settings: Settings) -> Keys:
+    """Those of the settings, or of the file in the home, which is made where there is none."""
+    if given := settings.vault_keys.get_secret_value():
+        fixed = parse_keys(given)
+        return Keys(lambda: fixed)
+    return keys_of_file(keys_file(settings))

@@ -1,19 +1,20 @@
 """Workflow templates and their versions. A version, once written, stays as it is."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, delete, func, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, Text, delete, func, or_, select, tuple_, type_coerce, update
+from sqlalchemy.orm import Session
 
 from domain.errors import ConflictError, NotFoundError
 from domain.model import JsonObject, Model
-from server.storage.clock import Clock
+from domain.tool import ToolId
+from server.storage.accounts import MAY_SHARE
 from server.storage.database import Database
-from server.storage.row_ids import new_id
+from server.storage.identifiers import new_id
+from server.storage.repository import Repository, to_model
 from server.storage.rows.accounts import UserRow
-from server.storage.rows.runs import RunRow
-from server.storage.rows.workflows import TemplateRow, TemplateVersionRow
-from server.storage.users import MAY_SHARE
+from server.storage.rows.runs import RunRow, TemplateRow, TemplateTakeRow, TemplateVersionRow
 
 
 class Template(Model):
@@ -52,12 +53,8 @@ class TemplateVersion(TemplateContent):
     created_at: datetime
 
 
-class Templates:
+class Templates(Repository):
     """The templates of a database. ``admin``: for an administrator, who sees all that is marked as shared, whoever shared it."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
 
     async def add(self, user_id: str, name: str, content: TemplateContent, *, description: str = "") -> Template:
         """A new one with version 1. ``ConflictError``: this user has one of this name."""
@@ -80,7 +77,7 @@ class Templates:
             session.add(row)
             await session.flush()
             session.add(_version_row(row.id, 1, content, at))
-        return _template(row)
+        return to_model(Template, row)
 
     async def add_version(self, template_id: str, user_id: str, content: TemplateContent) -> TemplateVersion:
         """The next version. ``NotFoundError``: this user has no such template."""
@@ -93,7 +90,7 @@ class Templates:
                 raise _none()
             row = _version_row(template_id, number, content, at)
             session.add(row)
-        return _version(row)
+        return to_model(TemplateVersion, row)
 
     async def get(
         self, template_id: str, user_id: str, version: int = 0, *, admin: bool = False
@@ -103,7 +100,7 @@ class Templates:
         async with self._database.reading() as session:
             row = await session.scalar(select(TemplateRow).where(TemplateRow.id == template_id, seen))
             found = await session.get(TemplateVersionRow, (template_id, version or row.version)) if row else None
-            return (_template(row), _version(found)) if row and found else None
+            return (to_model(Template, row), to_model(TemplateVersion, found)) if row and found else None
 
     async def versions(
         self, template_id: str, user_id: str, *, after: int = 0, limit: int = 10, admin: bool = False
@@ -113,7 +110,9 @@ class Templates:
         statement = select(TemplateVersionRow).join(TemplateRow, TemplateRow.id == TemplateVersionRow.template_id)
         chosen = statement.where(TemplateRow.id == template_id, TemplateVersionRow.version > after, seen)
         paged = chosen.order_by(TemplateVersionRow.version).limit(limit)
-        return await self._database.read(lambda session: [_version(row) for row in session.scalars(paged)])
+        return await self._database.read(
+            lambda session: [to_model(TemplateVersion, row) for row in session.scalars(paged)]
+        )
 
     async def plans(self, versions: Mapping[str, int]) -> dict[str, JsonObject]:
         """By template the plan of its version that is named, whoever may see it."""
@@ -127,7 +126,7 @@ class Templates:
         seen = _seen(user_id, admin=admin)
         async with self._database.reading() as session:
             rows = await session.scalars(select(TemplateRow).where(seen).order_by(TemplateRow.name, TemplateRow.id))
-            return [_template(row) for row in rows]
+            return [to_model(Template, row) for row in rows]
 
     async def uses(self, user_id: str) -> dict[str, TemplateUse]:
         """By template how the runs that this user made of it went."""
@@ -172,7 +171,7 @@ class Templates:
             row = await session.scalar(update(TemplateRow).where(owned).values(values).returning(TemplateRow))
             if row is None:
                 raise _none()
-            return _template(row)
+            return to_model(Template, row)
 
     async def remove(self, template_id: str, user_id: str, *, admin: bool = False) -> bool:
         """With all its versions; runs that were made from it stay. Whether this user had it, or may remove what is shared."""
@@ -202,9 +201,52 @@ def _version_row(template_id: str, version: int, content: TemplateContent, at: d
     return TemplateVersionRow(template_id=template_id, version=version, created_at=at, **content.model_dump())
 
 
-def _template(row: TemplateRow) -> Template:
-    return Template.model_validate({name: getattr(row, name) for name in Template.model_fields})
+class TemplateTakes(Repository):
+    """Those of a database."""
+
+    async def all(self, user_id: str) -> dict[str, int]:
+        """A user's, by the templates' ids."""
+        statement = select(TemplateTakeRow.template_id, TemplateTakeRow.version)
+        async with self._database.reading() as session:
+            found = await session.execute(statement.where(TemplateTakeRow.user_id == user_id))
+            return {row.template_id: row.version for row in found}
+
+    async def get(self, user_id: str, template_id: str) -> int | None:
+        """The version that a user has taken; None where there is none."""
+        async with self._database.reading() as session:
+            row = await session.get(TemplateTakeRow, (user_id, template_id))
+            return row.version if row else None
+
+    async def take(self, user_id: str, template_id: str, version: int) -> None:
+        """In place of the one before. ``ConflictError``: there is no such version."""
+        row = TemplateTakeRow(user_id=user_id, template_id=template_id, version=version, taken_at=self._clock())
+        async with self._database.writing() as session:
+            await session.merge(row)
 
 
-def _version(row: TemplateVersionRow) -> TemplateVersion:
-    return TemplateVersion.model_validate({name: getattr(row, name) for name in TemplateVersion.model_fields})
+class TemplateMention(Model):
+    """``seen``: whoever asks may know of it."""
+
+    name: str
+    seen: bool
+
+
+async def templates_with(
+    database: Database, tools: Sequence[ToolId], user_id: str, *, admin: bool
+) -> dict[ToolId, list[TemplateMention]]:
+    """By tool: those whose latest version names it. An administrator sees what is shared, and everybody their own."""
+    latest = (TemplateVersionRow.template_id == TemplateRow.id) & (TemplateVersionRow.version == TemplateRow.version)
+    plan = type_coerce(TemplateVersionRow.plan, Text)
+    columns = select(TemplateRow.name, TemplateRow.user_id, TemplateRow.shared).join(TemplateVersionRow, latest)
+
+    def found(session: Session) -> dict[ToolId, list[TemplateMention]]:
+        uses: dict[ToolId, list[TemplateMention]] = {}
+        for tool in tools:
+            naming = columns.where(plan.contains(f'"{tool}"', autoescape=True)).order_by(TemplateRow.name)
+            uses[tool] = [
+                TemplateMention(name=name, seen=owner == user_id or (admin and shared))
+                for name, owner, shared in session.execute(naming)
+            ]
+        return uses
+
+    return await database.read(found)

@@ -14,15 +14,14 @@ from sqlalchemy.orm import Session as RowSession
 
 from domain.errors import UnauthenticatedError
 from domain.model import Model
-from server.storage.clock import Clock
+from server.storage.accounts import User
 from server.storage.database import Database
-from server.storage.row_ids import new_id
+from server.storage.identifiers import hash_of, new_id, new_secret
+from server.storage.repository import Clock, Repository, to_model
 from server.storage.rows.accounts import SessionRow, TokenRow, UserRow
 from server.storage.rows.runs import RunRow
-from server.storage.run_endings import end_runs
-from server.storage.secret_tokens import hash_of, new_secret
+from server.storage.runs import end_runs
 from server.storage.statement_chain import StatementChain
-from server.storage.users import User, user_of
 
 Scope = Literal["ask", "read", "run_changes", "administer"]
 """What a program's token may do; an operation needs one of them (``server/token_scopes.py``)."""
@@ -65,12 +64,11 @@ class Session(Model):
     scopes: tuple[Scope, ...] = Field(default=(), description="Of a program's token: what it may do.")
 
 
-class Tokens:
+class Tokens(Repository):
     """``access``: how long an access token counts. ``session``: how long one stays logged in at most."""
 
     def __init__(self, database: Database, clock: Clock, access: timedelta, session: timedelta) -> None:
-        self._database = database
-        self._clock = clock
+        super().__init__(database, clock)
         self._access = access
         self._session = session
 
@@ -131,8 +129,8 @@ class Tokens:
             raise UnauthenticatedError(_REFUSED)
         held = found[1]
         if not held.program:
-            return Holder(user_of(found[0]), held.id, None, None)
-        return Holder(user_of(found[0]), held.id, held.label, frozenset(_scopes(held)))
+            return Holder(to_model(User, found[0]), held.id, None, None)
+        return Holder(to_model(User, found[0]), held.id, held.label, frozenset(_scopes(held)))
 
     async def refresh(self, refresh_token: str) -> TokenPair:
         """Trade a refresh token in for new tokens. ``UnauthenticatedError`` where it does not count.

@@ -1,14 +1,14 @@
-"""A file is one idea, a function is short, and names are the field's words."""
+"""A file is a subject, a function is short, and names are the field's words."""
 
 import ast
 import re
 from collections.abc import Iterator
-from statistics import median, quantiles
+from statistics import quantiles
 
 from tests.architecture.source_tree import ROOT, line_count, packages, parsed, python_files
 
-LONGEST_FILE = 400
-MEDIAN_FILE = 140
+LONGEST_FILE = 800
+"""Lines; 100 to 500 are typical: a subject that a reader would look for, neither a fragment nor a collection."""
 FUNCTION_P90 = 35
 EMPTY_NAMES = re.compile(r"(manager|helper|util)s?$", re.IGNORECASE)
 EMPTY_MODULES = {"common", "misc", "base", "core"}
@@ -22,14 +22,9 @@ def functions() -> Iterator[tuple[str, int]]:
                 yield f"{path.relative_to(ROOT)}:{node.lineno} {node.name}", node.end_lineno - node.lineno + 1
 
 
-def test_no_file_is_longer_than_one_idea_needs() -> None:
+def test_no_file_is_longer_than_one_subject_needs() -> None:
     lengths = {str(p.relative_to(ROOT)): line_count(p) for p in python_files(*packages(), "scripts", "tests")}
     assert {name: lines for name, lines in lengths.items() if lines > LONGEST_FILE} == {}
-
-
-def test_the_median_file_is_short() -> None:
-    lengths = [n for n in map(line_count, python_files(*packages(), "scripts")) if n > 10]
-    assert median(lengths) <= MEDIAN_FILE
 
 
 def test_nine_functions_of_ten_are_short() -> None:

@@ -18,8 +18,8 @@ from server.backup import manifest as described
 from server.backup.manifest import Manifest
 from server.backup.restoring import restore
 from server.storage.encryption import Keys, keys_of_file
-from server.storage.rows.accounts import ToolKeyRow
-from server.storage.rows.model_services import ModelServiceRow
+from server.storage.rows.administration import ModelServiceRow
+from server.storage.rows.keys import ToolKeyRow
 from server.storage.storage import Storage
 from tests.server.test_data import DATA, Boss, boss_of
 from tests.server.world import World, copied, serving, with_store

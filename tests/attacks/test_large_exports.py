@@ -7,8 +7,8 @@ from pathlib import Path
 
 import httpx
 
-from server.storage.events import StoredEvent
-from server.storage.opening import open_storage
+from server.storage.run_events import StoredEvent
+from server.storage.storage import open_storage
 from tests.bench.server_load import resident
 from tests.contract.rows.people import CHOICES
 from tests.contract.rows.scripted import end, record

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from server.storage.row_ids import new_id
+from server.storage.identifiers import new_id
 from server.storage.rows.runs import RunRow
 from tests.attacks.held_loop import measured
 from tests.attacks.small_tools import FIND, HELD, SEND, STEP

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from domain.event import CallStarted, InputNeeded
-from server.storage.opening import open_storage
+from server.storage.storage import open_storage
 from tests.attacks.services import Operation, Service, decided, outcome_of, question_of, running, serving, told_of
 from tests.flows.served import Client, registered
 from tests.models.brain import WHOLE, Brain, advance_to, bind, move

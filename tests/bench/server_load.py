@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from server.storage.opening import open_storage
+from server.storage.storage import open_storage
 from wiring.settings import Settings
 
 _AT = re.compile(rb'"at":"([^"]+)"')

@@ -27,10 +27,9 @@ from domain.plan import StepResult
 from domain.program import Program
 from domain.tool import ToolId, tool_id
 from domain.usage import Usage
-from server.storage.row_ids import new_id
+from server.storage.identifiers import new_id
 from server.storage.rows.accounts import UserRow
-from server.storage.rows.conversations import ConversationRow, MessageRow
-from server.storage.rows.runs import EventRow, RunRow
+from server.storage.rows.runs import ConversationRow, EventRow, MessageRow, RunRow
 
 EVENTS = 1_000
 _ITEM = tool_id("Shops", "Warehouse", "get_item")

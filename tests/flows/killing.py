@@ -14,8 +14,8 @@ import httpx
 
 from agent.execution.approvers import DONE_BEFORE
 from domain.event import CallFinished, EventRecord, InputNeeded
-from server.storage.allowed_tools import reach_of
-from server.storage.opening import open_storage
+from server.storage.permissions import reach_of
+from server.storage.storage import open_storage
 from tests.faults.proxy import Exchange
 from tests.flows.served import Place, effects, serving
 from tests.forked import Command

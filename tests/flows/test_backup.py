@@ -15,7 +15,7 @@ import pytest
 
 from domain.event import RunFinished
 from graph.backends.sqlite import SqliteGraph
-from server.storage.opening import open_storage
+from server.storage.storage import open_storage
 from tests import forked
 from tests.flows.served import INHABITANTS, PASSWORD, ROOT, WRITE, Client, Place, built, registered, serving
 from tests.playing import running_playground

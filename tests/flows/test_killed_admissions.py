@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from server.sources.states import quarantined
-from server.storage.opening import open_storage
-from server.storage.sources.models import SERVER
+from server.storage.source_records import SERVER
+from server.storage.storage import open_storage
 from tests.flows.indexed_store import indexed_store
 from tests.flows.served import ROOT, started
 from tests.flows.small_world import TOOLS

@@ -11,7 +11,7 @@ import pytest
 
 from domain.solution import Solution
 from graph.backends.sqlite import SqliteGraph
-from server.storage.opening import open_storage
+from server.storage.storage import open_storage
 from tests import forked
 from tests.unit.agent.solutions.tools_of_scholars import COLLEAGUES, COUNT, DOCS, solution
 from wiring.container import open_container

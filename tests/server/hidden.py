@@ -10,7 +10,7 @@ from domain.solution import Solution
 from domain.tool import ToolId, tool_id
 from graph.facts import GraphBatch
 from server.storage.templates import TemplateContent
-from server.storage.tool_marks import NewToolMark
+from server.storage.tool_library import NewToolMark
 from tests.flows.small_world import BOOKS, GEOCODE
 from tests.server.sources import source_of
 from tests.server.world import World

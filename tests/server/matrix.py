@@ -14,8 +14,8 @@ from pydantic import JsonValue
 from domain.program import Program, ProgramPlan
 from domain.solution import Solution
 from domain.tool import ToolId
-from server.storage.allowed_tools import Reach
-from server.storage.row_ids import new_id
+from server.storage.identifiers import new_id
+from server.storage.permissions import Reach
 from server.storage.rows.runs import RunRow
 from server.storage.runs import RunChoices
 from server.storage.templates import TemplateContent

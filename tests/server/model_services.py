@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from domain.model_service import NewModelService, ServiceTest
-from server.storage.row_ids import new_id
+from server.storage.identifiers import new_id
 from tests.server.access import Access, for_admins
 from tests.server.world import World
 

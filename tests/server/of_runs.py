@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agent.files.reading import FileLimits, read_file
-from server.storage.row_ids import new_id
+from server.storage.identifiers import new_id
 from server.storage.rows.runs import RunRow
 from tests.server.access import Access, own
 from tests.server.world import World, with_store

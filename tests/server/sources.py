@@ -7,7 +7,7 @@ import httpx
 
 from domain.source import Finding
 from server.sources.documents import looked_at
-from server.storage.sources.models import Done, Held, KeptTool
+from server.storage.source_records import Done, Held, KeptTool
 from tests.server.world import World
 
 A_TOOL = "harbour/Harbour/list_ships"

@@ -8,7 +8,7 @@ import pytest
 
 from domain.tool import ToolDoc, tool_id
 from graph.backends.sqlite import SqliteGraph
-from server.storage.allowed_tools import Reach
+from server.storage.permissions import Reach
 from tests.server.world import copied, serving
 from wiring.layout import StoreFolder
 

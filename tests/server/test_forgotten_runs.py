@@ -12,7 +12,7 @@ from domain.program import Program, ProgramPlan
 from domain.solution import Solution
 from domain.tool import ToolId
 from server.runs.journal import as_stored
-from server.storage.row_ids import new_id
+from server.storage.identifiers import new_id
 from server.storage.rows.runs import EventRow, RunRow
 from tests.server.world import World, with_store
 

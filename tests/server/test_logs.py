@@ -16,7 +16,7 @@ from sqlalchemy import text
 
 from server.auth.passwords import Passwords
 from server.runs.run_execution import RunExecution
-from server.storage.opening import open_storage
+from server.storage.storage import open_storage
 from server.user_secrets import UserSecrets
 from server.watching import secrecy
 from server.watching.logs import REQUEST_ID, RUN_ID, Lines, set_up

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from domain.tool import Parameter, tool_id
-from server.storage.row_ids import new_id
+from server.storage.identifiers import new_id
 from server.storage.rows.runs import RunRow
 from tests.attacks.small_tools import FIND, SEND, STEP
 from tests.flows.indexed_store import indexed_store

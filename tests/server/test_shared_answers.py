@@ -9,9 +9,9 @@ from domain.plan import StepResult
 from domain.program import Program
 from domain.tool import ToolId
 from domain.usage import Usage
-from server.storage.events import StoredEvent
-from server.storage.row_ids import new_id
+from server.storage.identifiers import new_id
 from server.storage.rows.runs import RunRow
+from server.storage.run_events import StoredEvent
 from tests.flows.small_world import BOOKS
 from tests.server.hidden import HIDDEN, all_that_knows
 from tests.server.matrix import a_question

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from domain.tool import ToolId
-from server.storage.rows.sources import SourceRow
-from server.storage.sources.checks import BROKEN_OFF
+from server.storage.rows.tools import SourceRow
+from server.storage.sources import BROKEN_OFF
 from tests.flows.indexed_store import indexed_store
 from tests.flows.small_world import TOOLS
 from tests.server.small_api import SmallApi, document, operation, small_api

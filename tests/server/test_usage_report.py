@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from server.storage.performance import figures
+from server.storage.run_history import figures
 from tests.server.world import World
 
 

@@ -14,7 +14,7 @@ from pwdlib.hashers.argon2 import Argon2Hasher
 from server.app import create_app
 from server.auth.passwords import Passwords
 from server.services import Services
-from server.storage.users import Role, User
+from server.storage.accounts import Role, User
 from wiring.layout import StoreFolder
 from wiring.settings import Settings
 

@@ -11,8 +11,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from domain.errors import FootpathError, StoreBusyError, StoreUnreachableError, UnavailableError
-from server.storage.database import Database
-from server.storage.failures import translated
+from server.storage.database import Database, translated
 from tests.architecture.source_tree import ROOT
 from tests.servers.postgres.databases import administer, new_database
 from tests.servers.postgres.server import PostgresServer

@@ -1,12 +1,11 @@
-"""Users, how they come in, what they keep secret, what they allow."""
+"""Tables of users: how they log in, what they allow, and what they use."""
 
-from datetime import datetime
+from datetime import date, datetime
 
-from sqlalchemy import ForeignKey, Index, LargeBinary, false
+from sqlalchemy import BigInteger, Double, ForeignKey, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from server.storage.columns import Json, Row
-from server.storage.rows.grants import GrantColumns
 
 
 class UserRow(Row):
@@ -103,30 +102,6 @@ class LoginPlaceRow(Row):
     last_at: Mapped[datetime]
 
 
-class ToolKeyRow(GrantColumns, Row):
-    """A user's key for a tool, sealed. ``name`` as the tool's document says, ``hosts``: where it may be sent."""
-
-    __tablename__ = "tool_keys"
-    __table_args__ = (Index(None, "key_version"),)
-
-    user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
-    name: Mapped[str] = mapped_column(primary_key=True)
-    hosts: Mapped[list[str]] = mapped_column(Json)
-    key_version: Mapped[int]
-    sealed: Mapped[bytes] = mapped_column(LargeBinary)
-    updated_at: Mapped[datetime]
-
-
-class VaultKeyRow(Row):
-    """A key that the vault is, or was, sealed with. ``fingerprint``: by which it is known, and which tells nothing of it."""
-
-    __tablename__ = "vault_keys"
-
-    version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    fingerprint: Mapped[str]
-    noted_at: Mapped[datetime]
-
-
 class AllowedToolRow(Row):
     """A tool that changes something and may be called without asking this user each time.
 
@@ -155,3 +130,31 @@ class FlowRow(Row):
     target: Mapped[str] = mapped_column(primary_key=True)
     allowed: Mapped[bool]
     decided_at: Mapped[datetime]
+
+
+class DayRow(Row):
+    """One user's day (UTC): runs asked for, and calls and tokens of language models. It stays when runs and conversations are removed.
+
+    ``cost``: of the tokens, as they were taken; None: no model that was asked had a price.
+    """
+
+    __tablename__ = "user_days"
+
+    user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    day: Mapped[date] = mapped_column(primary_key=True, index=True)
+    runs: Mapped[int]
+    prompt_tokens: Mapped[int] = mapped_column(BigInteger)
+    completion_tokens: Mapped[int] = mapped_column(BigInteger)
+    model_calls: Mapped[int] = mapped_column(default=0, server_default="0")
+    cost: Mapped[float | None] = mapped_column(Double[float]())
+
+
+class LimitRow(Row):
+    """What one user may use in a day. None: as for everybody; 0: no limit."""
+
+    __tablename__ = "user_limits"
+
+    user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    runs: Mapped[int | None]
+    tokens: Mapped[int | None] = mapped_column(BigInteger)
+    cost: Mapped[float | None] = mapped_column(Double[float]())

@@ -1,12 +1,55 @@
-"""Runs, their events, what they wait for, and the ledger of their calls that may have had an effect."""
+"""Tables of conversations, their runs, and the templates that are made from runs."""
 
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index
+from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from server.storage.columns import Json, Row
+
+
+class ConversationRow(Row):
+    """``title_key``: the title as it is searched."""
+
+    __tablename__ = "conversations"
+    __table_args__ = (Index(None, "user_id", "updated_at"),)
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    title: Mapped[str]
+    title_key: Mapped[str]
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+
+
+class MessageRow(Row):
+    """``speaker``: user or assistant. Ids rise, and give the order. ``text_key``: the text as it is searched."""
+
+    __tablename__ = "messages"
+    __table_args__ = (Index(None, "conversation_id", "id"),)
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    conversation_id: Mapped[str] = mapped_column(ForeignKey("conversations.id", ondelete="CASCADE"))
+    speaker: Mapped[str]
+    text: Mapped[str]
+    text_key: Mapped[str]
+    run_id: Mapped[str | None] = mapped_column(ForeignKey("runs.id", ondelete="SET NULL"), index=True)
+    created_at: Mapped[datetime]
+
+
+class FileRow(Row):
+    """``variable``: as programs call it, each of its own in a conversation. ``file``: what programs find of it, with its columns; ``bytes``: as it was sent."""
+
+    __tablename__ = "conversation_files"
+    __table_args__ = (UniqueConstraint("conversation_id", "variable"),)
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    conversation_id: Mapped[str] = mapped_column(ForeignKey("conversations.id", ondelete="CASCADE"))
+    variable: Mapped[str]
+    bytes: Mapped[int]
+    file: Mapped[dict[str, Any]] = mapped_column(Json)
+    created_at: Mapped[datetime]
 
 
 class RunRow(Row):
@@ -145,3 +188,51 @@ class EffectRow(Row):
     finished_at: Mapped[datetime | None]
     outcome: Mapped[str | None]
     result: Mapped[dict[str, Any] | None] = mapped_column(Json)
+
+
+class TemplateRow(Row):
+    """``shared``: everyone who is logged in may run it. ``version``: the latest."""
+
+    __tablename__ = "templates"
+    __table_args__ = (UniqueConstraint("user_id", "name"),)
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    name: Mapped[str]
+    description: Mapped[str]
+    shared: Mapped[bool]
+    version: Mapped[int]
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+
+
+class TemplateVersionRow(Row):
+    """Never changed once written. ``parameters``: name to JSON Schema. ``run_id``: the run it was made from, if it is still there."""
+
+    __tablename__ = "template_versions"
+
+    template_id: Mapped[str] = mapped_column(ForeignKey("templates.id", ondelete="CASCADE"), primary_key=True)
+    version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    parameters: Mapped[dict[str, Any]] = mapped_column(Json)
+    plan: Mapped[dict[str, Any]] = mapped_column(Json)
+    note: Mapped[str]
+    run_id: Mapped[str | None]
+    created_at: Mapped[datetime]
+
+
+class TemplateTakeRow(Row):
+    """The version of another's template that a user has looked at and runs, until they take another."""
+
+    __tablename__ = "template_takes"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["template_id", "version"],
+            ["template_versions.template_id", "template_versions.version"],
+            ondelete="CASCADE",
+        ),
+    )
+
+    user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    template_id: Mapped[str] = mapped_column(primary_key=True)
+    version: Mapped[int]
+    taken_at: Mapped[datetime]

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from domain.errors import ConflictError, NotFoundError, RegistrationError, UnauthenticatedError
-from server.storage.attempts import AttemptLimits
+from server.storage.login_attempts import AttemptLimits
 from server.storage.storage import Storage
 from tests.contract.rows.conftest import ManualClock
 from tests.contract.rows.people import user

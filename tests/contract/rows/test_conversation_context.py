@@ -2,10 +2,10 @@
 
 from domain.model import JsonObject
 from server.runs.conversation_context import voices_of
+from server.storage.accounts import User
 from server.storage.runs import Run, RunChoices
 from server.storage.storage import Storage
 from server.storage.templates import TemplateContent
-from server.storage.users import User
 from tests.contract.rows.conftest import ManualClock
 from tests.contract.rows.people import CHOICES, run, user
 from tests.flows.small_world import REMOVE

@@ -7,8 +7,8 @@ from sqlalchemy import Connection, text
 
 from server.runs.broker import EventBroker
 from server.runs.worker import WorkerParameters, working
-from server.storage.fair_queue import next_runs
 from server.storage.rows.runs import RunRow
+from server.storage.run_leases import next_runs
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from tests.contract.rows.conftest import ManualClock

@@ -11,9 +11,9 @@ from domain.errors import ConflictError, NotFoundError, UnavailableError
 from domain.model import JsonObject
 from server.jobs.kinds import LINES, JobInHand, JobKind
 from server.jobs.runner import JobRunner, making_jobs
+from server.storage.accounts import User
 from server.storage.jobs import Job, JobState, NewJob
 from server.storage.storage import Storage
-from server.storage.users import User
 from tests.contract.rows.conftest import ManualClock
 from tests.contract.rows.scripted import until
 

@@ -14,11 +14,10 @@ from agent.execution.http.guard import Guard
 from domain.errors import SecretError
 from server.oauth.renewal import Renewals
 from server.storage.encryption import Keys
-from server.storage.key_consents import Asked, Consent
-from server.storage.key_grants import Grant, KeptGrant, KeyGrants, Terms, Tokens
-from server.storage.rows.accounts import ToolKeyRow
+from server.storage.key_grants import Asked, Consent, Grant, KeptGrant, KeyGrants, Terms, Tokens
+from server.storage.rows.keys import ToolKeyRow
 from server.storage.storage import Storage
-from server.storage.tool_keys import ToolKeys
+from server.storage.vault import ToolKeys
 from tests.contract.rows.conftest import ManualClock
 from tests.contract.rows.people import user
 from tests.server.fake_authorization_server import CLIENT, SECRET, FakeAuthorizationServer, fake_authorization_server

@@ -20,9 +20,9 @@ from server.runs.broker import EventBroker
 from server.runs.journal import as_stored, records_of
 from server.runs.late_lessons import LateLearner
 from server.runs.worker import WorkerParameters, working
+from server.storage.accounts import User
 from server.storage.runs import Run
 from server.storage.storage import Storage
-from server.storage.users import User
 from tests.contract.rows.conftest import ManualClock as Clock
 from tests.contract.rows.people import run, user
 from tests.contract.rows.scripted import Scripted, until

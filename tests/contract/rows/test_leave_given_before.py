@@ -7,9 +7,9 @@ from alembic.runtime.environment import EnvironmentContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 
-from server.storage.allowed_tools import Reach
 from server.storage.encryption import Keys
 from server.storage.migrate import migrate
+from server.storage.permissions import Reach
 from server.storage.rows import Row
 from server.storage.storage import Storage
 from tests.contract.rows.test_migrations import within

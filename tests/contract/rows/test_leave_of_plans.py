@@ -16,7 +16,7 @@ from graph.backends.memory import MemoryGraph
 from server.runs.approvals import UserApprover
 from server.runs.plans import approve, open_plan
 from server.runs.questions import Asks, Questions
-from server.storage.allowed_tools import reach_of
+from server.storage.permissions import reach_of
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from tests.contract.rows.people import run, user

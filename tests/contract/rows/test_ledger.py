@@ -11,7 +11,7 @@ from domain.model import JsonObject
 from domain.plan import Binding
 from domain.tool import ToolDoc, ToolId
 from server.runs.ledger import LedgerExecutor, attempt_key, call_key
-from server.storage.allowed_tools import reach_of
+from server.storage.permissions import reach_of
 from server.storage.storage import Storage
 from tests.contract.rows.people import run, user
 from tests.flows.small_world import BOOKS, REMOVE

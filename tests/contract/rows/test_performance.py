@@ -4,7 +4,7 @@ import json
 from datetime import timedelta
 
 from domain.model import JsonObject
-from server.storage.events import StoredEvent
+from server.storage.run_events import StoredEvent
 from server.storage.storage import Storage
 from tests.contract.rows.conftest import ManualClock
 from tests.contract.rows.people import run, user

@@ -8,10 +8,10 @@ import pytest
 from domain.event import CallFinished, Event, EventRecord, InputNeeded, Outcome
 from domain.plan import StepResult
 from server.runs.journal import as_stored
+from server.storage.accounts import User
 from server.storage.run_history import RunFilter
 from server.storage.runs import RunChoices
 from server.storage.storage import Storage
-from server.storage.users import User
 from tests.contract.rows.conftest import ManualClock
 from tests.contract.rows.people import user
 

@@ -8,13 +8,12 @@ import pytest
 from domain.errors import BusyError, ConflictError, NotFoundError
 from domain.source import Corrections, ToolChange
 from domain.tool import ToolDoc, ToolId, tool_id
-from server.storage.row_ids import new_id
-from server.storage.sources.checks import BROKEN_OFF
-from server.storage.sources.models import Actor, Done, Held, KeptTool, Reading, Source
-from server.storage.sources.templates import templates_with
+from server.storage.accounts import User
+from server.storage.identifiers import new_id
+from server.storage.source_records import Actor, Done, Held, KeptTool, Reading, Source
+from server.storage.sources import BROKEN_OFF
 from server.storage.storage import Storage
-from server.storage.templates import TemplateContent
-from server.storage.users import User
+from server.storage.templates import TemplateContent, templates_with
 from tests.contract.rows.conftest import ManualClock
 from tests.contract.rows.people import user
 

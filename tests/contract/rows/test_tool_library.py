@@ -6,10 +6,9 @@ import pytest
 
 from domain.errors import ConflictError
 from domain.tool import ToolId
-from server.storage import tool_tries
+from server.storage import tool_library
 from server.storage.storage import Storage
-from server.storage.tool_marks import MarkWord, NewToolMark
-from server.storage.tool_tries import TryEnd
+from server.storage.tool_library import MarkWord, NewToolMark, TryEnd
 from tests.contract.rows.people import user
 
 A, B = ToolId("a/a/a"), ToolId("b/b/b")
@@ -61,7 +60,7 @@ async def test_what_is_begun_again_under_its_key_is_not_to_be_made_again(storage
 
 
 async def test_the_oldest_that_have_ended_go(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tool_tries, "KEPT", 3)
+    monkeypatch.setattr(tool_library, "MAX_TRIES", 3)
     ada, tries = await user(storage), storage.tool_tries
     begun = [(await tries.begin(ada.id, A, {}, changes=True))[0]]
     for _ in range(4):

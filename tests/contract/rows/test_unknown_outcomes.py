@@ -20,8 +20,8 @@ from server.runs.approvals import UserApprover
 from server.runs.ledger import LedgerExecutor, call_key
 from server.runs.questions import Asks, Questions
 from server.runs.unknown_outcomes import UnknownOutcomeExecutor
-from server.storage.allowed_tools import reach_of
 from server.storage.effects import NewEffect
+from server.storage.permissions import reach_of
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from tests.contract.rows.people import run, user

@@ -6,11 +6,11 @@ import pytest
 from sqlalchemy import text, update
 
 from domain.errors import SecretError
-from server.storage.allowed_tools import Reach
 from server.storage.encryption import Keys
-from server.storage.rows.accounts import ToolKeyRow
+from server.storage.permissions import Reach
+from server.storage.rows.keys import ToolKeyRow
 from server.storage.storage import Storage
-from server.storage.tool_keys import ToolKeys
+from server.storage.vault import ToolKeys
 from tests.contract.rows.conftest import ManualClock
 from tests.contract.rows.people import user
 

@@ -5,7 +5,7 @@ from sqlalchemy import delete
 
 from domain.errors import UnavailableError
 from server.storage.encryption import Keys
-from server.storage.rows.accounts import VaultKeyRow
+from server.storage.rows.keys import VaultKeyRow
 from server.storage.storage import Storage
 from tests.contract.rows.people import user
 

@@ -13,7 +13,7 @@ from domain.tool import ToolId
 from server.runs.broker import EventBroker
 from server.runs.control import RunControl
 from server.runs.worker import Worker, WorkerParameters, working
-from server.storage.events import StoredEvent
+from server.storage.run_events import StoredEvent
 from server.storage.run_history import RunFilter
 from server.storage.runs import Run
 from server.storage.storage import Storage

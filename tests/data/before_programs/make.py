@@ -20,8 +20,8 @@ from pydantic import SecretStr
 from domain.event import RunFinished
 from playground.child import running_playground
 from playground.record import DATA
-from server.storage.opening import open_storage
 from server.storage.runs import RunChoices
+from server.storage.storage import open_storage
 from server.storage.templates import TemplateContent
 from tests.flows.program_world import code
 from tests.flows.served import PASSWORD, WRITE, Client, Place, registered, serving

@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from server.storage.runs import ListedRun
 from server.storage.tokens import Scope as TokenScope
-from server.storage.tool_marks import NewToolMark
+from server.storage.tool_library import NewToolMark
 from tests.server.gateway.clients import BERTHS, SHIPS, Says, built, call_taken_back, result, silent_api, text
 from tests.server.small_api import SmallApi, small_api
 from tests.server.world import World, copied, serving

@@ -8,7 +8,7 @@ import pytest
 from pydantic import SecretStr
 from ruamel.yaml import YAML
 
-from server.storage.opening import database_url
+from server.storage.storage import database_url
 from tests.unit.deployment.commands import script
 from tests.unit.deployment.test_compose import FILE, compose
 from wiring import secret_files

@@ -7,7 +7,7 @@ import pytest
 from domain.errors import UsageError
 from domain.model import JsonObject
 from server.runs.corrections import Correction, asked_tool, checked_corrections
-from server.storage.inputs import Input
+from server.storage.run_events import Input
 
 
 def test_parameters_that_cannot_be_read_any_more_leave_the_question_to_be_allowed_or_denied() -> None:

@@ -14,7 +14,7 @@ from server.backup.restoring import restore
 from server.services import open_services
 from server.storage.database import Database
 from server.storage.encryption import keys_of_file
-from server.storage.opening import open_storage
+from server.storage.storage import open_storage
 from tests.contract.rows import people
 from wiring.container import open_container
 from wiring.settings import Settings

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from server.sources.visibility import may_use, view_as, viewer
-from server.storage.sources.models import SourceUse, Visibility
-from server.storage.users import Role, User
+from server.storage.accounts import Role, User
+from server.storage.source_records import SourceUse, Visibility
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from server.storage.opening import open_storage
+from server.storage.storage import open_storage
 from wiring.container import open_container
 from wiring.private_files import keep_private, private_database
 from wiring.settings import Settings

@@ -1,18 +1,19 @@
-"""Failed log-ins, counted before the password is looked at, so that a hundred at once are a hundred."""
+"""Failed log-ins, which make whoever repeats them wait, and the places from which users have logged in before."""
 
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from hashlib import sha256
 
 from sqlalchemy import FromClause, case, delete, func, literal, null, or_, select, true, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.dml import ReturningInsert
 
-from server.storage.clock import Clock
-from server.storage.database import Database
-from server.storage.rows.accounts import AttemptRow
+from server.storage.identifiers import name_key
+from server.storage.repository import Repository
+from server.storage.rows.accounts import AttemptRow, LoginPlaceRow, UserRow
 from server.storage.statement_chain import StatementChain
 
 
@@ -42,12 +43,8 @@ class AttemptLimits:
             yield failures, wait
 
 
-class Attempts:
+class Attempts(Repository):
     """The counts of a database. A key says whose: ``account:name`` or ``address:…``."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
 
     async def begin(self, *keys: tuple[str, AttemptLimits]) -> float:
         """Count an attempt, under each of the keys in their order, as failed until :meth:`forgive` says otherwise. Seconds to wait first; 0: go on.
@@ -66,7 +63,7 @@ class Attempts:
         while 0 in (counted := await self._database.write(count, single=True)):
             rest = rest[counted.index(0) :]
             locked = AttemptRow.locked_until
-            waits = select(locked).where(AttemptRow.key == _hashed(rest[0][0]), locked > at)
+            waits = select(locked).where(AttemptRow.key == _hash_key(rest[0][0]), locked > at)
             if until := await self._database.read(lambda session, waits=waits: session.scalar(waits)):
                 return (until - at).total_seconds()
         return 0.0
@@ -83,7 +80,7 @@ class Attempts:
         longest = (failures >= limits.free, literal(at + limits.longest, until))
         first = at + limits.wait(1) if limits.wait(1) else None
         values = {
-            row.key: literal(_hashed(key), row.key.type),
+            row.key: literal(_hash_key(key), row.key.type),
             row.failures: literal(1),
             row.last_at: literal(at, row.last_at.type),
             row.locked_until: literal(first, until),
@@ -104,15 +101,55 @@ class Attempts:
     async def clear(self, key: str) -> None:
         """Forget all failures: the right password came."""
         async with self._database.writing(single=True) as session:
-            await session.execute(delete(AttemptRow).where(AttemptRow.key == _hashed(key)))
+            await session.execute(delete(AttemptRow).where(AttemptRow.key == _hash_key(key)))
 
     async def forgive(self, key: str) -> None:
         """Take one failure back, with the wait that it brought; those before stay."""
         row = AttemptRow
         async with self._database.writing(single=True) as session:
-            changed = update(row).where(row.key == _hashed(key), row.failures > 0)
+            changed = update(row).where(row.key == _hash_key(key), row.failures > 0)
             await session.execute(changed.values(failures=row.failures - 1, locked_until=None))
 
 
-def _hashed(key: str) -> str:
+def _hash_key(key: str) -> str:
     return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
+
+
+_MAX_PLACES = 20
+_PLACE_LIFETIME = timedelta(days=90)
+
+
+class LoginPlaces(Repository):
+    """Those of a database. A place is what attempts are counted by; rows hold a hash of it, another for each user."""
+
+    async def known(self, name: str, place: str) -> bool:
+        """Whether somebody of this name has logged in there in the last 90 days."""
+        row = LoginPlaceRow
+        joined = select(row.user_id, row.place).join(UserRow, UserRow.id == row.user_id)
+        latest = joined.where(UserRow.name_key == name_key(name), row.last_at > self._clock() - _PLACE_LIFETIME)
+        async with self._database.reading() as session:
+            return any(one == _hash_place(user_id, place) for user_id, one in await session.execute(latest))
+
+    async def remember(self, user_id: str, place: str) -> None:
+        """A user has logged in there. Only the latest places are kept."""
+        row, at, hashed = LoginPlaceRow, self._clock(), _hash_place(user_id, place)
+        insert = postgresql.insert if self._database.dialect == "postgresql" else sqlite.insert
+        kept = (
+            insert(row)
+            .values(user_id=user_id, place=hashed, last_at=at)
+            .on_conflict_do_update(index_elements=[row.user_id, row.place], set_={"last_at": at})
+        )
+        others = (row.user_id == user_id) & (row.place != hashed)
+        latest = select(row.place).where(others).order_by(row.last_at.desc()).limit(_MAX_PLACES - 1)
+
+        def remember(session: Session) -> None:
+            chain = StatementChain(session)
+            chain.add(kept)
+            chain.add(delete(row).where(others, row.place.not_in(latest)))
+            chain.run()
+
+        await self._database.write(remember, single=True)
+
+
+def _hash_place(user_id: str, place: str) -> str:
+    return sha256(f"{user_id} {place}".encode("utf-8", "replace")).hexdigest()

@@ -1,21 +1,53 @@
-"""What each user has used today, of all servers on these rows. What is removed meanwhile stays counted."""
+"""What users have used, day by day, what each may use, and reports of it."""
 
-from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+from sqlalchemy import ColumnElement, delete, func, select
 from sqlalchemy import Row as RowOfColumns
-from sqlalchemy import delete, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.dml import ReturningInsert
 
+from agent.plans.cost_estimate import Price
+from domain.errors import NotFoundError
 from domain.model import Model
-from server.storage.clock import Clock
-from server.storage.database import Database
-from server.storage.rows.accounts import UserRow
-from server.storage.rows.days import DayRow, LimitRow
-from server.storage.user_limits import OwnLimits, limits_of
+from server.storage.identifiers import name_key
+from server.storage.repository import Repository
+from server.storage.rows.accounts import DayRow, LimitRow, UserRow
+
+
+class OwnLimits(Model):
+    """Of one user and day. None: as for everybody; 0: no limit."""
+
+    runs: int | None = None
+    tokens: int | None = None
+    cost: float | None = None
+
+
+AS_EVERYBODY = OwnLimits()
+
+
+class UserLimits(Repository):
+    """Those of a database."""
+
+    async def of(self, user_id: str) -> OwnLimits:
+        """A user's own."""
+        row = await self._database.read(lambda session: session.get(LimitRow, user_id))
+        return limits_of(row)
+
+    async def put(self, user_id: str, limits: OwnLimits) -> None:
+        """They count from the next run on, and for the tokens of one that is begun. ``NotFoundError``: there is no such user."""
+        async with self._database.writing() as session:
+            if await session.get(UserRow, user_id) is None:
+                raise NotFoundError("there is no such user")
+            await session.merge(LimitRow(user_id=user_id, **limits.model_dump()))
+
+
+def limits_of(row: LimitRow | None) -> OwnLimits:
+    """What a user's row says."""
+    return AS_EVERYBODY if row is None else OwnLimits(runs=row.runs, tokens=row.tokens, cost=row.cost)
 
 
 class Used(Model):
@@ -39,12 +71,8 @@ class Used(Model):
         return Used(until=self.until, runs=self.runs, prompt_tokens=prompt, completion_tokens=completion, cost=paid)
 
 
-class DailyUsage:
+class DailyUsage(Repository):
     """Those of a database."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
 
     async def today(self, user_id: str) -> Used:
         """What this user has used until now."""
@@ -120,3 +148,64 @@ def used_of(row: DayRow | RowOfColumns[*tuple[Any, ...]], at: datetime) -> Used:
     """What a row says, or the columns that :func:`count_statement` returns."""
     tokens = {"prompt_tokens": row.prompt_tokens, "completion_tokens": row.completion_tokens}
     return Used(until=next_day(at), runs=row.runs, cost=row.cost, **tokens)
+
+
+_MAX_USERS = 100
+
+
+class UsedBy(Model):
+    """Sums. ``day`` or ``user_id`` and ``name`` say of what."""
+
+    day: date | None = None
+    user_id: str = ""
+    name: str = ""
+    runs: int
+    model_calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None = None
+
+
+_SUMS: Sequence[ColumnElement[Any]] = tuple(
+    func.sum(column).label(name)
+    for name, column in (
+        ("runs", DayRow.runs),
+        ("model_calls", DayRow.model_calls),
+        ("prompt_tokens", DayRow.prompt_tokens),
+        ("completion_tokens", DayRow.completion_tokens),
+    )
+)
+
+
+def _cost(price: Price | None) -> ColumnElement[Any]:
+    if price is None:
+        return func.sum(DayRow.cost).label("cost")
+    asked = (DayRow.prompt_tokens * price.prompt + DayRow.completion_tokens * price.completion) / 1_000_000
+    return func.sum(func.coalesce(DayRow.cost, asked)).label("cost")
+
+
+class UsageReport(Repository):
+    """Of a database: as far back as days are kept."""
+
+    async def by_day(self, days: int, price: Price | None = None) -> list[UsedBy]:
+        """The last so many days (UTC) with today, the first first; without those on which nothing was used. ``price``: of what was taken when nobody
+        counted what it costs.
+        """
+        chosen = select(DayRow.day, *_SUMS, _cost(price)).where(DayRow.day > self._before(days)).group_by(DayRow.day)
+        return await self._read(chosen.order_by(DayRow.day))
+
+    async def by_user(self, days: int, name: str = "", price: Price | None = None) -> list[UsedBy]:
+        """Who has used most of it first, a hundred at most; ``name``: the beginning of theirs."""
+        tokens = func.sum(DayRow.prompt_tokens + DayRow.completion_tokens)
+        chosen = select(DayRow.user_id, UserRow.name, *_SUMS, _cost(price)).join(UserRow, UserRow.id == DayRow.user_id)
+        chosen = chosen.where(DayRow.day > self._before(days)).group_by(DayRow.user_id, UserRow.name)
+        if name:
+            chosen = chosen.where(UserRow.name_key.startswith(name_key(name), autoescape=True))
+        return await self._read(chosen.order_by(tokens.desc(), func.sum(DayRow.runs).desc()).limit(_MAX_USERS))
+
+    def _before(self, days: int) -> date:
+        return self._clock().astimezone(UTC).date() - timedelta(days=days)
+
+    async def _read(self, chosen: Any) -> list[UsedBy]:
+        found = await self._database.read(lambda session: session.execute(chosen).mappings().all())
+        return [UsedBy.model_validate({**one}) for one in found]

@@ -1,43 +1,48 @@
-"""Sources of tools: added, read, changed step by step. A step is one transaction: the source, its tools, what undoing brings back."""
+"""Sources of tools: changed step by step, checked, read again by themselves, and what of them is offered."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import get_args
 
-from sqlalchemy import Row, Select, func, select, update
+from sqlalchemy import Row, Select, func, or_, select, update
 from sqlalchemy.orm import Session
 
-from domain.errors import ConflictError, NotFoundError
-from domain.source import ToolState
-from domain.tool import ToolDoc, ToolId
-from server.storage.clock import Clock
-from server.storage.database import Database
-from server.storage.row_ids import new_id
+from domain.errors import BusyError, ConflictError, NotFoundError
+from domain.source import KeysOf, ToolState
+from domain.tool import STDIO, ToolDoc, ToolId
+from server.storage.accounts import User
+from server.storage.identifiers import new_id
+from server.storage.repository import Repository, to_model
 from server.storage.rows.accounts import UserRow
-from server.storage.rows.sources import SourceReadingRow, SourceRow, SourceStepRow, SourceToolRow
-from server.storage.sources.mapping import (
+from server.storage.rows.tools import SourceReadingRow, SourceRow, SourceStepRow, SourceToolRow
+from server.storage.source_records import (
+    Actor,
+    Before,
+    Counts,
+    Done,
+    Followed,
+    Held,
+    KeptTool,
+    Offered,
+    Reading,
+    Source,
+    SourceUse,
+    Step,
     before_of,
     new_source_row,
     put_source,
     put_tool,
-    reading_of,
     reading_row,
     source_of,
     step_of,
-    tool_of,
 )
-from server.storage.sources.models import Actor, Before, Counts, Done, Followed, Held, KeptTool, Reading, Source, Step
 
 _KEPT = 20
 """Steps that can be undone, and readings that are kept as they came, of each source."""
 
 
-class Sources:
+class Sources(Repository):
     """Those of a database. Those that were removed are not found, but for ``removed``."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
 
     def now(self) -> datetime:
         """The time that rows are written with."""
@@ -95,17 +100,21 @@ class Sources:
     async def tools(self, source_id: str) -> list[KeptTool]:
         """A source's, in the order of their ids."""
         chosen = select(SourceToolRow).where(SourceToolRow.source_id == source_id).order_by(SourceToolRow.tool)
-        return await self._database.read(lambda session: [tool_of(row) for row in session.scalars(chosen)])
+        return await self._database.read(lambda session: [to_model(KeptTool, row) for row in session.scalars(chosen)])
 
     async def tool(self, source_id: str, tool: str) -> KeptTool | None:
         """One of them."""
         key = (source_id, tool)
-        return await self._database.read(lambda s: tool_of(row) if (row := s.get(SourceToolRow, key)) else None)
+        return await self._database.read(
+            lambda s: to_model(KeptTool, row) if (row := s.get(SourceToolRow, key)) else None
+        )
 
     async def reading(self, source_id: str, version: int) -> Reading | None:
         """What was read then."""
         key = (source_id, version)
-        return await self._database.read(lambda s: reading_of(row) if (row := s.get(SourceReadingRow, key)) else None)
+        return await self._database.read(
+            lambda s: to_model(Reading, row) if (row := s.get(SourceReadingRow, key)) else None
+        )
 
     async def steps(self, source_id: str, *, limit: int = 100, before: str = "") -> list[Step]:
         """What was done, the latest first; ``before``: only what came before this one."""
@@ -186,7 +195,7 @@ def _held(session: Session, row: SourceRow, author: str | None) -> Held:
     readings = select(func.max(SourceReadingRow.version)).where(SourceReadingRow.source_id == row.id)
     return Held(
         source_of(row, author),
-        {ToolId(one.tool): tool_of(one) for one in rows},
+        {ToolId(one.tool): to_model(KeptTool, one) for one in rows},
         None if last is None or before is None else (step_of(last), before),
         session.scalar(readings) or 0,
     )
@@ -262,3 +271,168 @@ def _followed(source: Source, held: Held, done: Done) -> Followed:
         elif is_now is None and was is not None:
             withdrawn.append(tool)
     return Followed(source, tuple(offered), tuple(withdrawn))
+
+
+BROKEN_OFF = "the check was broken off when the server stopped; start it again"
+
+
+class SourceChecks(Repository):
+    """Those of a database. A check is held by a lease, which its worker renews."""
+
+    async def begin(self, source_id: str, worker: str, lease: timedelta, to_check: int, most: int) -> None:
+        """Take it.
+
+        Raises:
+            NotFoundError: there is no such source. ConflictError: it is being checked. BusyError: ``most`` of its author's are.
+        """
+        at = self._clock()
+
+        def begun(session: Session) -> None:
+            there = (SourceRow.id == source_id) & SourceRow.removed_at.is_(None)
+            row = session.scalar(select(SourceRow).where(there).with_for_update())
+            if row is None:
+                raise NotFoundError("there is no such source")
+            if row.check_worker is not None and row.check_until is not None and row.check_until > at:
+                raise ConflictError("this source is being checked; wait until it is done")
+            mine = (SourceRow.author_id == row.author_id) & (SourceRow.check_until > at) & (SourceRow.id != source_id)
+            under_way = select(func.count()).select_from(SourceRow).where(mine, SourceRow.check_worker.is_not(None))
+            if (session.scalar(under_way) or 0) >= most:
+                raise BusyError(
+                    f"{most} of this author's sources are being checked, which is the most; wait for one of them"
+                )
+            row.check_worker, row.check_until = worker, at + lease
+            row.checked, row.to_check, row.check_trouble = 0, to_check, ""
+
+        await self._database.write(begun)
+
+    async def renew(self, worker: str, lease: timedelta) -> None:
+        """Go on holding all that this worker holds."""
+        held = update(SourceRow).where(SourceRow.check_worker == worker).values(check_until=self._clock() + lease)
+        await self._database.write(lambda session: session.execute(held))
+
+    async def held(self, source_id: str, worker: str) -> bool:
+        """Whether it is this worker's still."""
+        holds = select(SourceRow.id).where(SourceRow.id == source_id, SourceRow.check_worker == worker)
+        return await self._database.read(lambda session: session.scalar(holds)) is not None
+
+    async def end(self, source_id: str, worker: str, trouble: str = "") -> None:
+        """It is done, or stopped early."""
+        values = {"check_worker": None, "check_until": None, "check_trouble": trouble}
+        if not trouble:
+            values |= {"checked_at": self._clock()}
+        ended = update(SourceRow).where(SourceRow.id == source_id, SourceRow.check_worker == worker).values(values)
+        await self._database.write(lambda session: session.execute(ended))
+
+    async def break_off(self, workers: Sequence[str] = ()) -> int:
+        """Tell of the checks that these workers had in hand, and of those whose lease has ended; how many."""
+        lost = or_(SourceRow.check_worker.in_(workers), SourceRow.check_until <= self._clock())
+        values = {"check_worker": None, "check_until": None, "check_trouble": BROKEN_OFF}
+        ended = update(SourceRow).where(SourceRow.check_worker.is_not(None), lost).values(values)
+        return len(await self._database.write(lambda s: s.scalars(ended.returning(SourceRow.id)).all()))
+
+
+class SourceWatches(Repository):
+    """Sources that are read again by themselves. Of several servers one does it."""
+
+    async def claim(self, lease: timedelta, limit: int = 1) -> list[str]:
+        """Take sources that are due; no two get the same. What is not :meth:`done` when the lease ends is due again."""
+        at = self._clock()
+        due = (SourceRow.watch_at <= at) & SourceRow.removed_at.is_(None)
+        chosen = (
+            select(SourceRow.id).where(due).order_by(SourceRow.watch_at).limit(limit).with_for_update(skip_locked=True)
+        )
+
+        def claimed(session: Session) -> list[str]:
+            ids = list(session.scalars(chosen))
+            session.execute(update(SourceRow).where(SourceRow.id.in_(ids)).values(watch_at=at + lease))
+            return ids
+
+        return await self._database.write(claimed)
+
+    async def done(self, source_id: str, pause: float) -> None:
+        """It is due again after ``pause`` times the minutes of its watch; never where these are none."""
+
+        def put(session: Session) -> None:
+            row = session.get(SourceRow, source_id)
+            if row is not None:
+                minutes = timedelta(minutes=row.watch_minutes * pause)
+                row.watch_at = self._clock() + minutes if row.watch_minutes and row.removed_at is None else None
+
+        await self._database.write(put)
+
+    async def hurry(self, url: str, pause: timedelta) -> None:
+        """The sources of the MCP server at this address, or of this command, are due after ``pause``, if they are not before."""
+        at = self._clock() + pause
+        command = url.removeprefix(STDIO) if url.startswith(STDIO) else ""
+        same = (SourceRow.command == command) if command else (SourceRow.address == url)
+        later = SourceRow.watch_at.is_(None) | (SourceRow.watch_at > at)
+        due = update(SourceRow).where(same & later & (SourceRow.kind == "mcp") & SourceRow.removed_at.is_(None))
+        await self._database.write(lambda session: session.execute(due.values(watch_at=at)))
+
+    async def read(self, source_id: str, trouble: str) -> None:
+        """It was read again and says the same, or could not be read: why."""
+        values = {"trouble": trouble} | ({} if trouble else {"read_at": self._clock()})
+        told = update(SourceRow).where(SourceRow.id == source_id).values(values)
+        await self._database.write(lambda session: session.execute(told))
+
+
+def _revision(steps: int, last: str | None) -> str:
+    return f"{steps}:{last}"
+
+
+class OfferedTools(Repository):
+    """Those of a database. Only what is admitted, of sources that are there."""
+
+    async def revision(self) -> str:
+        """What is another one after every step that was taken with any source."""
+        chosen = select(func.count(), func.max(SourceStepRow.id))
+        return _revision(*await self._database.read(lambda session: session.execute(chosen).one()))
+
+    async def revision_for(self, user_id: str) -> tuple[str, User | None]:
+        """The revision, and the account that looks at it, as of one moment; None where it is gone."""
+        steps = select(func.count().label("steps"), func.max(SourceStepRow.id).label("last")).subquery()
+        chosen = select(steps.c.steps, steps.c.last, UserRow).outerjoin_from(steps, UserRow, UserRow.id == user_id)
+        found = await self._database.read(lambda session: session.execute(chosen).one())
+        user: UserRow | None = found[2]  # an outer join
+        return _revision(found[0], found[1]), to_model(User, user) if user else None
+
+    async def all(self) -> list[Offered]:
+        """Every tool that is offered, with its document as it is offered."""
+        columns = (SourceToolRow.source_id, SourceToolRow.offer)
+        chosen = select(*columns).where(SourceToolRow.offered_as.is_not(None)).order_by(SourceToolRow.offered_as)
+
+        def found(session: Session) -> list[Offered]:
+            return [Offered(source_id=one, doc=ToolDoc.model_validate(doc)) for one, doc in session.execute(chosen)]
+
+        return await self._database.read(found)
+
+    async def ids(self) -> dict[ToolId, str]:
+        """The tools that are offered, each with its source's id."""
+        columns = (SourceToolRow.offered_as, SourceToolRow.source_id)
+        chosen = select(*columns).where(SourceToolRow.offered_as.is_not(None))
+        return await self._database.read(
+            lambda session: {ToolId(one): of for one, of in session.execute(chosen) if one}
+        )
+
+    async def known(self) -> frozenset[ToolId]:
+        """Every tool that any source ever named, offered or not."""
+        chosen = select(SourceToolRow.tool).distinct()
+        return await self._database.read(lambda session: frozenset(ToolId(one) for one in session.scalars(chosen)))
+
+    async def uses(self) -> dict[str, SourceUse]:
+        """Who may use which source, by its id."""
+        chosen = select(SourceRow).where(SourceRow.removed_at.is_(None))
+        return await self._database.read(
+            lambda session: {row.id: to_model(SourceUse, row) for row in session.scalars(chosen)}
+        )
+
+    async def keys_of(self, source_id: str) -> KeysOf | None:
+        """Whose keys a source's calls send; None where there is no such source."""
+        chosen = select(SourceRow.keys_of).where(SourceRow.id == source_id, SourceRow.removed_at.is_(None))
+        found = await self._database.read(lambda session: session.scalar(chosen))
+        return "source" if found == "source" else "caller" if found is not None else None
+
+    async def source_of(self, tool: ToolId) -> str | None:
+        """The id of the source that offers it."""
+        chosen = select(SourceToolRow.source_id).where(SourceToolRow.offered_as == tool)
+        return await self._database.read(lambda session: session.scalar(chosen))

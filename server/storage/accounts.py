@@ -1,20 +1,18 @@
-"""Accounts. Names are compared without case, in one Unicode form; a name is taken once."""
+"""Accounts, and how they come to be: invitations, and links that set a new password."""
 
-import unicodedata
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal, cast
 
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from domain.errors import ConflictError, NotFoundError
+from domain.errors import ConflictError, NotFoundError, RegistrationError
 from domain.model import Model
-from server.storage.clock import Clock
-from server.storage.database import Database
-from server.storage.row_ids import new_id
-from server.storage.rows.accounts import SessionRow, UserRow
+from server.storage.identifiers import hash_of, name_key, new_id, new_secret
+from server.storage.repository import Repository, to_model
+from server.storage.rows.accounts import InvitationRow, PasswordResetRow, SessionRow, UserRow
 from server.storage.rows.runs import RunRow
-from server.storage.run_endings import end_runs, end_runs_of_others
+from server.storage.runs import end_runs, end_runs_of_others
 
 Role = Literal["user", "author", "admin"]
 ROLES: tuple[Role, ...] = ("user", "author", "admin")
@@ -47,16 +45,6 @@ def _may_share(row: UserRow) -> bool:
     return row.role in MAY_SHARE and row.disabled_at is None
 
 
-def name_key(name: str) -> str:
-    """What names are compared by."""
-    return unicodedata.normalize("NFKC", name).strip().casefold()
-
-
-def user_of(row: UserRow) -> User:
-    """The account in a row."""
-    return User.model_validate({name: getattr(row, name) for name in User.model_fields})
-
-
 async def add_user(session: AsyncSession, name: str, password_hash: str, role: str, at: datetime) -> UserRow:
     """A new row, in the caller's transaction. ``ConflictError``: the name is taken."""
     key = name_key(name)
@@ -68,34 +56,30 @@ async def add_user(session: AsyncSession, name: str, password_hash: str, role: s
     return row
 
 
-class Users:
+class Users(Repository):
     """The accounts of a database."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
 
     async def add(self, name: str, password_hash: str, role: Role = "user") -> User:
         """A new account. ``ConflictError``: the name is taken."""
         async with self._database.writing() as session:
-            return user_of(await add_user(session, name, password_hash, role, self._clock()))
+            return to_model(User, await add_user(session, name, password_hash, role, self._clock()))
 
     async def get(self, user_id: str) -> User | None:
         async with self._database.reading() as session:
             row = await session.get(UserRow, user_id)
-            return user_of(row) if row else None
+            return to_model(User, row) if row else None
 
     async def by_name(self, name: str) -> tuple[User, str] | None:
         """The account and its password's hash."""
         async with self._database.reading() as session:
             row = await session.scalar(select(UserRow).where(UserRow.name_key == name_key(name)))
-            return (user_of(row), row.password_hash) if row else None
+            return (to_model(User, row), row.password_hash) if row else None
 
     async def page(self, after: str = "", limit: int = 50) -> list[User]:
         """Accounts in the order they came, those after an id."""
         async with self._database.reading() as session:
             rows = await session.scalars(select(UserRow).where(UserRow.id > after).order_by(UserRow.id).limit(limit))
-            return [user_of(row) for row in rows]
+            return [to_model(User, row) for row in rows]
 
     async def any_admin(self) -> bool:
         """Whether somebody may administer: an account with that role that is not disabled."""
@@ -108,7 +92,7 @@ class Users:
         begins = UserRow.name_key.startswith(name_key(prefix), autoescape=True) & UserRow.disabled_at.is_(None)
         async with self._database.reading() as session:
             rows = await session.scalars(select(UserRow).where(begins).order_by(UserRow.name_key).limit(limit))
-            return [user_of(row) for row in rows]
+            return [to_model(User, row) for row in rows]
 
     async def change(self, user_id: str, *, role: Role | None = None, disabled: bool | None = None) -> User:
         """Give it another role, lock it out (its tokens end at once) or let it in again.
@@ -137,7 +121,7 @@ class Users:
                 await end_runs(session, RunRow.user_id == user_id, why, self._clock())
             if shared and not _may_share(row):
                 await end_runs_of_others(session, user_id, _SHARES_NO_MORE, self._clock())
-            return user_of(row)
+            return to_model(User, row)
 
     async def delete(self, user_id: str) -> None:
         """Remove it with all that is its own. Raises as :meth:`change`."""
@@ -151,7 +135,7 @@ class Users:
         async with self._database.writing() as session:
             row = await self._locked(session, user_id)
             row.language = language
-            return user_of(row)
+            return to_model(User, row)
 
     async def password_hash(self, user_id: str) -> str | None:
         async with self._database.reading() as session:
@@ -180,3 +164,112 @@ class Users:
         everyone = await session.scalar(select(func.count()).select_from(UserRow))
         if everyone and not await session.scalar(select(func.count()).select_from(UserRow).where(working)):
             raise ConflictError("this is the last administrator; make another one first")
+
+
+class Invitation(Model):
+    """``created_by`` and ``used_by``: ids of users, None where they are gone."""
+
+    id: str
+    role: Role
+    note: str
+    created_by: str | None
+    created_at: datetime
+    expires_at: datetime
+    used_at: datetime | None = None
+    used_by: str | None = None
+
+
+class Invitations(Repository):
+    """The invitations of a database."""
+
+    async def add(self, created_by: str | None, role: Role, note: str, days: float) -> tuple[Invitation, str]:
+        """A new one, and its secret, which is not kept."""
+        secret, at = new_secret("fpi"), self._clock()
+        row = InvitationRow(
+            id=new_id(),
+            secret_hash=hash_of(secret),
+            role=role,
+            note=note,
+            created_by=created_by,
+            created_at=at,
+            expires_at=at + timedelta(days=days),
+        )
+        async with self._database.writing() as session:
+            session.add(row)
+        return to_model(Invitation, row), secret
+
+    async def redeem(self, secret: str, name: str, password_hash: str) -> User:
+        """Make the account that it is for; both or neither.
+
+        Raises:
+            RegistrationError: it is unknown, used or too old. ConflictError: the name is taken; the invitation stays good.
+        """
+        at = self._clock()
+        async with self._database.writing() as session:
+            good = (InvitationRow.secret_hash == hash_of(secret)) & InvitationRow.used_at.is_(None)
+            used = update(InvitationRow).where(good, InvitationRow.expires_at > at).values(used_at=at)
+            found = (await session.execute(used.returning(InvitationRow.id, InvitationRow.role))).one_or_none()
+            if found is None:
+                raise RegistrationError("this invitation is unknown, was used already or is too old; ask for a new one")
+            row = await add_user(session, name, password_hash, found.role, at)
+            await session.execute(update(InvitationRow).where(InvitationRow.id == found.id).values(used_by=row.id))
+            return to_model(User, row)
+
+    async def all(self) -> list[Invitation]:
+        """The newest first."""
+        async with self._database.reading() as session:
+            rows = await session.scalars(select(InvitationRow).order_by(InvitationRow.id.desc()))
+            return [to_model(Invitation, row) for row in rows]
+
+    async def remove(self, invitation_id: str) -> bool:
+        """Take it back. Whether there was one."""
+        gone = delete(InvitationRow).where(InvitationRow.id == invitation_id).returning(InvitationRow.id)
+        async with self._database.writing() as session:
+            return await session.scalar(gone) is not None
+
+
+RESET_LIFETIME = timedelta(days=1)
+_RESET_REFUSED = (
+    "this link for a new password is unknown, was used already or is too old; ask an administrator for another"
+)
+
+
+class PasswordResets(Repository):
+    """Those of a database."""
+
+    async def add(self, user_id: str) -> tuple[str, datetime]:
+        """A new secret, which is not kept, and until when it counts; earlier ones count no more. ``NotFoundError``: there is no such user."""
+        secret, at = new_secret("fpw"), self._clock()
+        row = PasswordResetRow(
+            secret_hash=hash_of(secret), user_id=user_id, created_at=at, expires_at=at + RESET_LIFETIME
+        )
+        async with self._database.writing() as session:
+            if await session.get(UserRow, user_id) is None:
+                raise NotFoundError("there is no such user")
+            await session.execute(delete(PasswordResetRow).where(PasswordResetRow.user_id == user_id))
+            session.add(row)
+        return secret, row.expires_at
+
+    async def whose(self, secret: str) -> User:
+        """Whose password it is for. ``RegistrationError``: it does not count."""
+        good = (PasswordResetRow.secret_hash == hash_of(secret)) & (PasswordResetRow.expires_at > self._clock())
+        chosen = select(UserRow).join(PasswordResetRow, PasswordResetRow.user_id == UserRow.id)
+        found = await self._database.read(
+            lambda session: session.scalar(chosen.where(good, UserRow.disabled_at.is_(None)))
+        )
+        if found is None:
+            raise RegistrationError(_RESET_REFUSED)
+        return to_model(User, found)
+
+    async def redeem(self, secret: str, password_hash: str) -> None:
+        """Set the password and end the user's sessions; all or nothing. Raises as :meth:`whose`."""
+        at = self._clock()
+        good = (PasswordResetRow.secret_hash == hash_of(secret)) & (PasswordResetRow.expires_at > at)
+        ended = {"revoked_at": at, "revoked_why": "a new password was set by a link"}
+        async with self._database.writing() as session:
+            user_id = await session.scalar(delete(PasswordResetRow).where(good).returning(PasswordResetRow.user_id))
+            if user_id is None:
+                raise RegistrationError(_RESET_REFUSED)
+            await session.execute(update(UserRow).where(UserRow.id == user_id).values(password_hash=password_hash))
+            open_ones = (SessionRow.user_id == user_id) & SessionRow.revoked_at.is_(None)
+            await session.execute(update(SessionRow).where(open_ones).values(ended))

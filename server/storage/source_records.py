@@ -1,9 +1,9 @@
-"""What is kept of a source: itself, its tools, what was read, and the steps that were taken with it."""
+"""Sources of tools and the steps taken with them, as models and as rows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -11,7 +11,9 @@ from domain.model import Model
 from domain.operations import OperationChoice
 from domain.source import Corrections, Finding, KeysOf, SourceKind, ToolChange, ToolState, Visibility
 from domain.tool import Credential, ToolDoc, ToolId
-from server.storage.users import Role
+from server.storage.accounts import Role
+from server.storage.repository import to_model
+from server.storage.rows.tools import SourceReadingRow, SourceRow, SourceStepRow, SourceToolRow
 
 Deed = Literal[
     "added", "changed", "read", "corrected", "checked", "admitted", "quarantined", "undone", "looked", "removed"
@@ -191,3 +193,62 @@ class SourceUse(Model):
 
 Counts = dict[str, int]
 """Tools of a source by state."""
+
+
+_WRITTEN = frozenset(Source.model_fields) - {"author", "checking", "id", "author_id", "created_at"}
+
+
+def source_of(row: SourceRow, author: str | None) -> Source:
+    """The source in a row."""
+    return to_model(Source, row, author=author or "", checking=row.check_worker is not None)
+
+
+def put_source(row: SourceRow, source: Source) -> None:
+    """Write what a step may change of it. Who checks it is written elsewhere."""
+    given = source.model_dump(mode="python", include=set(_WRITTEN))
+    given["changes"] = [one.model_dump(mode="json") for one in source.changes]
+    given["credentials"] = [one.model_dump(mode="json") for one in source.credentials]
+    given["operations"] = source.operations.model_dump(mode="json")
+    given |= {"roles": list(source.roles), "users": list(source.users), "notes": list(source.notes)}
+    for name, value in given.items():
+        setattr(row, name, value)
+
+
+def new_source_row(source: Source) -> SourceRow:
+    """A row for a new one."""
+    row = SourceRow(id=source.id, author_id=source.author_id, created_at=source.created_at)
+    put_source(row, source)
+    return row
+
+
+def put_tool(row: SourceToolRow, tool: KeptTool) -> None:
+    """Write all of it."""
+    given: dict[str, Any] = tool.model_dump(mode="json", exclude={"tool", "original", "offer"})
+    given["original"] = tool.original.model_dump(mode="json", exclude_defaults=True)
+    given["offer"] = None if tool.offer is None else tool.offer.model_dump(mode="json", exclude_defaults=True)
+    for name, value in given.items():
+        setattr(row, name, value)
+    row.offered_as = tool.offer.id if tool.offer is not None else None
+
+
+def reading_row(source_id: str, reading: Reading) -> SourceReadingRow:
+    """A row for a new one."""
+    return SourceReadingRow(
+        source_id=source_id,
+        version=reading.version,
+        digest=reading.digest,
+        raw=reading.raw,
+        documents=[doc.model_dump(mode="json", exclude_defaults=True) for doc in reading.documents],
+        skipped=list(reading.skipped),
+        at=reading.at,
+    )
+
+
+def step_of(row: SourceStepRow) -> Step:
+    """What was done."""
+    return to_model(Step, row, undoable=row.before is not None and not row.undone)
+
+
+def before_of(row: SourceStepRow) -> Before | None:
+    """What it found."""
+    return None if row.before is None else Before.model_validate(row.before)

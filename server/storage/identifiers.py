@@ -1,8 +1,10 @@
-"""Names of rows: UUIDs of version 7 (RFC 9562), so that what is made later sorts later."""
+"""Ids of rows, and secrets that are given out once and stored as hashes."""
 
+import hashlib
 import secrets
 import threading
 import time
+import unicodedata
 from uuid import UUID
 
 _lock = threading.Lock()
@@ -20,3 +22,18 @@ def new_id() -> str:
     milliseconds, below = stamp >> 12, stamp & 0xFFF
     number = milliseconds << 80 | 0x7 << 76 | below << 64 | 0b10 << 62 | secrets.randbits(62)
     return str(UUID(int=number))
+
+
+def new_secret(prefix: str) -> str:
+    """256 random bits behind a prefix that says what it is, for whoever finds it lying about."""
+    return f"{prefix}_{secrets.token_urlsafe(32)}"
+
+
+def hash_of(secret: str) -> str:
+    """SHA-256 in hex: what is random needs no slow hash."""
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
+
+
+def name_key(name: str) -> str:
+    """What names are compared by."""
+    return unicodedata.normalize("NFKC", name).strip().casefold()

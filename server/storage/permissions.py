@@ -1,4 +1,4 @@
-"""Tools that change something and that a user lets be called without being asked each time."""
+"""What users permit once and for all: calls of tools that change something, and values that go from one host to another."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -8,9 +8,8 @@ from sqlalchemy import delete, select
 from domain.model import Model
 from domain.origin import COVERABLE, ValueKind
 from domain.tool import ToolDoc
-from server.storage.clock import Clock
-from server.storage.database import Database
-from server.storage.rows.accounts import AllowedToolRow
+from server.storage.repository import Repository, to_model
+from server.storage.rows.accounts import AllowedToolRow, FlowRow
 
 
 class Reach(Model):
@@ -39,30 +38,26 @@ def reach_of(tool: ToolDoc) -> Reach:
     return Reach(address=tool.address, method=tool.method, source=tool.source)
 
 
-class AllowedTools:
+class AllowedTools(Repository):
     """The allow-lists of a database."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
 
     async def all(self, user_id: str) -> list[AllowedTool]:
         """By tool id."""
         statement = select(AllowedToolRow).where(AllowedToolRow.user_id == user_id).order_by(AllowedToolRow.tool)
         async with self._database.reading() as session:
-            return [_allowed(row) for row in await session.scalars(statement)]
+            return [to_model(AllowedTool, row) for row in await session.scalars(statement)]
 
     async def get(self, user_id: str, tool: str) -> AllowedTool | None:
         """What this user said of a tool."""
         async with self._database.reading() as session:
             row = await session.get(AllowedToolRow, (user_id, tool))
-            return _allowed(row) if row else None
+            return to_model(AllowedTool, row) if row else None
 
     async def allow(self, user_id: str, tool: str, reach: Reach, origins: Iterable[ValueKind] = COVERABLE) -> None:
         """Beside what was allowed of the same tool at the same place; in place of what was allowed of it elsewhere."""
         async with self._database.writing() as session:
             row = await session.get(AllowedToolRow, (user_id, tool), with_for_update=True)
-            before = _allowed(row) if row else None
+            before = to_model(AllowedTool, row) if row else None
             kept = before.origins if before and before.covers(reach, ()) else ()
             kinds = [kind for kind in COVERABLE if kind in {*kept, *origins}]
             told = reach.model_dump() | {"origins": kinds, "created_at": self._clock()}
@@ -76,5 +71,38 @@ class AllowedTools:
             return await session.scalar(gone) is not None
 
 
-def _allowed(row: AllowedToolRow) -> AllowedTool:
-    return AllowedTool.model_validate({name: getattr(row, name) for name in AllowedTool.model_fields})
+class HostTransfer(Model):
+    """From the host ``source`` to the host ``target``; asked once, and decided until it is taken back."""
+
+    source: str
+    target: str
+    allowed: bool
+    decided_at: datetime
+
+
+class HostTransfers(Repository):
+    """The decisions of a database's users."""
+
+    async def all(self, user_id: str) -> list[HostTransfer]:
+        """By hosts."""
+        statement = select(FlowRow).where(FlowRow.user_id == user_id).order_by(FlowRow.source, FlowRow.target)
+        async with self._database.reading() as session:
+            return [to_model(HostTransfer, row) for row in await session.scalars(statement)]
+
+    async def get(self, user_id: str, source: str, target: str) -> HostTransfer | None:
+        """None: this user has not decided."""
+        async with self._database.reading() as session:
+            row = await session.get(FlowRow, (user_id, source, target))
+            return to_model(HostTransfer, row) if row else None
+
+    async def decide(self, user_id: str, source: str, target: str, *, allowed: bool) -> None:
+        """In place of what was decided before."""
+        at = self._clock()
+        async with self._database.writing() as session:
+            await session.merge(FlowRow(user_id=user_id, source=source, target=target, allowed=allowed, decided_at=at))
+
+    async def forget(self, user_id: str, source: str, target: str) -> bool:
+        """Have it asked again. Whether it was decided."""
+        chosen = (FlowRow.user_id == user_id) & (FlowRow.source == source) & (FlowRow.target == target)
+        async with self._database.writing(single=True) as session:
+            return await session.scalar(delete(FlowRow).where(chosen).returning(FlowRow.source)) is not None
