@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from domain.errors import ConflictError, NotFoundError, RegistrationError
 from domain.model import Model
-from server.storage.identifiers import hash_of, name_key, new_id, new_secret
+from server.storage.identifiers import hash_secret, name_key, new_id, new_secret
 from server.storage.repository import Repository, to_model
 from server.storage.rows.accounts import InvitationRow, PasswordResetRow, SessionRow, UserRow
 from server.storage.rows.runs import RunRow
@@ -187,7 +187,7 @@ class Invitations(Repository):
         secret, at = new_secret("fpi"), self._clock()
         row = InvitationRow(
             id=new_id(),
-            secret_hash=hash_of(secret),
+            secret_hash=hash_secret(secret),
             role=role,
             note=note,
             created_by=created_by,
@@ -206,7 +206,7 @@ class Invitations(Repository):
         """
         at = self._clock()
         async with self._database.writing() as session:
-            good = (InvitationRow.secret_hash == hash_of(secret)) & InvitationRow.used_at.is_(None)
+            good = (InvitationRow.secret_hash == hash_secret(secret)) & InvitationRow.used_at.is_(None)
             used = update(InvitationRow).where(good, InvitationRow.expires_at > at).values(used_at=at)
             found = (await session.execute(used.returning(InvitationRow.id, InvitationRow.role))).one_or_none()
             if found is None:
@@ -241,7 +241,7 @@ class PasswordResets(Repository):
         """A new secret, which is not kept, and until when it counts; earlier ones count no more. ``NotFoundError``: there is no such user."""
         secret, at = new_secret("fpw"), self._clock()
         row = PasswordResetRow(
-            secret_hash=hash_of(secret), user_id=user_id, created_at=at, expires_at=at + RESET_LIFETIME
+            secret_hash=hash_secret(secret), user_id=user_id, created_at=at, expires_at=at + RESET_LIFETIME
         )
         async with self._database.writing() as session:
             if await session.get(UserRow, user_id) is None:
@@ -252,7 +252,7 @@ class PasswordResets(Repository):
 
     async def whose(self, secret: str) -> User:
         """Whose password it is for. ``RegistrationError``: it does not count."""
-        good = (PasswordResetRow.secret_hash == hash_of(secret)) & (PasswordResetRow.expires_at > self._clock())
+        good = (PasswordResetRow.secret_hash == hash_secret(secret)) & (PasswordResetRow.expires_at > self._clock())
         chosen = select(UserRow).join(PasswordResetRow, PasswordResetRow.user_id == UserRow.id)
         found = await self._database.read(
             lambda session: session.scalar(chosen.where(good, UserRow.disabled_at.is_(None)))
@@ -264,7 +264,7 @@ class PasswordResets(Repository):
     async def redeem(self, secret: str, password_hash: str) -> None:
         """Set the password and end the user's sessions; all or nothing. Raises as :meth:`whose`."""
         at = self._clock()
-        good = (PasswordResetRow.secret_hash == hash_of(secret)) & (PasswordResetRow.expires_at > at)
+        good = (PasswordResetRow.secret_hash == hash_secret(secret)) & (PasswordResetRow.expires_at > at)
         ended = {"revoked_at": at, "revoked_why": "a new password was set by a link"}
         async with self._database.writing() as session:
             user_id = await session.scalar(delete(PasswordResetRow).where(good).returning(PasswordResetRow.user_id))

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Select, case, delete, func, select, tuple_
 from domain.errors import ConflictError, NotFoundError
 from domain.given_file import GivenFile
 from domain.model import Model
-from server.storage.identifiers import hash_of, new_id, new_secret
+from server.storage.identifiers import hash_secret, new_id, new_secret
 from server.storage.repository import Repository, to_model
 from server.storage.rows.accounts import UserRow
 from server.storage.rows.runs import ConversationRow, FileRow, InputRow, MessageRow, RunRow, SharedAnswerRow
@@ -303,7 +303,7 @@ class SharedAnswers(Repository):
             ):
                 raise ConflictError(f"you share {MAX_SHARED_ANSWERS} answers already; take one back first")
             row = SharedAnswerRow(
-                id=new_id(), run_id=run_id, user_id=user_id, secret_hash=hash_of(secret), with_calls=with_calls,
+                id=new_id(), run_id=run_id, user_id=user_id, secret_hash=hash_secret(secret), with_calls=with_calls,
                 created_at=at, expires_at=at + timedelta(days=days),
             )  # fmt: skip
             session.add(row)
@@ -328,7 +328,7 @@ class SharedAnswers(Repository):
 
     async def opened(self, secret: str) -> Opened:
         """What a link leads to. ``NotFoundError``: it never was, has expired, was taken back, or its owner may not log in."""
-        good = (SharedAnswerRow.secret_hash == hash_of(secret)) & (SharedAnswerRow.expires_at > self._clock())
+        good = (SharedAnswerRow.secret_hash == hash_secret(secret)) & (SharedAnswerRow.expires_at > self._clock())
         chosen = (
             select(SharedAnswerRow, RunRow.request, UserRow.name)
             .join(RunRow, RunRow.id == SharedAnswerRow.run_id)

@@ -309,7 +309,7 @@ def _asyncpg_url(url: URL) -> URL:
     return url.set(query=given | ({} if mode is None else {"ssl": mode}))
 
 
-def file_url(path: Path) -> str:
+def build_sqlite_url(path: Path) -> str:
     """The URL of an SQLite file."""
     return f"sqlite+aiosqlite:///{path.absolute()}"
 

@@ -29,7 +29,7 @@ def new_secret(prefix: str) -> str:
     return f"{prefix}_{secrets.token_urlsafe(32)}"
 
 
-def hash_of(secret: str) -> str:
+def hash_secret(secret: str) -> str:
     """SHA-256 in hex: what is random needs no slow hash."""
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 

@@ -12,7 +12,7 @@ from sqlalchemy import CursorResult, delete, select, update
 from domain.model import Model
 from server.storage.database import Database
 from server.storage.encryption import Keys
-from server.storage.identifiers import hash_of, new_secret
+from server.storage.identifiers import hash_secret, new_secret
 from server.storage.repository import Clock, Repository
 from server.storage.rows.keys import KeyConsentRow
 from server.storage.vault import OF_USERS, GrantKind, KeyRow, Shelf, ShelfName, ToolKey, shown
@@ -168,10 +168,10 @@ class KeyConsents(Repository):
         state, at = new_secret("fpo"), self._clock()
         version, sealed = self._keys.seal(
             consent.asked.model_dump_json(),
-            _place(hash_of(state), consent.user_id, consent.shelf, consent.owner_id, consent.name),
+            _place(hash_secret(state), consent.user_id, consent.shelf, consent.owner_id, consent.name),
         )
         row = KeyConsentRow(
-            state_hash=hash_of(state), key_version=version, sealed=sealed, expires_at=at + CONSENT_LIFETIME
+            state_hash=hash_secret(state), key_version=version, sealed=sealed, expires_at=at + CONSENT_LIFETIME
         )
         row.user_id, row.shelf, row.owner_id, row.name = (
             consent.user_id, consent.shelf, consent.owner_id, consent.name,
@@ -189,7 +189,7 @@ class KeyConsents(Repository):
     async def take(self, state: str) -> Consent | None:
         """What it stands for, once; None where it is unknown, was taken before or is too old. ``SecretError`` where it cannot be opened."""
         rows = KeyConsentRow
-        gone = delete(rows).where(rows.state_hash == hash_of(state)).returning(rows)
+        gone = delete(rows).where(rows.state_hash == hash_secret(state)).returning(rows)
         async with self._database.writing() as session:
             row = await session.scalar(gone)
         if row is None or row.expires_at <= self._clock():

@@ -16,7 +16,7 @@ from domain.errors import UnavailableError
 from server.storage.accounts import Invitations, PasswordResets, Users
 from server.storage.audit import Audit
 from server.storage.conversations import Conversations, Files, SharedAnswers
-from server.storage.database import Database, file_of, file_url
+from server.storage.database import Database, build_sqlite_url, file_of
 from server.storage.effects import Effects
 from server.storage.encryption import Keys, keys_of_file, parse_keys
 from server.storage.jobs import HeldJobs, Jobs
@@ -200,7 +200,7 @@ def database_url(settings: Settings) -> str:
             raise UnavailableError(
                 f"cannot make the folder {settings.server_home}: {error.strerror}; set FOOTPATH_SERVER_HOME"
             ) from error
-        chosen = file_url(settings.server_home / "rows.db")
+        chosen = build_sqlite_url(settings.server_home / "rows.db")
     keep_private(settings.server_home)
     if file := file_of(chosen):
         private_database(file)

@@ -16,7 +16,7 @@ from domain.errors import UnauthenticatedError
 from domain.model import Model
 from server.storage.accounts import User
 from server.storage.database import Database
-from server.storage.identifiers import hash_of, new_id, new_secret
+from server.storage.identifiers import hash_secret, new_id, new_secret
 from server.storage.repository import Clock, Repository, to_model
 from server.storage.rows.accounts import SessionRow, TokenRow, UserRow
 from server.storage.rows.runs import RunRow
@@ -106,7 +106,7 @@ class Tokens(Repository):
             scopes=sorted(set(scopes)),
         )  # fmt: skip
         token = TokenRow(
-            hash=hash_of(access), session_id=row.id, kind="access", created_at=at, expires_at=row.expires_at
+            hash=hash_secret(access), session_id=row.id, kind="access", created_at=at, expires_at=row.expires_at
         )
         async with self._database.writing() as session:
             session.add(row)
@@ -121,7 +121,7 @@ class Tokens(Repository):
             select(UserRow, SessionRow)
             .join(SessionRow, SessionRow.user_id == UserRow.id)
             .join(TokenRow, TokenRow.session_id == SessionRow.id)
-            .where(TokenRow.hash == hash_of(access_token), TokenRow.kind == "access", TokenRow.expires_at > at)
+            .where(TokenRow.hash == hash_secret(access_token), TokenRow.kind == "access", TokenRow.expires_at > at)
             .where(SessionRow.revoked_at.is_(None), SessionRow.expires_at > at, UserRow.disabled_at.is_(None))
         )
         found = await self._database.read(lambda session: session.execute(statement).one_or_none())
@@ -137,7 +137,7 @@ class Tokens(Repository):
 
         Of two that trade in the same one, one is a thief or a copy: nobody can tell which, so the session ends for both.
         """
-        at, key = self._clock(), hash_of(refresh_token)
+        at, key = self._clock(), hash_secret(refresh_token)
         # One statement decides who was first.
         unused = (TokenRow.hash == key) & (TokenRow.kind == "refresh") & TokenRow.used_at.is_(None)
         trade = update(TokenRow).where(unused, TokenRow.expires_at > at).values(used_at=at)
@@ -217,7 +217,13 @@ class Tokens(Repository):
         access_until = min(at + self._access, until)
         access, refresh = new_secret("fpa"), new_secret("fpr")
         rows = [
-            {"hash": hash_of(secret), "session_id": session_id, "kind": kind, "created_at": at, "expires_at": expires}
+            {
+                "hash": hash_secret(secret),
+                "session_id": session_id,
+                "kind": kind,
+                "created_at": at,
+                "expires_at": expires,
+            }
             for secret, kind, expires in ((access, "access", access_until), (refresh, "refresh", until))
         ]
         pair = TokenPair(

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, inspect, text
 
 from domain.errors import StoreVersionError, UnavailableError
 from server.storage import migrations as storage_steps
-from server.storage.database import engine_for, file_url
+from server.storage.database import build_sqlite_url, engine_for
 from server.storage.encryption import Keys
 from server.storage.migrate import migrate, newest
 from server.storage.rows import Row
@@ -56,7 +56,7 @@ async def test_waits_for_who_makes_the_same_new_file(tmp_path: Path) -> None:
     other = await asyncio.to_thread(sqlite3.connect, path, isolation_level=None, check_same_thread=False)
     try:
         await asyncio.to_thread(other.execute, "BEGIN IMMEDIATE")
-        waiting = asyncio.create_task(migrate(file_url(path)))
+        waiting = asyncio.create_task(migrate(build_sqlite_url(path)))
         done, _ = await asyncio.wait([waiting], timeout=0.5)
         assert not done
         await asyncio.to_thread(other.execute, "COMMIT")
