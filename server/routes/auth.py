@@ -67,7 +67,7 @@ async def register(
 ) -> LoggedIn:
     invitation = body.invitation.get_secret_value() if body.invitation else ""
     user = await services.accounts.register(body.name, body.password.get_secret_value(), invitation, address)
-    return LoggedIn(user=user, **_shown(await services.storage.tokens.open(user.id, agent)))
+    return LoggedIn(user=user, **_shown(await services.storage.tokens.open_session(user.id, agent)))
 
 
 @router.post("/login", summary="Log in", responses=problems(401, 429))

@@ -34,7 +34,7 @@ async def needed_keys(user: CurrentUser, services: CurrentServices) -> list[Need
 @by_token("read")
 async def source_keys(source_id: RowId, user: CurrentAuthor, services: CurrentServices) -> list[ToolKey]:
     source = await services.sources.get(source_id, user)
-    return await services.storage.source_keys.all(source.id)
+    return await services.storage.source_keys.list_all(source.id)
 
 
 @router.put("/{name}", summary="Keep a key with a source, encrypted")

@@ -48,7 +48,7 @@ class StreamSessions:
             return
         roles: dict[str, str] = {}
         try:
-            roles = await self._storage.tokens.roles({one.session_id for one in streams})
+            roles = await self._storage.tokens.get_roles({one.session_id for one in streams})
         except FootpathError as error:
             _log.warning("streams are ended, since it is not known whether their sessions count: %s", error)
         for one in streams:

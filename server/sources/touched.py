@@ -9,7 +9,7 @@ from domain.tool import ToolId
 from server.storage.accounts import User
 from server.storage.source_records import Source
 from server.storage.storage import Storage
-from server.storage.templates import TemplateMention, templates_with
+from server.storage.templates import TemplateMention, find_templates_calling
 from wiring.container import Container
 
 _TOOLS = 100
@@ -39,7 +39,7 @@ async def touched_by(
     if not tools:
         return []
     solutions = await _solutions(tools, container)
-    templates = await templates_with(storage.database, tools, user.id, admin=user.role == "admin")
+    templates = await find_templates_calling(storage.database, tools, user.id, admin=user.role == "admin")
     return [_touched(tool, "; ".join(told[tool]), user, solutions, templates.get(tool, [])) for tool in tools]
 
 

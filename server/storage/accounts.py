@@ -8,22 +8,22 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from domain.errors import ConflictError, NotFoundError, RegistrationError
 from domain.model import Model
-from server.storage.identifiers import hash_secret, name_key, new_id, new_secret
+from server.storage.identifiers import generate_id, generate_secret, hash_secret, normalize_name
 from server.storage.repository import Repository, to_model
 from server.storage.rows.accounts import InvitationRow, PasswordResetRow, SessionRow, UserRow
 from server.storage.rows.runs import RunRow
-from server.storage.runs import end_runs, end_runs_of_others
+from server.storage.runs import end_runs, end_runs_of_shared_templates
 
 Role = Literal["user", "author", "admin"]
 ROLES: tuple[Role, ...] = ("user", "author", "admin")
 """Each may do what those before it may."""
-MAY_SHARE: tuple[Role, ...] = ("author", "admin")
+SHARING_ROLES: tuple[Role, ...] = ("author", "admin")
 """What others share counts while they have one of these roles, and are not disabled."""
 
 
-DISABLED = "the account was disabled"
-_ROLE_FELL = "the account's role was lowered; ask once more"
-_SHARES_NO_MORE = "its template is not shared any more"
+ACCOUNT_DISABLED = "the account was disabled"
+_ROLE_LOWERED = "the account's role was lowered; ask once more"
+_NO_LONGER_SHARED = "its template is not shared any more"
 
 
 class User(Model):
@@ -42,15 +42,15 @@ def _rank(role: str) -> int:
 
 
 def _may_share(row: UserRow) -> bool:
-    return row.role in MAY_SHARE and row.disabled_at is None
+    return row.role in SHARING_ROLES and row.disabled_at is None
 
 
 async def add_user(session: AsyncSession, name: str, password_hash: str, role: str, at: datetime) -> UserRow:
     """A new row, in the caller's transaction. ``ConflictError``: the name is taken."""
-    key = name_key(name)
+    key = normalize_name(name)
     if await session.scalar(select(UserRow.id).where(UserRow.name_key == key)):
         raise ConflictError(f"the name {name} is taken; choose another")
-    row = UserRow(id=new_id(), name=name, name_key=key, password_hash=password_hash, role=role, created_at=at)
+    row = UserRow(id=generate_id(), name=name, name_key=key, password_hash=password_hash, role=role, created_at=at)
     session.add(row)
     await session.flush()
     return row
@@ -61,36 +61,36 @@ class Users(Repository):
 
     async def add(self, name: str, password_hash: str, role: Role = "user") -> User:
         """A new account. ``ConflictError``: the name is taken."""
-        async with self._database.writing() as session:
+        async with self._database.write_session() as session:
             return to_model(User, await add_user(session, name, password_hash, role, self._clock()))
 
     async def get(self, user_id: str) -> User | None:
-        async with self._database.reading() as session:
+        async with self._database.read_session() as session:
             row = await session.get(UserRow, user_id)
             return to_model(User, row) if row else None
 
-    async def by_name(self, name: str) -> tuple[User, str] | None:
+    async def find_by_name(self, name: str) -> tuple[User, str] | None:
         """The account and its password's hash."""
-        async with self._database.reading() as session:
-            row = await session.scalar(select(UserRow).where(UserRow.name_key == name_key(name)))
+        async with self._database.read_session() as session:
+            row = await session.scalar(select(UserRow).where(UserRow.name_key == normalize_name(name)))
             return (to_model(User, row), row.password_hash) if row else None
 
-    async def page(self, after: str = "", limit: int = 50) -> list[User]:
+    async def list_page(self, after: str = "", limit: int = 50) -> list[User]:
         """Accounts in the order they came, those after an id."""
-        async with self._database.reading() as session:
+        async with self._database.read_session() as session:
             rows = await session.scalars(select(UserRow).where(UserRow.id > after).order_by(UserRow.id).limit(limit))
             return [to_model(User, row) for row in rows]
 
-    async def any_admin(self) -> bool:
+    async def has_admin(self) -> bool:
         """Whether somebody may administer: an account with that role that is not disabled."""
         working = (UserRow.role == "admin") & UserRow.disabled_at.is_(None)
-        async with self._database.reading() as session:
+        async with self._database.read_session() as session:
             return await session.scalar(select(UserRow.id).where(working).limit(1)) is not None
 
-    async def named(self, prefix: str, limit: int = 20) -> list[User]:
+    async def search_by_prefix(self, prefix: str, limit: int = 20) -> list[User]:
         """Accounts that may log in and whose names begin so, by name."""
-        begins = UserRow.name_key.startswith(name_key(prefix), autoescape=True) & UserRow.disabled_at.is_(None)
-        async with self._database.reading() as session:
+        begins = UserRow.name_key.startswith(normalize_name(prefix), autoescape=True) & UserRow.disabled_at.is_(None)
+        async with self._database.read_session() as session:
             rows = await session.scalars(select(UserRow).where(begins).order_by(UserRow.name_key).limit(limit))
             return [to_model(User, row) for row in rows]
 
@@ -103,54 +103,54 @@ class Users(Repository):
         Raises:
             NotFoundError: there is none. ConflictError: nobody would be left who may administer.
         """
-        async with self._database.writing() as session:
-            row = await self._locked(session, user_id)
+        async with self._database.write_session() as session:
+            row = await self._lock_row(session, user_id)
             before, shared = row.role, _may_share(row)
             if role is not None:
                 row.role = role
             if disabled is not None:
                 row.disabled_at = (row.disabled_at or self._clock()) if disabled else None
             await session.flush()
-            await self._keep_an_admin(session)
+            await self._check_admin_remains(session)
             if disabled:
-                ended = {"revoked_at": self._clock(), "revoked_why": DISABLED}
+                ended = {"revoked_at": self._clock(), "revoked_why": ACCOUNT_DISABLED}
                 open_ones = (SessionRow.user_id == user_id) & SessionRow.revoked_at.is_(None)
                 await session.execute(update(SessionRow).where(open_ones).values(ended))
             if disabled or _rank(row.role) < _rank(before):
-                why = DISABLED if disabled else _ROLE_FELL
+                why = ACCOUNT_DISABLED if disabled else _ROLE_LOWERED
                 await end_runs(session, RunRow.user_id == user_id, why, self._clock())
             if shared and not _may_share(row):
-                await end_runs_of_others(session, user_id, _SHARES_NO_MORE, self._clock())
+                await end_runs_of_shared_templates(session, user_id, _NO_LONGER_SHARED, self._clock())
             return to_model(User, row)
 
     async def delete(self, user_id: str) -> None:
         """Remove it with all that is its own. Raises as :meth:`change`."""
-        async with self._database.writing() as session:
-            await self._locked(session, user_id)
+        async with self._database.write_session() as session:
+            await self._lock_row(session, user_id)
             await session.execute(delete(UserRow).where(UserRow.id == user_id))
-            await self._keep_an_admin(session)
+            await self._check_admin_remains(session)
 
-    async def prefer(self, user_id: str, language: str | None) -> User:
+    async def set_language(self, user_id: str, language: str | None) -> User:
         """Keep in which language it reads pages. ``NotFoundError``: there is none."""
-        async with self._database.writing() as session:
-            row = await self._locked(session, user_id)
+        async with self._database.write_session() as session:
+            row = await self._lock_row(session, user_id)
             row.language = language
             return to_model(User, row)
 
-    async def password_hash(self, user_id: str) -> str | None:
-        async with self._database.reading() as session:
+    async def get_password_hash(self, user_id: str) -> str | None:
+        async with self._database.read_session() as session:
             return await session.scalar(select(UserRow.password_hash).where(UserRow.id == user_id))
 
-    async def set_password(self, user_id: str, password_hash: str, *, instead_of: str | None = None) -> bool:
+    async def set_password(self, user_id: str, password_hash: str, *, replaces: str | None = None) -> bool:
         """``instead_of``: only where the hash is still this one. Whether it was set."""
         chosen = UserRow.id == user_id
-        if instead_of is not None:
-            chosen &= UserRow.password_hash == instead_of
+        if replaces is not None:
+            chosen &= UserRow.password_hash == replaces
         statement = update(UserRow).where(chosen).values(password_hash=password_hash).returning(UserRow.id)
-        async with self._database.writing(single=True) as session:
+        async with self._database.write_session(single=True) as session:
             return await session.scalar(statement) is not None
 
-    async def _locked(self, session: AsyncSession, user_id: str) -> UserRow:
+    async def _lock_row(self, session: AsyncSession, user_id: str) -> UserRow:
         """The row; the administrators' rows are held as well, so that two cannot remove each other."""
         held = (UserRow.id == user_id) | (UserRow.role == "admin")
         rows = await session.scalars(select(UserRow).where(held).order_by(UserRow.id).with_for_update())
@@ -159,7 +159,7 @@ class Users(Repository):
                 return row
         raise NotFoundError("there is no such user")
 
-    async def _keep_an_admin(self, session: AsyncSession) -> None:
+    async def _check_admin_remains(self, session: AsyncSession) -> None:
         working = (UserRow.role == "admin") & UserRow.disabled_at.is_(None)
         everyone = await session.scalar(select(func.count()).select_from(UserRow))
         if everyone and not await session.scalar(select(func.count()).select_from(UserRow).where(working)):
@@ -184,9 +184,9 @@ class Invitations(Repository):
 
     async def add(self, created_by: str | None, role: Role, note: str, days: float) -> tuple[Invitation, str]:
         """A new one, and its secret, which is not kept."""
-        secret, at = new_secret("fpi"), self._clock()
+        secret, at = generate_secret("fpi"), self._clock()
         row = InvitationRow(
-            id=new_id(),
+            id=generate_id(),
             secret_hash=hash_secret(secret),
             role=role,
             note=note,
@@ -194,7 +194,7 @@ class Invitations(Repository):
             created_at=at,
             expires_at=at + timedelta(days=days),
         )
-        async with self._database.writing() as session:
+        async with self._database.write_session() as session:
             session.add(row)
         return to_model(Invitation, row), secret
 
@@ -205,7 +205,7 @@ class Invitations(Repository):
             RegistrationError: it is unknown, used or too old. ConflictError: the name is taken; the invitation stays good.
         """
         at = self._clock()
-        async with self._database.writing() as session:
+        async with self._database.write_session() as session:
             good = (InvitationRow.secret_hash == hash_secret(secret)) & InvitationRow.used_at.is_(None)
             used = update(InvitationRow).where(good, InvitationRow.expires_at > at).values(used_at=at)
             found = (await session.execute(used.returning(InvitationRow.id, InvitationRow.role))).one_or_none()
@@ -215,16 +215,16 @@ class Invitations(Repository):
             await session.execute(update(InvitationRow).where(InvitationRow.id == found.id).values(used_by=row.id))
             return to_model(User, row)
 
-    async def all(self) -> list[Invitation]:
+    async def list_all(self) -> list[Invitation]:
         """The newest first."""
-        async with self._database.reading() as session:
+        async with self._database.read_session() as session:
             rows = await session.scalars(select(InvitationRow).order_by(InvitationRow.id.desc()))
             return [to_model(Invitation, row) for row in rows]
 
     async def remove(self, invitation_id: str) -> bool:
         """Take it back. Whether there was one."""
         gone = delete(InvitationRow).where(InvitationRow.id == invitation_id).returning(InvitationRow.id)
-        async with self._database.writing() as session:
+        async with self._database.write_session() as session:
             return await session.scalar(gone) is not None
 
 
@@ -239,18 +239,18 @@ class PasswordResets(Repository):
 
     async def add(self, user_id: str) -> tuple[str, datetime]:
         """A new secret, which is not kept, and until when it counts; earlier ones count no more. ``NotFoundError``: there is no such user."""
-        secret, at = new_secret("fpw"), self._clock()
+        secret, at = generate_secret("fpw"), self._clock()
         row = PasswordResetRow(
             secret_hash=hash_secret(secret), user_id=user_id, created_at=at, expires_at=at + RESET_LIFETIME
         )
-        async with self._database.writing() as session:
+        async with self._database.write_session() as session:
             if await session.get(UserRow, user_id) is None:
                 raise NotFoundError("there is no such user")
             await session.execute(delete(PasswordResetRow).where(PasswordResetRow.user_id == user_id))
             session.add(row)
         return secret, row.expires_at
 
-    async def whose(self, secret: str) -> User:
+    async def find_user(self, secret: str) -> User:
         """Whose password it is for. ``RegistrationError``: it does not count."""
         good = (PasswordResetRow.secret_hash == hash_secret(secret)) & (PasswordResetRow.expires_at > self._clock())
         chosen = select(UserRow).join(PasswordResetRow, PasswordResetRow.user_id == UserRow.id)
@@ -266,7 +266,7 @@ class PasswordResets(Repository):
         at = self._clock()
         good = (PasswordResetRow.secret_hash == hash_secret(secret)) & (PasswordResetRow.expires_at > at)
         ended = {"revoked_at": at, "revoked_why": "a new password was set by a link"}
-        async with self._database.writing() as session:
+        async with self._database.write_session() as session:
             user_id = await session.scalar(delete(PasswordResetRow).where(good).returning(PasswordResetRow.user_id))
             if user_id is None:
                 raise RegistrationError(_RESET_REFUSED)

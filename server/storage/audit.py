@@ -6,7 +6,7 @@ from typing import Literal
 from sqlalchemy import select, update
 
 from domain.model import JsonObject, Model
-from server.storage.identifiers import name_key, new_id
+from server.storage.identifiers import generate_id, normalize_name
 from server.storage.repository import Repository, to_model
 from server.storage.rows.administration import AuditRow
 
@@ -14,7 +14,7 @@ Via = Literal["session", "token", "command"]
 """By which somebody came: logged in, as a program with a token, or on the machine itself."""
 
 
-class Deed(Model):
+class AuditedAction(Model):
     """What is about to be done. ``label``: of the program's token; ``said``: what of it may be told, never a secret."""
 
     user_id: str = ""
@@ -28,7 +28,7 @@ class Deed(Model):
     said: JsonObject
 
 
-class AuditEntry(Deed):
+class AuditEntry(AuditedAction):
     """``status`` None: it was begun, and nobody knows how it ended."""
 
     id: str
@@ -46,42 +46,46 @@ class AuditFilter(Model):
     until: datetime | None = None
 
 
-class Audit(Repository):
+class AuditLog(Repository):
     """That of a database."""
 
-    async def begin(self, deed: Deed, status: int | None = None) -> str:
+    async def begin(self, action: AuditedAction, status: int | None = None) -> str:
         """Write it down before it is done: its id. ``status``: of what is done already."""
         row = AuditRow(
-            id=new_id(), at=self._clock(), status=status, name_key=name_key(deed.name), **deed.model_dump(mode="json")
+            id=generate_id(),
+            at=self._clock(),
+            status=status,
+            name_key=normalize_name(action.name),
+            **action.model_dump(mode="json"),
         )
-        async with self._database.writing(single=True) as session:
+        async with self._database.write_session(single=True) as session:
             session.add(row)
         return row.id
 
-    async def end(self, entry: str, status: int, said: JsonObject) -> None:
+    async def finish(self, entry: str, status: int, said: JsonObject) -> None:
         """How it ended, once: a second end changes nothing."""
         still_open = (AuditRow.id == entry) & AuditRow.status.is_(None)
         ended = update(AuditRow).where(still_open).values(status=status, said=said)
         await self._database.write(lambda session: session.execute(ended), single=True)
 
-    async def page(self, wanted: AuditFilter, before: str = "", limit: int = 50) -> list[AuditEntry]:
+    async def list_page(self, criteria: AuditFilter, before: str = "", limit: int = 50) -> list[AuditEntry]:
         """The newest first, those before an id."""
         chosen = select(AuditRow).order_by(AuditRow.id.desc()).limit(limit)
         if before:
             chosen = chosen.where(AuditRow.id < before)
-        if wanted.name:
-            chosen = chosen.where(AuditRow.name_key.startswith(name_key(wanted.name), autoescape=True))
-        if wanted.operation:
-            chosen = chosen.where(AuditRow.operation == wanted.operation)
-        if wanted.via:
-            chosen = chosen.where(AuditRow.via == wanted.via)
-        if wanted.since:
-            chosen = chosen.where(AuditRow.at >= wanted.since)
-        if wanted.until:
-            chosen = chosen.where(AuditRow.at < wanted.until)
+        if criteria.name:
+            chosen = chosen.where(AuditRow.name_key.startswith(normalize_name(criteria.name), autoescape=True))
+        if criteria.operation:
+            chosen = chosen.where(AuditRow.operation == criteria.operation)
+        if criteria.via:
+            chosen = chosen.where(AuditRow.via == criteria.via)
+        if criteria.since:
+            chosen = chosen.where(AuditRow.at >= criteria.since)
+        if criteria.until:
+            chosen = chosen.where(AuditRow.at < criteria.until)
         return await self._database.read(lambda session: [to_model(AuditEntry, row) for row in session.scalars(chosen)])
 
-    async def operations(self) -> dict[str, str]:
+    async def list_operations(self) -> dict[str, str]:
         """The operations that there are entries of, with what they do in words."""
         chosen = select(AuditRow.operation, AuditRow.about).distinct().order_by(AuditRow.about)
         return await self._database.read(lambda session: {row[0]: row[1] for row in session.execute(chosen)})

@@ -15,33 +15,33 @@ from sqlalchemy.orm import Session
 from domain.errors import UnavailableError, UsageError
 from domain.event import EventRecord, RunFinished
 from domain.usage import Usage
-from server.storage.database import Database, engine_for, translated
+from server.storage.database import Database, build_engine, translate_errors
 from server.storage.rows.accounts import SessionRow
 from server.storage.rows.administration import AuditRow, JobRow
 from server.storage.rows.runs import EventRow, RunRow
 from wiring.snapshot import copy_database
 
-Kind = Literal["sqlite", "postgresql"]
-_DUMPED = ("--format=custom", "--no-owner", "--no-privileges")
-_RESTORED = ("--no-owner", "--no-privileges", "--exit-on-error", "--single-transaction")
+DatabaseKind = Literal["sqlite", "postgresql"]
+_DUMP_OPTIONS = ("--format=custom", "--no-owner", "--no-privileges")
+_RESTORE_OPTIONS = ("--no-owner", "--no-privileges", "--exit-on-error", "--single-transaction")
 
 
-def kind_of(url: str) -> Kind:
+def get_database_kind(url: str) -> DatabaseKind:
     """What a database's URL names."""
     return "sqlite" if make_url(url).get_backend_name() == "sqlite" else "postgresql"
 
 
 async def copy_rows(url: str, to: Path) -> None:
     """All rows into a new file. ``UnavailableError`` where they cannot be read, or pg_dump is not there."""
-    if kind_of(url) == "sqlite":
+    if get_database_kind(url) == "sqlite":
         await asyncio.to_thread(copy_database, _sqlite_file(url), to)
     else:
-        await asyncio.to_thread(_with_tool, "pg_dump", make_url(url), (*_DUMPED, f"--file={to}"))
+        await asyncio.to_thread(_run_postgres_program, "pg_dump", make_url(url), (*_DUMP_OPTIONS, f"--file={to}"))
 
 
-async def put_rows(url: str, copy: Path) -> None:
+async def restore_rows(url: str, copy: Path) -> None:
     """The rows of a file into an empty database; all of them, or none."""
-    if kind_of(url) == "sqlite":
+    if get_database_kind(url) == "sqlite":
         part = _sqlite_file(url).with_name(f"{_sqlite_file(url).name}.part")
         await asyncio.to_thread(part.unlink, missing_ok=True)
         await asyncio.to_thread(copy_database, copy, part)
@@ -49,17 +49,17 @@ async def put_rows(url: str, copy: Path) -> None:
     else:
         parsed = make_url(url)
         await asyncio.to_thread(
-            _with_tool, "pg_restore", parsed, (*_RESTORED, f"--dbname={parsed.database}", str(copy))
+            _run_postgres_program, "pg_restore", parsed, (*_RESTORE_OPTIONS, f"--dbname={parsed.database}", str(copy))
         )
 
 
 async def is_empty(url: str) -> bool:
     """Whether the database has no tables; a file that is not there has none."""
-    if kind_of(url) == "sqlite" and not await asyncio.to_thread(_sqlite_file(url).exists):
+    if get_database_kind(url) == "sqlite" and not await asyncio.to_thread(_sqlite_file(url).exists):
         return True
-    engine = engine_for(url, pooled=False)
+    engine = build_engine(url, pooled=False)
     try:
-        with translated():
+        with translate_errors():
             async with engine.connect() as connection:
                 return not await connection.run_sync(lambda plain: inspect(plain).get_table_names())
     finally:
@@ -70,7 +70,7 @@ def _sqlite_file(url: str) -> Path:
     return Path(make_url(url).database or "")
 
 
-def _with_tool(name: str, url: URL, arguments: tuple[str, ...]) -> None:
+def _run_postgres_program(name: str, url: URL, arguments: tuple[str, ...]) -> None:
     """Run one of PostgreSQL's programs. The password goes by the environment, which nobody else sees."""
     program = shutil.which(name)
     if program is None:
@@ -92,18 +92,18 @@ def _with_tool(name: str, url: URL, arguments: tuple[str, ...]) -> None:
         raise UnavailableError(f"{name} has failed: {said}")
 
 
-def check_same_kind(url: str, kind: Kind) -> None:
+def check_same_kind(url: str, kind: DatabaseKind) -> None:
     """Raises ``UsageError`` where rows of the one kind of database were to go into the other."""
-    if kind_of(url) != kind:
+    if get_database_kind(url) != kind:
         raise UsageError(
             f"the backup's rows are of {kind}, and FOOTPATH_DATABASE_URL names none: they go back into the kind of "
             "database that they came from"
         )
 
 
-_AT_ONCE = 500
+_BATCH_SIZE = 500
 """Entries that are carried over by one statement."""
-_OPEN_JOBS = (
+_FAIL_OPEN_JOBS = (
     update(JobRow)
     .where(JobRow.finished_at.is_(None))
     .values(
@@ -116,7 +116,7 @@ _OPEN_JOBS = (
 )
 
 
-async def settle(database: Database, backed_up: datetime) -> int:
+async def end_unfinished_work(database: Database, backed_up: datetime) -> int:
     """End the runs and jobs that had not ended, and all sessions; how many runs.
 
     A run may have made changes after the backup of which these rows know nothing: gone on with, it would make them again. A session
@@ -129,14 +129,14 @@ async def settle(database: Database, backed_up: datetime) -> int:
         session.execute(ended.values(revoked_at=at, revoked_why="restored from a backup"))
         rows = session.scalars(select(RunRow).where(RunRow.status != "finished")).all()
         for row in rows:
-            _end(session, row, at, backed_up)
-        session.execute(_OPEN_JOBS.values(finished_at=at))
+            _end_run(session, row, at, backed_up)
+        session.execute(_FAIL_OPEN_JOBS.values(finished_at=at))
         return len(rows)
 
     return await database.write(settled, durable=True)
 
 
-async def carry_over_audit(database: Database, before: Path) -> int:
+async def carry_over_audit_log(database: Database, before: Path) -> int:
     """Put the entries of the audit log that a server had into its restored rows; how many of them the backup did not have.
 
     No restore takes an entry away or changes one: where both have it, the server's own counts. ``before``: the SQLite file that was set aside.
@@ -144,7 +144,7 @@ async def carry_over_audit(database: Database, before: Path) -> int:
 
     def carried(session: Session) -> int:
         added = 0
-        for rows in _audit_rows(before):
+        for rows in _read_audit_rows(before):
             same = AuditRow.id.in_([row["id"] for row in rows])
             added += len(rows) - (session.scalar(select(func.count()).select_from(AuditRow).where(same)) or 0)
             session.execute(delete(AuditRow).where(same))
@@ -154,7 +154,7 @@ async def carry_over_audit(database: Database, before: Path) -> int:
     return await database.write(carried, durable=True)
 
 
-def _audit_rows(file: Path) -> Iterator[list[dict[str, Any]]]:
+def _read_audit_rows(file: Path) -> Iterator[list[dict[str, Any]]]:
     """The entries of a file, some at a time. One of an earlier version has fewer columns, and none of before there was an audit log."""
     if not file.is_file():
         return
@@ -166,13 +166,13 @@ def _audit_rows(file: Path) -> Iterator[list[dict[str, Any]]]:
                 return
             there = {one["name"] for one in found.get_columns(AuditRow.__tablename__)}
             columns = [column for column in AuditRow.__table__.columns if column.name in there]
-            for rows in connection.execute(select(*columns)).mappings().partitions(_AT_ONCE):
+            for rows in connection.execute(select(*columns)).mappings().partitions(_BATCH_SIZE):
                 yield [dict(row) for row in rows]
     finally:
         engine.dispose()
 
 
-def _end(session: Session, row: RunRow, at: datetime, backed_up: datetime) -> None:
+def _end_run(session: Session, row: RunRow, at: datetime, backed_up: datetime) -> None:
     last = session.scalar(select(func.max(EventRow.seq)).where(EventRow.run_id == row.id)) or 0
     why = (
         f"restored: the server was restored from a backup of {backed_up:%Y-%m-%d %H:%M} UTC, and what this run did after "

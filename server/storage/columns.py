@@ -12,7 +12,7 @@ from sqlalchemy.types import TypeDecorator
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
-class Moment(TypeDecorator[datetime]):
+class UtcDateTime(TypeDecorator[datetime]):
     """A point in time. Always with a zone in Python, always UTC in the database."""
 
     impl = DateTime(timezone=True)
@@ -30,7 +30,7 @@ class Moment(TypeDecorator[datetime]):
         return None if value is None else (value if value.tzinfo else value.replace(tzinfo=UTC))
 
 
-class Words(TypeDecorator[str]):
+class SafeText(TypeDecorator[str]):
     """Text of anyone's. What PostgreSQL cannot hold (NUL, halves of surrogate pairs) becomes U+FFFD, on every back end."""
 
     impl = Text
@@ -40,7 +40,7 @@ class Words(TypeDecorator[str]):
         return None if value is None else _UNSTORABLE.sub("\ufffd", value)
 
 
-class Json(TypeDecorator[Any]):
+class JsonText(TypeDecorator[Any]):
     """A JSON document as text, all ASCII: PostgreSQL's own kind refuses an escaped NUL and reorders keys."""
 
     impl = Text
@@ -53,7 +53,7 @@ class Json(TypeDecorator[Any]):
         return None if value is None else json.loads(value)
 
 
-class Row(DeclarativeBase):
+class TableRow(DeclarativeBase):
     """What every table's class extends. Constraints have names, so that migrations can speak of them."""
 
     metadata = MetaData(
@@ -65,4 +65,4 @@ class Row(DeclarativeBase):
             "pk": "pk_%(table_name)s",
         }
     )
-    type_annotation_map = {datetime: Moment, str: Words}  # noqa: RUF012  # SQLAlchemy's way to say it
+    type_annotation_map = {datetime: UtcDateTime, str: SafeText}  # noqa: RUF012  # SQLAlchemy's way to say it

@@ -35,18 +35,18 @@ from domain.errors import (
 T = TypeVar("T")
 
 
-def shielded(work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
+def run_to_completion(work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
     """What ``work`` gives. Cancelled, it waits for the end of the work first.
 
     The work is begun at once, and not when this is first awaited: among things that are gathered, one may be cancelled before its first step,
     and would leave a coroutine that nobody has ever started.
     """
     task = asyncio.create_task(work)
-    task.add_done_callback(_look_at_failure)
-    return _see_through(task)
+    task.add_done_callback(_retrieve_exception)
+    return _await_completion(task)
 
 
-async def _see_through(task: "asyncio.Task[T]") -> T:
+async def _await_completion(task: "asyncio.Task[T]") -> T:
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
@@ -54,16 +54,16 @@ async def _see_through(task: "asyncio.Task[T]") -> T:
         raise
 
 
-def _look_at_failure(task: "asyncio.Task[Any]") -> None:
+def _retrieve_exception(task: "asyncio.Task[Any]") -> None:
     """Whoever waits for the work has its failure from there; where nobody does any more, it is none to be logged."""
     if not task.cancelled():
         task.exception()
 
 
-_BUSY = ("database is locked", "database table is locked")
-_CLASHES = ("40001", "40P01", "55P03")
+_BUSY_MESSAGES = ("database is locked", "database table is locked")
+_CONFLICT_STATES = ("40001", "40P01", "55P03")
 """PostgreSQL's states of transactions that stood in each other's way."""
-_PASSING = ("08", "53", "55000", "57P")
+_TRANSIENT_STATES = ("08", "53", "55000", "57P")
 """Of servers that start, stop or recover, or have no room for another connection."""
 _REFUSALS = {
     "28": "check user and password in FOOTPATH_DATABASE_URL",
@@ -76,13 +76,13 @@ _CONNECTION_ADVICE = "check FOOTPATH_DATABASE_URL, and that the database is ther
 
 
 @contextmanager
-def translated(failed: Callable[[FootpathError], None] = lambda _: None) -> Generator[None]:
+def translate_errors(failed: Callable[[FootpathError], None] = lambda _: None) -> Generator[None]:
     """Raise ``ConflictError``, ``StoreBusyError`` or ``UnavailableError`` in place of the driver's errors.
 
     ``failed`` is told of the latter two: what is in conflict is the caller's.
     """
     try:
-        with _translated():
+        with _translate_driver_errors():
             yield
     except (StoreBusyError, UnavailableError) as error:
         error.part = error.part or "database"
@@ -92,13 +92,13 @@ def translated(failed: Callable[[FootpathError], None] = lambda _: None) -> Gene
 
 
 @contextmanager
-def _translated() -> Generator[None]:
+def _translate_driver_errors() -> Generator[None]:
     try:
         yield
     except IntegrityError as error:
         raise ConflictError("what was to be written does not go with what is there") from error
     except DBAPIError as error:
-        if (told := _told(error)) is None:
+        if (told := _to_domain_error(error)) is None:
             raise
         raise told from error
     except PoolTimeoutError as error:
@@ -109,22 +109,22 @@ def _translated() -> Generator[None]:
         ) from error
 
 
-def _told(error: DBAPIError) -> FootpathError | None:
+def _to_domain_error(error: DBAPIError) -> FootpathError | None:
     """The driver's refusal in our words; None for what is a fault of ours."""
-    said, state = _words(error.orig), str(getattr(error.orig, "sqlstate", None) or "")
-    if any(word in said for word in _BUSY) or state in _CLASHES:
+    said, state = _first_line(error.orig), str(getattr(error.orig, "sqlstate", None) or "")
+    if any(word in said for word in _BUSY_MESSAGES) or state in _CONFLICT_STATES:
         return StoreBusyError("the database is busy with another program's write; try again")
     for known, advice in _REFUSALS.items():
         if state.startswith(known):
             return UnavailableError(f"the database cannot be used ({said}); {advice}")
-    if error.connection_invalidated or state.startswith(_PASSING):
+    if error.connection_invalidated or state.startswith(_TRANSIENT_STATES):
         return StoreUnreachableError(f"the database does not answer just now ({said}); try again in a moment")
     if isinstance(error, OperationalError | InterfaceError):
         return UnavailableError(f"the database cannot be used ({said}); {_CONNECTION_ADVICE}")
     return None
 
 
-def _words(error: BaseException | None) -> str:
+def _first_line(error: BaseException | None) -> str:
     """The first line of what the database said, without the driver's name for it."""
     lines = str(error).splitlines()
     return re.sub(r"^<class '[^']*'>: ", "", lines[0]) if lines else type(error).__name__
@@ -133,14 +133,14 @@ def _words(error: BaseException | None) -> str:
 BUSY_SECONDS = 30
 """How long a write waits for another program's."""
 _SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
-_KEPT_CONNECTIONS = 8
+_POOL_SIZE = 8
 """Kept open; as many again in a rush. What is over waits its turn."""
-CONNECTIONS = 2 * _KEPT_CONNECTIONS
+MAX_CONNECTIONS = 2 * _POOL_SIZE
 """The most that one process has with PostgreSQL."""
-_RESTED_SECONDS = 30.0
+_PING_AFTER_SECONDS = 30.0
 """How long a connection may rest before it is asked whether it is still there."""
-_USED, _SINGLE = "footpath_used", "footpath_single"
-_PREPARED = 1000
+_LAST_USED, _SINGLE = "footpath_used", "footpath_single"
+_STATEMENT_CACHE_SIZE = 1000
 """How many statements PostgreSQL keeps ready for each connection; one that is new to it takes a round trip more."""
 
 
@@ -148,16 +148,16 @@ class Database:
     """Opens nothing until used. ``url``: ``sqlite+aiosqlite:///file`` or ``postgresql+asyncpg://…``."""
 
     def __init__(self, url: str) -> None:
-        self.failed: Callable[[FootpathError], None] = lambda _: None
+        self.on_error: Callable[[FootpathError], None] = lambda _: None
         """Told of every error of the database itself."""
-        self._engine = engine_for(url, pooled=True)
+        self._engine = build_engine(url, pooled=True)
         # Each statement of PostgreSQL sees what is there when it begins, in a transaction or not: what only reads goes without one, in one round trip.
-        self._without_begin = self._engine
+        self._autocommit_engine = self._engine
         if self._engine.dialect.name == "postgresql":
-            self._without_begin = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+            self._autocommit_engine = self._engine.execution_options(isolation_level="AUTOCOMMIT")
         # SQLite has one writer at a time. Who waits here is served in order and at once; who waits there polls.
-        self._turn = asyncio.Lock() if self._engine.dialect.name == "sqlite" else nullcontext()
-        self._in_thread = _sqlite_engine(url) if self._engine.dialect.name == "sqlite" else None
+        self._write_lock = asyncio.Lock() if self._engine.dialect.name == "sqlite" else nullcontext()
+        self._thread_engine = _build_thread_engine(url) if self._engine.dialect.name == "sqlite" else None
 
     @property
     def dialect(self) -> str:
@@ -165,14 +165,14 @@ class Database:
         return self._engine.dialect.name
 
     @asynccontextmanager
-    async def reading(self) -> AsyncGenerator[AsyncSession]:
+    async def read_session(self) -> AsyncGenerator[AsyncSession]:
         """What only reads: on SQLite in one transaction; on PostgreSQL each statement by itself."""
-        with translated(self.failed):
-            async with AsyncSession(self._without_begin, expire_on_commit=False) as session:
+        with translate_errors(self.on_error):
+            async with AsyncSession(self._autocommit_engine, expire_on_commit=False) as session:
                 yield session
 
     @asynccontextmanager
-    async def writing(self, *, durable: bool = False, single: bool = False) -> AsyncGenerator[AsyncSession]:
+    async def write_session(self, *, durable: bool = False, single: bool = False) -> AsyncGenerator[AsyncSession]:
         """A transaction: all of it, or nothing where an exception leaves it.
 
         ``durable``: it is on the disk when this returns, whatever happens to the machine. Otherwise SQLite may lose the last
@@ -180,10 +180,10 @@ class Database:
         ``single``: it is one statement, which is whole by itself; on PostgreSQL that takes one round trip instead of three, and a second one raises.
         """
         options = {"footpath_write": True, "footpath_durable": durable, "footpath_single": single}
-        with translated(self.failed):
+        with translate_errors(self.on_error):
             async with (
-                self._turn,
-                AsyncSession(self._without_begin if single else self._engine, expire_on_commit=False) as session,
+                self._write_lock,
+                AsyncSession(self._autocommit_engine if single else self._engine, expire_on_commit=False) as session,
             ):
                 await session.connection(execution_options=options)
                 yield session
@@ -191,11 +191,11 @@ class Database:
 
     async def read(self, work: Callable[[Session], T]) -> T:
         """What ``work`` gives, in a transaction that only reads, as :meth:`write` does it."""
-        if (engine := self._in_thread) is None:
-            async with self.reading() as session:
+        if (engine := self._thread_engine) is None:
+            async with self.read_session() as session:
                 return await session.run_sync(work)
-        with translated(self.failed):
-            return await shielded(asyncio.to_thread(_done, engine, work, {}))
+        with translate_errors(self.on_error):
+            return await run_to_completion(asyncio.to_thread(_run_in_session, engine, work, {}))
 
     async def write(self, work: Callable[[Session], T], *, durable: bool = False, single: bool = False) -> T:
         """What ``work`` gives, in a transaction as :meth:`writing` begins it.
@@ -203,22 +203,22 @@ class Database:
         On SQLite all of it is one visit to a thread. Otherwise each statement is several, and after each it waits until a busy loop
         comes to it, with everybody who writes behind it. ``work`` neither waits for anything nor touches what others have.
         """
-        if (engine := self._in_thread) is None:
-            async with self.writing(durable=durable, single=single) as session:
+        if (engine := self._thread_engine) is None:
+            async with self.write_session(durable=durable, single=single) as session:
                 return await session.run_sync(work)
         options = {"footpath_write": True, "footpath_durable": durable}
-        with translated(self.failed):
-            async with self._turn:
-                return await shielded(asyncio.to_thread(_done, engine, work, options))
+        with translate_errors(self.on_error):
+            async with self._write_lock:
+                return await run_to_completion(asyncio.to_thread(_run_in_session, engine, work, options))
 
     async def close(self) -> None:
         """Close all connections; idempotent."""
         await self._engine.dispose()
-        if self._in_thread is not None:
-            await asyncio.to_thread(self._in_thread.dispose)
+        if self._thread_engine is not None:
+            await asyncio.to_thread(self._thread_engine.dispose)
 
 
-def _done(engine: Engine, work: Callable[[Session], T], options: dict[str, Any]) -> T:
+def _run_in_session(engine: Engine, work: Callable[[Session], T], options: dict[str, Any]) -> T:
     with Session(engine, expire_on_commit=False) as session:
         session.connection(execution_options=options)
         result = work(session)
@@ -226,17 +226,17 @@ def _done(engine: Engine, work: Callable[[Session], T], options: dict[str, Any])
         return result
 
 
-def _sqlite_engine(url: str) -> Engine:
+def _build_thread_engine(url: str) -> Engine:
     """For work that is done in a thread; its connections go from one thread to another, and are in one at a time."""
     engine = create_engine(
         make_url(url).set(drivername="sqlite"), hide_parameters=True, connect_args={"check_same_thread": False}
     )
-    event.listen(engine, "connect", _prepare)
-    event.listen(engine, "begin", _begin)
+    event.listen(engine, "connect", _prepare_connection)
+    event.listen(engine, "begin", _begin_transaction)
     return engine
 
 
-def engine_for(url: str, *, pooled: bool) -> AsyncEngine:
+def build_engine(url: str, *, pooled: bool) -> AsyncEngine:
     """An engine that has opened nothing yet. Raises ``UsageError`` for a URL that names no database of ours."""
     try:
         parsed = make_url(url)
@@ -245,18 +245,20 @@ def engine_for(url: str, *, pooled: bool) -> AsyncEngine:
     given: dict[str, Any] = {} if pooled else {"poolclass": NullPool}
     if parsed.drivername == "sqlite+aiosqlite" and parsed.database not in (None, "", ":memory:"):
         engine = create_async_engine(parsed, hide_parameters=True, **given)
-        event.listen(engine.sync_engine, "connect", _prepare)
-        event.listen(engine.sync_engine, "begin", _begin)
+        event.listen(engine.sync_engine, "connect", _prepare_connection)
+        event.listen(engine.sync_engine, "begin", _begin_transaction)
         return engine
     if parsed.drivername == "postgresql+asyncpg":
-        parsed = _asyncpg_url(parsed)
+        parsed = _build_asyncpg_url(parsed)
         if pooled:
             given = {
-                "pool_size": _KEPT_CONNECTIONS,
-                "max_overflow": CONNECTIONS - _KEPT_CONNECTIONS,
+                "pool_size": _POOL_SIZE,
+                "max_overflow": MAX_CONNECTIONS - _POOL_SIZE,
                 "pool_use_lifo": True,  # those that were used last have the statements ready
             }
-            parsed = parsed.update_query_dict({"prepared_statement_cache_size": str(_PREPARED)} | dict(parsed.query))
+            parsed = parsed.update_query_dict(
+                {"prepared_statement_cache_size": str(_STATEMENT_CACHE_SIZE)} | dict(parsed.query)
+            )
         # Times are told apart by their zone; JSON travels as text, and nothing else is cast.
         engine = create_async_engine(
             parsed, hide_parameters=True, connect_args={"server_settings": {"timezone": "UTC"}}, **given
@@ -272,7 +274,7 @@ def engine_for(url: str, *, pooled: bool) -> AsyncEngine:
 
 
 def _note_use(_connection: Any, record: ConnectionPoolEntry) -> None:
-    record.info[_USED] = monotonic()
+    record.info[_LAST_USED] = monotonic()
     record.info.pop(_SINGLE, None)
 
 
@@ -285,7 +287,7 @@ def _check_connection(connection: Any, record: ConnectionPoolEntry, _proxy: obje
     try:
         if connection.driver_connection.is_closed():
             raise DisconnectionError
-        if monotonic() - record.info.get(_USED, monotonic()) > _RESTED_SECONDS:
+        if monotonic() - record.info.get(_LAST_USED, monotonic()) > _PING_AFTER_SECONDS:
             connection.ping()
     except (AsyncAdapt_asyncpg_dbapi.Error, OSError) as error:
         raise DisconnectionError from error
@@ -298,7 +300,7 @@ def _check_single(connection: Connection, *_: object) -> None:
     connection.info[_SINGLE] = True
 
 
-def _asyncpg_url(url: URL) -> URL:
+def _build_asyncpg_url(url: URL) -> URL:
     """The URL with PostgreSQL's ``sslmode`` under the driver's name for it. ``UsageError`` for what the driver does not take."""
     given = dict(url.query)
     mode = given.pop("sslmode", given.get("ssl"))
@@ -314,7 +316,7 @@ def build_sqlite_url(path: Path) -> str:
     return f"sqlite+aiosqlite:///{path.absolute()}"
 
 
-def file_of(url: str) -> Path | None:
+def find_sqlite_file(url: str) -> Path | None:
     """The SQLite file of a URL; None where it names none."""
     try:
         parsed = make_url(url)
@@ -324,7 +326,7 @@ def file_of(url: str) -> Path | None:
     return Path(named) if named and named != ":memory:" else None
 
 
-def _prepare(connection: Any, _record: object) -> None:
+def _prepare_connection(connection: Any, _record: object) -> None:
     # The driver's own idea of transactions leaves out reads and DDL; they are begun by hand below.
     connection.isolation_level = None
     try:
@@ -337,7 +339,7 @@ def _prepare(connection: Any, _record: object) -> None:
         raise
 
 
-def _begin(connection: Connection) -> None:
+def _begin_transaction(connection: Connection) -> None:
     options = connection.get_execution_options()
     if not options.get("footpath_write"):
         connection.exec_driver_sql("BEGIN")

@@ -14,11 +14,11 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from domain.errors import SecretError, UnavailableError, UsageError
 
-_NONCE = 12
-_FORM = "each key is VERSION:BASE64, a number and 32 bytes (1:$(openssl rand -base64 32))"
+_NONCE_BYTES = 12
+_KEY_FORMAT = "each key is VERSION:BASE64, a number and 32 bytes (1:$(openssl rand -base64 32))"
 
 
-class Keys:
+class Keyring:
     """Keys by version; the highest seals, all open. ``read`` is asked again for a version that another process has added since."""
 
     def __init__(self, read: Callable[[], Mapping[int, bytes]]) -> None:
@@ -33,13 +33,13 @@ class Keys:
         """The version that seals."""
         return max(self._keys)
 
-    def all(self) -> dict[int, bytes]:
+    def to_dict(self) -> dict[int, bytes]:
         """Every key by its version, for a file of keys."""
         return dict(self._keys)
 
     def fingerprints(self) -> dict[int, str]:
         """By version: what a key is known by. It says nothing of the key."""
-        return {version: fingerprint(key) for version, key in self._keys.items()}
+        return {version: compute_fingerprint(key) for version, key in self._keys.items()}
 
     def sign(self, text: bytes) -> tuple[int, str]:
         """Return the version of the newest key, and by what a text is known to come from whoever has it."""
@@ -58,7 +58,7 @@ class Keys:
 
     def seal(self, value: str, place: str) -> tuple[int, bytes]:
         """The version and the sealed bytes. ``place``: what names the row; it must be the same to open it."""
-        version, nonce = self.newest, secrets.token_bytes(_NONCE)
+        version, nonce = self.newest, secrets.token_bytes(_NONCE_BYTES)
         box = AESGCM(self._keys[version])
         return version, nonce + box.encrypt(nonce, value.encode("utf-8", "surrogatepass"), place.encode())
 
@@ -70,13 +70,13 @@ class Keys:
         if key is None:
             raise SecretError(f"a stored key was sealed with version {version}, which is not among the vault's keys")
         try:
-            opened = AESGCM(key).decrypt(sealed[:_NONCE], sealed[_NONCE:], place.encode())
+            opened = AESGCM(key).decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], place.encode())
         except (InvalidTag, ValueError) as error:  # ValueError: too short to be anything that was sealed
             raise SecretError("a stored key cannot be opened; it was changed, or the vault's keys were") from error
         return opened.decode("utf-8", "surrogatepass")
 
 
-def fingerprint(key: bytes) -> str:
+def compute_fingerprint(key: bytes) -> str:
     """What a key is known by. Keys are 32 bytes by chance, so nobody finds one by trying."""
     return blake2b(key, digest_size=16, person=b"footpath vault").hexdigest()
 
@@ -93,14 +93,14 @@ def parse_keys(text: str) -> dict[int, bytes]:
         except ValueError:
             key = b""
         if not version.isdecimal() or len(key) != 32 or int(version) in found:
-            raise UsageError(f"the vault's keys cannot be read: {_FORM}, no version twice")
+            raise UsageError(f"the vault's keys cannot be read: {_KEY_FORMAT}, no version twice")
         found[int(version)] = key
     if not found:
-        raise UsageError(f"the vault has no keys: {_FORM}")
+        raise UsageError(f"the vault has no keys: {_KEY_FORMAT}")
     return found
 
 
-def keys_of_file(path: Path) -> Keys:
+def open_key_file(path: Path) -> Keyring:
     """The keys of a file, which is made with a fresh one, for its owner only, where there is none.
 
     Raises ``UnavailableError`` where others may read it, or it cannot be read or made; ``UsageError`` for what is no key.
@@ -109,20 +109,20 @@ def keys_of_file(path: Path) -> Keys:
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
             _write(path, {1: secrets.token_bytes(32)}, replace=False)
-    return Keys(lambda: _read_file(path))
+    return Keyring(lambda: _read_file(path))
 
 
-def keys_of_text(given: Path | str) -> Keys:
+def load_keyring(given: Path | str) -> Keyring:
     """Keys as they stand in a file or a setting; nothing is made."""
     found = _read_file(given) if isinstance(given, Path) else parse_keys(given)
-    return Keys(lambda: found)
+    return Keyring(lambda: found)
 
 
-def write_keys(path: Path, keys: Keys) -> None:
+def write_keys(path: Path, keys: Keyring) -> None:
     """Put keys into a new file, for its owner only. ``UnavailableError`` where it cannot be written."""
     with _said(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write(path, keys.all(), replace=False)
+        _write(path, keys.to_dict(), replace=False)
 
 
 def add_key(path: Path) -> int:

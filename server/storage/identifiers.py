@@ -11,7 +11,7 @@ _lock = threading.Lock()
 _last = 0
 
 
-def new_id() -> str:
+def generate_id() -> str:
     """A new id. Within a process each is greater than the one before, even in the same millisecond; 62 bits are random."""
     global _last  # the one thing that makes them rise
     with _lock:
@@ -24,7 +24,7 @@ def new_id() -> str:
     return str(UUID(int=number))
 
 
-def new_secret(prefix: str) -> str:
+def generate_secret(prefix: str) -> str:
     """256 random bits behind a prefix that says what it is, for whoever finds it lying about."""
     return f"{prefix}_{secrets.token_urlsafe(32)}"
 
@@ -34,6 +34,6 @@ def hash_secret(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 
-def name_key(name: str) -> str:
+def normalize_name(name: str) -> str:
     """What names are compared by."""
     return unicodedata.normalize("NFKC", name).strip().casefold()

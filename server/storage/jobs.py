@@ -11,13 +11,13 @@ from sqlalchemy.orm import Session
 from domain.errors import ConflictError, NotFoundError
 from domain.model import JsonObject, Model
 from server.storage.accounts import User
-from server.storage.identifiers import new_id
+from server.storage.identifiers import generate_id
 from server.storage.repository import Repository, to_model
 from server.storage.rows.administration import JobRow
 
 JobState = Literal["queued", "running", "done", "failed", "cancelled"]
 OPEN_STATES = ("queued", "running")
-_TAKEN = "another job works on the same just now: wait until it has ended, or cancel it"
+_SLOT_TAKEN = "another job works on the same just now: wait until it has ended, or cancel it"
 _NOT_STARTED = "it was cancelled before it began"
 
 
@@ -59,21 +59,21 @@ class Jobs(Repository):
 
     async def add(self, job: NewJob, by: User) -> Job:
         """Queue it. Raises ``ConflictError`` where another has its slot and has not ended."""
-        first: JsonObject = {"id": new_id(), "state": "queued", "what": "", "done": 0, "total": None, "lines": []}
+        first: JsonObject = {"id": generate_id(), "state": "queued", "what": "", "done": 0, "total": None, "lines": []}
         values = first | {"trouble": "", "tries": 0, "by_id": by.id, "by": by.name} | job.model_dump()
         row = JobRow(**values, created_at=self._clock())
         try:
-            async with self._database.writing() as session:
+            async with self._database.write_session() as session:
                 session.add(row)
         except ConflictError as error:
-            raise ConflictError(_TAKEN) from error
+            raise ConflictError(_SLOT_TAKEN) from error
         return to_model(Job, row)
 
     async def check_free(self, slot: str) -> None:
         """Raises ``ConflictError`` where an open job has it."""
         taken = select(JobRow.id).where(JobRow.slot == slot)
         if await self._database.read(lambda session: session.scalar(taken)) is not None:
-            raise ConflictError(_TAKEN)
+            raise ConflictError(_SLOT_TAKEN)
 
     async def get(self, job_id: str) -> Job:
         """Raises ``NotFoundError``."""
@@ -82,7 +82,7 @@ class Jobs(Repository):
             raise NotFoundError("there is no such job: it is unknown, or so old that it was removed")
         return to_model(Job, found)
 
-    async def page(self, kinds: tuple[str, ...] = (), before: str = "", limit: int = 50) -> list[Job]:
+    async def list_page(self, kinds: tuple[str, ...] = (), before: str = "", limit: int = 50) -> list[Job]:
         """The newest first, those before an id; ``kinds``: none for all."""
         chosen = select(JobRow).order_by(JobRow.id.desc()).limit(limit)
         if kinds:
@@ -106,7 +106,7 @@ class Jobs(Repository):
         await self._database.write(cancelled)
         return await self.get(job_id)
 
-    async def forget(self, before: timedelta, keep: int = 1000) -> int:
+    async def delete_old(self, before: timedelta, keep: int = 1000) -> int:
         """Remove those that ended so long ago, and what is more than ``keep``; how many."""
         over = JobRow.state.not_in(OPEN_STATES)
         newest = select(JobRow.id).where(over).order_by(JobRow.id.desc()).limit(keep)
@@ -115,10 +115,10 @@ class Jobs(Repository):
         return len(await self._database.write(lambda session: session.scalars(gone).all()))
 
 
-Ended = Literal["done", "failed", "cancelled"]
+JobEndState = Literal["done", "failed", "cancelled"]
 
 
-class HeldJobs(Repository):
+class JobLeases(Repository):
     """Those of a database. Who lost a job meanwhile is told by False."""
 
     async def claim(self, worker: str, home: str, kinds: Sequence[str], lease: timedelta) -> list[Job]:
@@ -151,32 +151,34 @@ class HeldJobs(Repository):
 
         return await self._database.write(kept)
 
-    async def tell(self, job_id: str, worker: str, what: str, done: int, total: int | None, lines: list[str]) -> bool:
+    async def update_progress(
+        self, job_id: str, worker: str, what: str, done: int, total: int | None, lines: list[str]
+    ) -> bool:
         """How far it is. False: it was not this worker's."""
-        return await self._change(job_id, worker, {"what": what, "done": done, "total": total, "lines": lines})
+        return await self._update_held(job_id, worker, {"what": what, "done": done, "total": total, "lines": lines})
 
     async def finish(
-        self, job_id: str, worker: str, state: Ended, *, result: JsonObject | None = None, trouble: str = ""
+        self, job_id: str, worker: str, state: JobEndState, *, result: JsonObject | None = None, trouble: str = ""
     ) -> bool:
         """It has ended. False: it was not this worker's."""
         ended: dict[str, Any] = {"state": state, "finished_at": self._clock(), "result": result, "trouble": trouble}
-        return await self._change(job_id, worker, ended | {"slot": None, "worker": None, "lease_until": None})
+        return await self._update_held(job_id, worker, ended | {"slot": None, "worker": None, "lease_until": None})
 
-    async def put_down(self, job_id: str, worker: str) -> bool:
+    async def release(self, job_id: str, worker: str) -> bool:
         """Let go of it, to be begun again by any that may. The try does not count. False: it was not this worker's."""
         let_go: dict[str, Any] = {"state": "queued", "worker": None, "lease_until": None, "tries": JobRow.tries - 1}
-        return await self._change(job_id, worker, let_go)
+        return await self._update_held(job_id, worker, let_go)
 
-    async def release(self, workers: Sequence[str]) -> int:
+    async def release_workers(self, workers: Sequence[str]) -> int:
         """Queue the jobs of workers that are no more; how many."""
         theirs = JobRow.worker.in_(workers) & (JobRow.state == "running")
         queued = update(JobRow).where(theirs).values(state="queued", worker=None, lease_until=None)
         return len(await self._database.write(lambda s: s.scalars(queued.returning(JobRow.id)).all()))
 
-    async def _change(self, job_id: str, worker: str, values: dict[str, Any]) -> bool:
-        changed = update(JobRow).where(_held(job_id, worker)).values(values).returning(JobRow.id)
+    async def _update_held(self, job_id: str, worker: str, values: dict[str, Any]) -> bool:
+        changed = update(JobRow).where(_is_held(job_id, worker)).values(values).returning(JobRow.id)
         return await self._database.write(lambda session: session.scalar(changed)) is not None
 
 
-def _held(job_id: str, worker: str) -> ColumnElement[bool]:
+def _is_held(job_id: str, worker: str) -> ColumnElement[bool]:
     return (JobRow.id == job_id) & (JobRow.worker == worker) & (JobRow.state == "running")

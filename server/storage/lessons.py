@@ -49,14 +49,15 @@ class WaitingLessons(Repository):
 
         return await self._database.write(claimed)
 
-    async def put_back(self, run_id: str, worker: str, *, last: bool = False) -> None:
+    async def release(self, run_id: str, worker: str, *, to_end: bool = False) -> None:
         """Let go of it, to be taken again by any. ``last``: after all others that wait, which it has held up."""
-        values = {"worker": None, "lease_until": None} | ({"turn_at": self._clock()} if last else {})
+        values = {"worker": None, "lease_until": None} | ({"turn_at": self._clock()} if to_end else {})
         await self._database.write(
-            lambda session: session.execute(update(LessonRow).where(_held(run_id, worker)).values(values)), single=True
+            lambda session: session.execute(update(LessonRow).where(_is_held(run_id, worker)).values(values)),
+            single=True,
         )
 
-    async def release(self, workers: Sequence[str]) -> None:
+    async def release_workers(self, workers: Sequence[str]) -> None:
         """Put back what workers that are no more had in hand."""
         free = update(LessonRow).where(LessonRow.worker.in_(workers)).values(worker=None, lease_until=None)
         await self._database.write(lambda session: session.execute(free), single=True)
@@ -64,7 +65,7 @@ class WaitingLessons(Repository):
     async def finish(self, run_id: str, worker: str, event: StoredEvent | None, verdict_changes: int) -> LessonEnd:
         """Let it wait no more. ``event``: takes the place of the one that said it waits; ``verdict_changes``: those that were reckoned with."""
         run = select(RunRow.verdict_changes).where(RunRow.id == run_id).with_for_update()
-        ended = delete(LessonRow).where(_held(run_id, worker)).returning(LessonRow.run_id)
+        ended = delete(LessonRow).where(_is_held(run_id, worker)).returning(LessonRow.run_id)
 
         def finished(session: Session) -> LessonEnd:
             found = session.scalar(run)
@@ -82,5 +83,5 @@ class WaitingLessons(Repository):
         return await self._database.write(finished)
 
 
-def _held(run_id: str, worker: str) -> ColumnElement[bool]:
+def _is_held(run_id: str, worker: str) -> ColumnElement[bool]:
     return (LessonRow.run_id == run_id) & (LessonRow.worker == worker)

@@ -11,9 +11,9 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.dml import ReturningInsert
 
-from server.storage.identifiers import name_key
+from server.storage.identifiers import normalize_name
 from server.storage.repository import Repository
-from server.storage.rows.accounts import AttemptRow, LoginPlaceRow, UserRow
+from server.storage.rows.accounts import LoginAttemptRow, LoginPlaceRow, UserRow
 from server.storage.statement_chain import StatementChain
 
 
@@ -29,21 +29,21 @@ class AttemptLimits:
     longest: timedelta = timedelta(minutes=15)
     forgotten: timedelta = timedelta(hours=24)
 
-    def wait(self, failures: int) -> timedelta:
+    def wait_after(self, failures: int) -> timedelta:
         """How long to wait after that many failures."""
         if failures < self.free:
             return timedelta()
         return min(self.first * 2 ** min(failures - self.free, 20), self.longest)
 
-    def growing_waits(self) -> Iterator[tuple[int, timedelta]]:
+    def iterate_growing_waits(self) -> Iterator[tuple[int, timedelta]]:
         """Yield the numbers of failures that bring a wait shorter than the longest, with it."""
         for failures in range(self.free, self.free + 20):
-            if (wait := self.wait(failures)) >= self.longest:
+            if (wait := self.wait_after(failures)) >= self.longest:
                 return
             yield failures, wait
 
 
-class Attempts(Repository):
+class LoginAttempts(Repository):
     """The counts of a database. A key says whose: ``account:name`` or ``address:…``."""
 
     async def begin(self, *keys: tuple[str, AttemptLimits]) -> float:
@@ -56,29 +56,31 @@ class Attempts(Repository):
         def count(session: Session) -> list[int]:
             chain, counted = StatementChain(session), list[FromClause]()
             for key, limits in rest:
-                counted.append(chain.add(self._count(key, limits, at, counted[-1] if counted else None)))
+                counted.append(chain.add(self._build_count(key, limits, at, counted[-1] if counted else None)))
             numbers = [select(func.count()).select_from(one).scalar_subquery() for one in counted]
             return list(chain.fetch(select(*numbers)).one())
 
         while 0 in (counted := await self._database.write(count, single=True)):
             rest = rest[counted.index(0) :]
-            locked = AttemptRow.locked_until
-            waits = select(locked).where(AttemptRow.key == _hash_key(rest[0][0]), locked > at)
+            locked = LoginAttemptRow.locked_until
+            waits = select(locked).where(LoginAttemptRow.key == _hash_key(rest[0][0]), locked > at)
             if until := await self._database.read(lambda session, waits=waits: session.scalar(waits)):
                 return (until - at).total_seconds()
         return 0.0
 
-    def _count(self, key: str, limits: AttemptLimits, at: datetime, after: FromClause | None) -> ReturningInsert[str]:
+    def _build_count(
+        self, key: str, limits: AttemptLimits, at: datetime, after: FromClause | None
+    ) -> ReturningInsert[str]:
         """Count an attempt; no row is returned where one has to wait. One statement decides, so that of many at once none passes after the one
         that brings a wait. ``after``: only where there is a row in this.
         """
-        row = AttemptRow
+        row = LoginAttemptRow
         insert = postgresql.insert if self._database.dialect == "postgresql" else sqlite.insert
         failures = case((row.last_at < at - limits.forgotten, 1), else_=row.failures + 1)
         until = row.locked_until.type
-        growing = [(failures == n, literal(at + wait, until)) for n, wait in limits.growing_waits()]
+        growing = [(failures == n, literal(at + wait, until)) for n, wait in limits.iterate_growing_waits()]
         longest = (failures >= limits.free, literal(at + limits.longest, until))
-        first = at + limits.wait(1) if limits.wait(1) else None
+        first = at + limits.wait_after(1) if limits.wait_after(1) else None
         values = {
             row.key: literal(_hash_key(key), row.key.type),
             row.failures: literal(1),
@@ -100,13 +102,13 @@ class Attempts(Repository):
 
     async def clear(self, key: str) -> None:
         """Forget all failures: the right password came."""
-        async with self._database.writing(single=True) as session:
-            await session.execute(delete(AttemptRow).where(AttemptRow.key == _hash_key(key)))
+        async with self._database.write_session(single=True) as session:
+            await session.execute(delete(LoginAttemptRow).where(LoginAttemptRow.key == _hash_key(key)))
 
     async def forgive(self, key: str) -> None:
         """Take one failure back, with the wait that it brought; those before stay."""
-        row = AttemptRow
-        async with self._database.writing(single=True) as session:
+        row = LoginAttemptRow
+        async with self._database.write_session(single=True) as session:
             changed = update(row).where(row.key == _hash_key(key), row.failures > 0)
             await session.execute(changed.values(failures=row.failures - 1, locked_until=None))
 
@@ -122,12 +124,12 @@ _PLACE_LIFETIME = timedelta(days=90)
 class LoginPlaces(Repository):
     """Those of a database. A place is what attempts are counted by; rows hold a hash of it, another for each user."""
 
-    async def known(self, name: str, place: str) -> bool:
+    async def is_known(self, name: str, place: str) -> bool:
         """Whether somebody of this name has logged in there in the last 90 days."""
         row = LoginPlaceRow
         joined = select(row.user_id, row.place).join(UserRow, UserRow.id == row.user_id)
-        latest = joined.where(UserRow.name_key == name_key(name), row.last_at > self._clock() - _PLACE_LIFETIME)
-        async with self._database.reading() as session:
+        latest = joined.where(UserRow.name_key == normalize_name(name), row.last_at > self._clock() - _PLACE_LIFETIME)
+        async with self._database.read_session() as session:
             return any(one == _hash_place(user_id, place) for user_id, one in await session.execute(latest))
 
     async def remember(self, user_id: str, place: str) -> None:

@@ -14,10 +14,10 @@ from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from domain.errors import StoreBusyError, StoreVersionError
-from server.storage.database import BUSY_SECONDS, engine_for, translated
-from server.storage.rows import Row
+from server.storage.database import BUSY_SECONDS, build_engine, translate_errors
+from server.storage.rows import TableRow
 
-_STEPS = Path(__file__).parent / "migrations"
+_MIGRATIONS = Path(__file__).parent / "migrations"
 _LOCK = 0x466F6F74706174  # "Footpat" in ASCII: our lock among others of the same PostgreSQL database
 
 
@@ -34,21 +34,21 @@ async def migrate(url: str) -> tuple[str | None, str]:
 
 
 @cache
-def newest() -> str:
+def get_newest_version() -> str:
     """The version that this program's tables have; reads files the first time."""
-    return _newest(_script())
+    return _find_head(_load_scripts())
 
 
 def _migrate(url: str) -> tuple[str | None, str]:
-    script = _script()
+    script = _load_scripts()
     for _ in script.walk_revisions():
         pass  # reads the files now, outside the event loop
-    engine = engine_for(url, pooled=False)
+    engine = build_engine(url, pooled=False)
     # SQLite waits for every lock but that of a new file's change to WAL. What was begun until then is undone.
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
         try:
-            with translated():
+            with translate_errors():
                 return asyncio.run(_upgrade(engine, script))
         except StoreBusyError:
             if time.monotonic() > deadline:
@@ -71,7 +71,7 @@ async def _upgrade(engine: AsyncEngine, script: ScriptDirectory) -> tuple[str | 
 
 def _apply(connection: Connection, script: ScriptDirectory) -> tuple[str | None, str]:
     found = MigrationContext.configure(connection).get_current_revision()
-    goal = _newest(script)
+    goal = _find_head(script)
     if found == goal:
         return found, goal
     if found is not None and found not in {one.revision for one in script.walk_revisions()}:
@@ -84,15 +84,15 @@ def _apply(connection: Connection, script: ScriptDirectory) -> tuple[str | None,
         return script._upgrade_revs(goal, revision)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 
     with EnvironmentContext(Config(), script, fn=steps_to_goal, destination_rev=goal) as steps:
-        steps.configure(connection=connection, target_metadata=Row.metadata)
+        steps.configure(connection=connection, target_metadata=TableRow.metadata)
         steps.run_migrations()
     return found, goal
 
 
-def _script() -> ScriptDirectory:
-    return ScriptDirectory(_STEPS)
+def _load_scripts() -> ScriptDirectory:
+    return ScriptDirectory(_MIGRATIONS)
 
 
-def _newest(script: ScriptDirectory) -> str:
+def _find_head(script: ScriptDirectory) -> str:
     (head,) = script.get_heads()
     return head

@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from domain.errors import ConflictError, NotFoundError, SecretError
 from domain.model_service import ModelService, NewModelService, Purpose, ServiceTest
 from server.storage.database import Database
-from server.storage.identifiers import name_key, new_id
+from server.storage.identifiers import generate_id, normalize_name
 from server.storage.repository import Clock, Repository, to_model
 from server.storage.rows.administration import ModelPurposeRow, ModelServiceRow
 from server.storage.rows.keys import ModelKeyRow
@@ -18,7 +18,7 @@ from server.storage.vault import ToolKeys
 
 _KEY = "key"
 _GONE = "there is no such model service"
-_Chosen = tuple[ModelServiceRow, bool, str | None]
+_ServiceWithPurpose = tuple[ModelServiceRow, bool, str | None]
 _HAS_KEY = select(ModelKeyRow.service_id).where(ModelKeyRow.service_id == ModelServiceRow.id).exists()
 
 
@@ -29,154 +29,160 @@ class ModelServices(Repository):
         super().__init__(database, clock)
         self._keys = keys
 
-    async def all(self) -> list[ModelService]:
+    async def list_all(self) -> list[ModelService]:
         """In the order in which they came."""
         chosen = select(ModelServiceRow, _HAS_KEY).order_by(ModelServiceRow.id)
-        async with self._database.reading() as session:
-            return [_service(row, has_key=keyed) for row, keyed in await session.execute(chosen)]
+        async with self._database.read_session() as session:
+            return [_to_service(row, has_key=keyed) for row, keyed in await session.execute(chosen)]
 
-    async def all_and_chosen(self) -> tuple[list[ModelService], dict[Purpose, str]]:
+    async def list_with_purposes(self) -> tuple[list[ModelService], dict[Purpose, str]]:
         """Return what :meth:`all` and :meth:`purposes` do, as of one moment."""
         joined = select(ModelServiceRow, _HAS_KEY, ModelPurposeRow.purpose).outerjoin(
             ModelPurposeRow, ModelPurposeRow.service_id == ModelServiceRow.id
         )
         services, chosen = dict[str, ModelService](), dict[Purpose, str]()
-        async with self._database.reading() as session:
-            found = cast("Iterable[_Chosen]", await session.execute(joined.order_by(ModelServiceRow.id)))
+        async with self._database.read_session() as session:
+            found = cast("Iterable[_ServiceWithPurpose]", await session.execute(joined.order_by(ModelServiceRow.id)))
             for row, has_key, purpose in found:
-                services[row.id] = _service(row, has_key=has_key)
+                services[row.id] = _to_service(row, has_key=has_key)
                 if purpose is not None:  # the outer join finds a service that is chosen for nothing
                     chosen[cast("Purpose", purpose)] = row.id
         return list(services.values()), chosen
 
     async def get(self, service_id: str) -> ModelService:
         """``NotFoundError``: there is none."""
-        async with self._database.reading() as session:
-            return await _read(session, service_id)
+        async with self._database.read_session() as session:
+            return await _read_service(session, service_id)
 
-    async def key(self, service_id: str) -> str:
+    async def get_key(self, service_id: str) -> str:
         """Its key; empty where none is kept. ``SecretError`` where it cannot be opened, or was given for another host than the service's."""
-        async with self._database.reading() as session:
+        async with self._database.read_session() as session:
             row = await session.get(ModelServiceRow, service_id)
-        kept = (await self._keys.names(service_id)).get(_KEY)
+        kept = (await self._keys.list_hosts(service_id)).get(_KEY)
         if row is None or kept is None:
             return ""
-        if host_of(row.address) not in kept:
+        if extract_origin(row.address) not in kept:
             raise SecretError(
-                f"the key of {row.name} was given for {', '.join(kept)}, and the service is at {host_of(row.address)}: give it anew"
+                f"the key of {row.name} was given for {', '.join(kept)}, and the service is at {extract_origin(row.address)}: give it anew"
             )
-        return await self._keys.value(service_id, _KEY) or ""
+        return await self._keys.get_value(service_id, _KEY) or ""
 
     async def add(self, new: NewModelService, key: str, test: ServiceTest, by: str) -> ModelService:
         """``ConflictError``: the name is taken. ``key`` empty: it needs none."""
         at = self._clock()
         row = ModelServiceRow(
-            id=new_id(), version=1, created_at=at, created_by=by, changed_at=at, changed_by=by, **_columns(new)
+            id=generate_id(),
+            version=1,
+            created_at=at,
+            created_by=by,
+            changed_at=at,
+            changed_by=by,
+            **_build_columns(new),
         )
         row.tested, row.tested_at = test.model_dump(mode="json"), at
-        async with self._database.writing() as session:
+        async with self._database.write_session() as session:
             await _check_name(session, new.name, "")
             session.add(row)
             await session.flush()
             if key:
-                session.add(self._keys.sealed(row.id, _KEY, key, [host_of(new.address)]))
-        return _service(row, has_key=bool(key))
+                session.add(self._keys.build_sealed_row(row.id, _KEY, key, [extract_origin(new.address)]))
+        return _to_service(row, has_key=bool(key))
 
     async def change(
         self, service_id: str, version: int, new: NewModelService, key: str | None, test: ServiceTest, by: str
     ) -> ModelService:
         """``key`` None: the kept one stays; empty: it is removed. ``ConflictError``: the name is taken, or somebody has changed it since ``version``."""
-        async with self._database.writing() as session:
-            row = await _row(session, service_id)
+        async with self._database.write_session() as session:
+            row = await _find_row(session, service_id)
             if row.version != version:
                 raise ConflictError(f"somebody has changed {row.name} meanwhile: look at it again, then change it")
             await _check_name(session, new.name, service_id)
-            for name, value in _columns(new).items():
+            for name, value in _build_columns(new).items():
                 setattr(row, name, value)
             row.tested, row.tested_at = test.model_dump(mode="json"), self._clock()
-            self._changed(row, by)
+            self._record_change(row, by)
             if key:
-                await session.merge(self._keys.sealed(service_id, _KEY, key, [host_of(new.address)]))
+                await session.merge(self._keys.build_sealed_row(service_id, _KEY, key, [extract_origin(new.address)]))
             elif key == "":
                 await session.execute(delete(ModelKeyRow).where(ModelKeyRow.service_id == service_id))
             await session.flush()
-            return await _read(session, service_id)
+            return await _read_service(session, service_id)
 
-    async def keep_test(self, service_id: str, version: int, test: ServiceTest) -> ModelService:
+    async def store_test(self, service_id: str, version: int, test: ServiceTest) -> ModelService:
         """What a test found of the service as it was at ``version``; where it was changed meanwhile, nothing is kept."""
-        async with self._database.writing() as session:
-            row = await _row(session, service_id)
+        async with self._database.write_session() as session:
+            row = await _find_row(session, service_id)
             if row.version == version:
                 row.tested, row.tested_at = test.model_dump(mode="json"), self._clock()
             await session.flush()
-            return await _read(session, service_id)
+            return await _read_service(session, service_id)
 
-    async def put_on_line(self, service_id: str, by: str, *, online: bool) -> ModelService:
+    async def set_online(self, service_id: str, by: str, *, online: bool) -> ModelService:
         """From the next run on it may be asked, or not."""
-        async with self._database.writing() as session:
-            row = await _row(session, service_id)
+        async with self._database.write_session() as session:
+            row = await _find_row(session, service_id)
             if row.online != online:
                 row.online = online
-                self._changed(row, by)
+                self._record_change(row, by)
             await session.flush()
-            return await _read(session, service_id)
+            return await _read_service(session, service_id)
 
     async def remove(self, service_id: str) -> None:
         """With its key; what it was chosen for falls to the default."""
-        async with self._database.writing() as session:
-            await session.delete(await _row(session, service_id))
+        async with self._database.write_session() as session:
+            await session.delete(await _find_row(session, service_id))
 
-    async def purposes(self) -> dict[Purpose, str]:
+    async def list_purposes(self) -> dict[Purpose, str]:
         """The services that are chosen, by what for."""
-        async with self._database.reading() as session:
+        async with self._database.read_session() as session:
             return {row.purpose: row.service_id for row in await session.scalars(select(ModelPurposeRow))}  # pyright: ignore[reportReturnType]  # written by choose alone
 
     async def choose(self, purpose: Purpose, service_id: str | None) -> None:
         """None: none in particular. ``NotFoundError``: there is no such service; ``ConflictError``: it is no language model."""
-        async with self._database.writing() as session:
+        async with self._database.write_session() as session:
             if service_id is None:
                 await session.execute(delete(ModelPurposeRow).where(ModelPurposeRow.purpose == purpose))
                 return
-            row = await _row(session, service_id)
+            row = await _find_row(session, service_id)
             if row.kind != "chat":
                 raise ConflictError(f"{row.name} makes embeddings: choose a language model for this")
             await session.merge(ModelPurposeRow(purpose=purpose, service_id=service_id))
 
-    def _changed(self, row: ModelServiceRow, by: str) -> None:
+    def _record_change(self, row: ModelServiceRow, by: str) -> None:
         row.version += 1
         row.changed_at, row.changed_by = self._clock(), by
 
 
-def host_of(address: str) -> str:
+def extract_origin(address: str) -> str:
     """Where a key for this address may be sent: scheme, host and port."""
     parts = urlsplit(address)
     return f"{parts.scheme}://{parts.netloc}".lower()
 
 
-async def _row(session: AsyncSession, service_id: str) -> ModelServiceRow:
+async def _find_row(session: AsyncSession, service_id: str) -> ModelServiceRow:
     row = await session.get(ModelServiceRow, service_id)
     if row is None:
         raise NotFoundError(_GONE)
     return row
 
 
-async def _read(session: AsyncSession, service_id: str) -> ModelService:
-    row = await _row(session, service_id)
-    return _service(row, has_key=await session.get(ModelKeyRow, (service_id, _KEY)) is not None)
+async def _read_service(session: AsyncSession, service_id: str) -> ModelService:
+    row = await _find_row(session, service_id)
+    return _to_service(row, has_key=await session.get(ModelKeyRow, (service_id, _KEY)) is not None)
 
 
 async def _check_name(session: AsyncSession, name: str, service_id: str) -> None:
     same = select(ModelServiceRow.id).where(
-        ModelServiceRow.name_key == name_key(name), ModelServiceRow.id != service_id
+        ModelServiceRow.name_key == normalize_name(name), ModelServiceRow.id != service_id
     )
     if await session.scalar(same):
         raise ConflictError(f"there is a model service called {name}; choose another name")
 
 
-def _columns(new: NewModelService) -> Mapping[str, Any]:
+def _build_columns(new: NewModelService) -> Mapping[str, Any]:
     told = {name: getattr(new, name) for name in NewModelService.model_fields}
-    return told | {"name_key": name_key(new.name), "parameters": new.parameters.model_dump(mode="json")}
+    return told | {"name_key": normalize_name(new.name), "parameters": new.parameters.model_dump(mode="json")}
 
 
-def _service(row: ModelServiceRow, *, has_key: bool) -> ModelService:
+def _to_service(row: ModelServiceRow, *, has_key: bool) -> ModelService:
     return to_model(ModelService, row, has_key=has_key)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from domain.model import Model
-from server.storage.columns import Row
+from server.storage.columns import TableRow
 from server.storage.database import Database
 
 M = TypeVar("M", bound=Model)
@@ -26,7 +26,7 @@ class Repository:
         self._clock = clock
 
 
-def to_model(kind: type[M], row: Row, **further: Any) -> M:
+def to_model(kind: type[M], row: TableRow, **further: Any) -> M:
     """Build a model from the columns of the same names; ``further`` gives fields that the row does not have or holds otherwise."""
     columns = {name: getattr(row, name) for name in kind.model_fields if name not in further}
     return kind.model_validate(columns | further)

@@ -9,17 +9,17 @@ from sqlalchemy.orm import Session
 
 from domain.event import Outcome
 from domain.model import JsonObject
-from server.storage.accounts import DISABLED
-from server.storage.conversations import message_values
+from server.storage.accounts import ACCOUNT_DISABLED
+from server.storage.conversations import build_message_values
 from server.storage.repository import Repository
 from server.storage.rows.accounts import UserRow
 from server.storage.rows.runs import ConversationRow, EventRow, InputRow, LessonRow, MessageRow, RunRow, RunToolRow
 from server.storage.run_events import StoredEvent
-from server.storage.runs import Run, run_of
+from server.storage.runs import Run, to_run
 from server.storage.statement_chain import StatementChain, insert_for_each
 
 
-class HeldRuns(Repository):
+class RunLeases(Repository):
     """Those of a database. Who lost a run meanwhile is told by False."""
 
     async def claim(
@@ -28,9 +28,9 @@ class HeldRuns(Repository):
         lease: timedelta,
         limit: int = 1,
         *,
-        of_one: int | None = None,
-        ending: bool = False,
-        only: Collection[str] | None = None,
+        per_user: int | None = None,
+        ending_only: bool = False,
+        run_ids: Collection[str] | None = None,
     ) -> list[Run]:
         """Take queued runs, and running ones whose worker has not renewed its lease, users in turn. No two get the same.
 
@@ -38,10 +38,10 @@ class HeldRuns(Repository):
         cancelled, or tried for long enough. ``only``: none but these.
         """
         at = self._clock()
-        due = or_(RunRow.cancel_at.is_not(None), RunRow.tried_until <= at) if ending else _is_due(at)
-        if only is not None:
-            due = and_(due, RunRow.id.in_(only))
-        free = next_runs(worker, at, limit, due, of_one)
+        due = or_(RunRow.cancel_at.is_not(None), RunRow.tried_until <= at) if ending_only else _is_due(at)
+        if run_ids is not None:
+            due = and_(due, RunRow.id.in_(run_ids))
+        free = select_next_runs(worker, at, limit, due, per_user)
         held: dict[str, Any] = {
             "worker": worker,
             "lease_until": at + lease,
@@ -54,7 +54,7 @@ class HeldRuns(Repository):
 
         def claimed(session: Session) -> list[Run]:
             rows = session.execute(taken, execution_options={"synchronize_session": False})
-            runs = [run_of(row).model_copy(update={"is_new": not begun}) for row, begun in rows]
+            runs = [to_run(row).model_copy(update={"is_new": not begun}) for row, begun in rows]
             return sorted(runs, key=lambda run: run.id)
 
         return await self._database.write(claimed, single=True)
@@ -66,7 +66,7 @@ class HeldRuns(Repository):
         left = select(RunRow.id).where(is_lost(at)).exists()
         return bool(await self._database.read(lambda session: session.scalar(select(or_(queued, left)))))
 
-    async def untaken(self, limit: int) -> list[str]:
+    async def list_due(self, limit: int) -> list[str]:
         """Runs that are queued and may be taken up now, the oldest first."""
         due = (
             select(RunRow.id).where(RunRow.status == "queued", _is_due(self._clock())).order_by(RunRow.id).limit(limit)
@@ -79,30 +79,30 @@ class HeldRuns(Repository):
         renewed = update(RunRow).where(held).values(lease_until=self._clock() + lease).returning(RunRow.id)
         return await self._database.write(lambda session: set(session.scalars(renewed)), single=True)
 
-    async def put_down(self, run_id: str, worker: str, status: Literal["queued", "waiting"]) -> bool:
+    async def release(self, run_id: str, worker: str, status: Literal["queued", "waiting"]) -> bool:
         """Let go of it: to be taken up by any worker, or to wait for a person. False: it was not this worker's.
 
         It does not wait where its questions are answered or its end was asked for meanwhile: then it is queued.
         """
         still_open = select(InputRow.key).where(InputRow.run_id == run_id, InputRow.answered_at.is_(None)).limit(1)
-        async with self._database.writing() as session:
-            row = await session.scalar(select(RunRow).where(_held(run_id, worker)).with_for_update())
+        async with self._database.write_session() as session:
+            row = await session.scalar(select(RunRow).where(_is_held(run_id, worker)).with_for_update())
             if row is None:
                 return False
             waits = status == "waiting" and row.cancel_at is None and await session.scalar(still_open) is not None
             row.status, row.worker, row.lease_until = "waiting" if waits else "queued", None, None
         return True
 
-    async def keep_usage(self, run_id: str, worker: str, usage: JsonObject) -> None:
+    async def store_usage(self, run_id: str, worker: str, usage: JsonObject) -> None:
         """What it has taken until now, while this worker holds it: who takes it up goes on from there."""
-        kept = update(RunRow).where(_held(run_id, worker)).values(usage=usage)
+        kept = update(RunRow).where(_is_held(run_id, worker)).values(usage=usage)
         await self._database.write(lambda session: session.execute(kept), single=True)
 
-    async def put_back(self, run_id: str, worker: str, pause: timedelta, trying: timedelta | None = None) -> bool:
+    async def postpone(self, run_id: str, worker: str, pause: timedelta, keep_trying: timedelta | None = None) -> bool:
         """Let go of it, to be taken up after a pause; ``trying``: for how long yet, None: as before. False: it was not this worker's."""
         at = self._clock()
-        put = update(RunRow).where(_held(run_id, worker)).returning(RunRow.id)
-        waits: dict[str, Any] = {"not_before": at + pause} | ({"tried_until": at + trying} if trying else {})
+        put = update(RunRow).where(_is_held(run_id, worker)).returning(RunRow.id)
+        waits: dict[str, Any] = {"not_before": at + pause} | ({"tried_until": at + keep_trying} if keep_trying else {})
         put = put.values(status="queued", worker=None, lease_until=None, **waits)
         return await self._database.write(lambda session: session.scalar(put), single=True) is not None
 
@@ -114,9 +114,9 @@ class HeldRuns(Repository):
         usage: JsonObject,
         *,
         answer: str = "",
-        last: StoredEvent | None = None,
-        called: Mapping[str, int] | None = None,
-        lesson: bool = False,
+        last_event: StoredEvent | None = None,
+        calls_by_tool: Mapping[str, int] | None = None,
+        has_lesson: bool = False,
     ) -> bool:
         """It has ended. ``answer``: said in its conversation; ``last``: its last event; ``called``: how often it called which tools;
         ``lesson``: what it teaches waits for a store; all with it or not at all.
@@ -125,7 +125,7 @@ class HeldRuns(Repository):
         """
         at = self._clock()
         values: dict[str, Any] = {"status": "finished", "outcome": outcome, "usage": usage, "finished_at": at}
-        held = _held(run_id, worker)
+        held = _is_held(run_id, worker)
         ended = update(RunRow).where(held).values(worker=None, lease_until=None, **values)
         touched = update(ConversationRow).values(updated_at=at)
         touched = touched.where(ConversationRow.id.in_(select(RunRow.conversation_id).where(held)))
@@ -138,26 +138,26 @@ class HeldRuns(Repository):
                 change = ended.where(RunRow.conversation_id == conversation.c.id)
             own = chain.add(change.returning(RunRow.id, RunRow.conversation_id))
             if answer:
-                message = message_values(run_id, "assistant", answer, at)
+                message = build_message_values(run_id, "assistant", answer, at)
                 chain.add(insert_for_each(own, MessageRow, message | {"conversation_id": own.c.conversation_id}))
-            if lesson:
+            if has_lesson:
                 chain.add(insert_for_each(own, LessonRow, {"run_id": run_id, "kept_at": at, "turn_at": at}))
-            if last is not None:
-                chain.add(insert_for_each(own, EventRow, last.model_dump()))
-            for tool, calls in (called or {}).items():
+            if last_event is not None:
+                chain.add(insert_for_each(own, EventRow, last_event.model_dump()))
+            for tool, calls in (calls_by_tool or {}).items():
                 chain.add(insert_for_each(own, RunToolRow, {"run_id": run_id, "tool": tool, "calls": calls}))
             return chain.fetch(select(own.c.id)).one_or_none() is not None
 
         return await self._database.write(finish, single=True)
 
-    async def cancelled(self, worker: str) -> dict[str, str]:
+    async def list_cancelled(self, worker: str) -> dict[str, str]:
         """Those of this worker's runs whose end was asked for, and why; empty where their users wanted it."""
         asked = (RunRow.worker == worker) & (RunRow.status == "running") & RunRow.cancel_at.is_not(None)
-        async with self._database.reading() as session:
+        async with self._database.read_session() as session:
             found = await session.execute(select(RunRow.id, RunRow.cancel_why).where(asked))
             return {row.id: row.cancel_why or "" for row in found}
 
-    async def stopped(self, run_id: str) -> str | None:
+    async def find_stop_reason(self, run_id: str) -> str | None:
         """Why a run is to make no further call, None where it may: its end was asked for, its user is disabled, it is gone."""
         statement = select(RunRow.cancel_at, RunRow.cancel_why, UserRow.disabled_at)
         chosen = statement.join(UserRow, UserRow.id == RunRow.user_id).where(RunRow.id == run_id)
@@ -166,13 +166,13 @@ class HeldRuns(Repository):
             return "the run was removed"
         if found.cancel_at is not None:
             return found.cancel_why or ""
-        return DISABLED if found.disabled_at is not None else None
+        return ACCOUNT_DISABLED if found.disabled_at is not None else None
 
-    async def release(self, workers: Sequence[str]) -> int:
+    async def release_workers(self, workers: Sequence[str]) -> int:
         """Queue the runs of workers that are no more; how many."""
         theirs = RunRow.worker.in_(workers) & (RunRow.status == "running")
         queued = update(RunRow).where(theirs).values(status="queued", worker=None, lease_until=None)
-        async with self._database.writing() as session:
+        async with self._database.write_session() as session:
             return len((await session.scalars(queued.returning(RunRow.id))).all())
 
 
@@ -181,12 +181,12 @@ def _is_due(at: datetime) -> ColumnElement[bool]:
     return or_(RunRow.not_before.is_(None), RunRow.not_before <= at, RunRow.cancel_at.is_not(None))
 
 
-def _held(run_id: str, worker: str) -> ColumnElement[bool]:
+def _is_held(run_id: str, worker: str) -> ColumnElement[bool]:
     return (RunRow.id == run_id) & (RunRow.worker == worker) & (RunRow.status == "running")
 
 
-def next_runs(
-    worker: str, at: datetime, limit: int, due: ColumnElement[bool], of_one: int | None = None
+def select_next_runs(
+    worker: str, at: datetime, limit: int, due: ColumnElement[bool], per_user: int | None = None
 ) -> Select[str]:
     """The ids of runs to be taken up: first of who has the fewest under way, with whatever worker; of one user the oldest first.
 
@@ -219,8 +219,8 @@ def next_runs(
         .limit(limit)
         .with_for_update(of=RunRow, skip_locked=True)
     )
-    if of_one is not None:
-        has_a_place = free.c.number + func.coalesce(under_way.c.here, 0) <= of_one
+    if per_user is not None:
+        has_a_place = free.c.number + func.coalesce(under_way.c.here, 0) <= per_user
         chosen = chosen.where(or_(RunRow.cancel_at.is_not(None), has_a_place))
     return chosen
 

@@ -15,7 +15,7 @@ from server.storage.accounts import Role
 from server.storage.repository import to_model
 from server.storage.rows.tools import SourceReadingRow, SourceRow, SourceStepRow, SourceToolRow
 
-Deed = Literal[
+StepKind = Literal[
     "added", "changed", "read", "corrected", "checked", "admitted", "quarantined", "undone", "looked", "removed"
 ]
 """What is done with a source. ``read``: fetched again; ``looked``: its changes were looked at."""
@@ -60,14 +60,14 @@ class Source(Model):
     to_check: int = 0
 
 
-class Learnt(Model):
+class ObservedResponses(Model):
     """What a probe saw of a tool's answers: JSON texts, as a tool's document has them."""
 
     example_response: str | None = None
     learnt_response: str | None = None
 
 
-class KeptTool(Model):
+class StoredTool(Model):
     """A tool of a source. ``original``: as its source says it. ``looked_at``: digest of what the findings are about.
 
     ``offer``: exactly what is offered, while it is admitted. ``held``: an administrator keeps it out, and only one lets it in.
@@ -79,7 +79,7 @@ class KeptTool(Model):
     reason: str = ""
     original: ToolDoc
     corrections: Corrections = Field(default_factory=Corrections)
-    learnt: Learnt = Field(default_factory=Learnt)
+    learnt: ObservedResponses = Field(default_factory=ObservedResponses)
     findings: tuple[Finding, ...] = ()
     looked_at: str = ""
     version: int = 1
@@ -88,7 +88,7 @@ class KeptTool(Model):
     gone: bool = False
 
 
-class Reading(Model):
+class SourceReading(Model):
     """What a source said. ``raw``: as it came; None where it is no longer kept."""
 
     version: int
@@ -99,17 +99,17 @@ class Reading(Model):
     raw: bytes | None = None
 
 
-class Before(Model):
+class UndoState(Model):
     """What a step found, for undoing it. A tool that is None was not there."""
 
-    tools: dict[str, KeptTool | None]
+    tools: dict[str, StoredTool | None]
     version: int
     changes: tuple[ToolChange, ...]
     operations: OperationChoice | None = None
     """None in steps that were kept before there were choices."""
 
 
-class Step(Model):
+class SourceStep(Model):
     """Something that was done. ``who``: empty where the server did it by itself. ``undoable``: undoing it brings back what was."""
 
     id: str
@@ -117,7 +117,7 @@ class Step(Model):
     user_id: str | None
     who: str
     by_admin: bool
-    what: Deed
+    what: StepKind
     tools: tuple[ToolId, ...]
     reason: str
     undone: bool
@@ -137,35 +137,35 @@ SERVER = Actor(admin=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class LockedSource:
     """A source as it is within a transaction. ``last``: the latest step that can be undone, with what it found."""
 
     source: Source
-    tools: Mapping[ToolId, KeptTool]
-    last: tuple[Step, Before] | None
-    readings: int
+    tools: Mapping[ToolId, StoredTool]
+    last_undoable: tuple[SourceStep, UndoState] | None
+    last_reading: int
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class SourceChange:
     """What is to be written. ``tools``: those that are others now, by id; None takes one away. ``undoes``: the id of the step that it undoes.
 
     ``keep``: whether it can be undone; ``told``: whether the history tells of it.
     """
 
-    what: Deed
+    what: StepKind
     reason: str = ""
     source: Source | None = None
-    tools: Mapping[ToolId, KeptTool | None] = field(default_factory=dict[ToolId, "KeptTool | None"])
-    named: tuple[ToolId, ...] = ()
-    reading: Reading | None = None
+    tools: Mapping[ToolId, StoredTool | None] = field(default_factory=dict[ToolId, "StoredTool | None"])
+    named_tools: tuple[ToolId, ...] = ()
+    reading: SourceReading | None = None
     undoes: str = ""
-    keep: bool = True
-    told: bool = True
+    is_undoable: bool = True
+    is_recorded: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class OfferChange:
     """What others have to follow after a step: documents that are offered now, tools that are not any more."""
 
     source: Source
@@ -173,14 +173,14 @@ class Followed:
     withdrawn: tuple[ToolId, ...]
 
 
-class Offered(Model):
+class SourceOffer(Model):
     """A tool that is offered, and whose it is."""
 
     source_id: str
     doc: ToolDoc
 
 
-class SourceUse(Model):
+class SourceAccess(Model):
     """Who may see a source's tools, and whose keys their calls send."""
 
     id: str
@@ -191,21 +191,21 @@ class SourceUse(Model):
     keys_of: KeysOf
 
 
-Counts = dict[str, int]
+StateCounts = dict[str, int]
 """Tools of a source by state."""
 
 
-_WRITTEN = frozenset(Source.model_fields) - {"author", "checking", "id", "author_id", "created_at"}
+_CHANGEABLE = frozenset(Source.model_fields) - {"author", "checking", "id", "author_id", "created_at"}
 
 
-def source_of(row: SourceRow, author: str | None) -> Source:
+def to_source(row: SourceRow, author: str | None) -> Source:
     """The source in a row."""
     return to_model(Source, row, author=author or "", checking=row.check_worker is not None)
 
 
-def put_source(row: SourceRow, source: Source) -> None:
+def write_source(row: SourceRow, source: Source) -> None:
     """Write what a step may change of it. Who checks it is written elsewhere."""
-    given = source.model_dump(mode="python", include=set(_WRITTEN))
+    given = source.model_dump(mode="python", include=set(_CHANGEABLE))
     given["changes"] = [one.model_dump(mode="json") for one in source.changes]
     given["credentials"] = [one.model_dump(mode="json") for one in source.credentials]
     given["operations"] = source.operations.model_dump(mode="json")
@@ -214,14 +214,14 @@ def put_source(row: SourceRow, source: Source) -> None:
         setattr(row, name, value)
 
 
-def new_source_row(source: Source) -> SourceRow:
+def build_source_row(source: Source) -> SourceRow:
     """A row for a new one."""
     row = SourceRow(id=source.id, author_id=source.author_id, created_at=source.created_at)
-    put_source(row, source)
+    write_source(row, source)
     return row
 
 
-def put_tool(row: SourceToolRow, tool: KeptTool) -> None:
+def write_tool(row: SourceToolRow, tool: StoredTool) -> None:
     """Write all of it."""
     given: dict[str, Any] = tool.model_dump(mode="json", exclude={"tool", "original", "offer"})
     given["original"] = tool.original.model_dump(mode="json", exclude_defaults=True)
@@ -231,7 +231,7 @@ def put_tool(row: SourceToolRow, tool: KeptTool) -> None:
     row.offered_as = tool.offer.id if tool.offer is not None else None
 
 
-def reading_row(source_id: str, reading: Reading) -> SourceReadingRow:
+def build_reading_row(source_id: str, reading: SourceReading) -> SourceReadingRow:
     """A row for a new one."""
     return SourceReadingRow(
         source_id=source_id,
@@ -244,11 +244,11 @@ def reading_row(source_id: str, reading: Reading) -> SourceReadingRow:
     )
 
 
-def step_of(row: SourceStepRow) -> Step:
+def to_step(row: SourceStepRow) -> SourceStep:
     """What was done."""
-    return to_model(Step, row, undoable=row.before is not None and not row.undone)
+    return to_model(SourceStep, row, undoable=row.before is not None and not row.undone)
 
 
-def before_of(row: SourceStepRow) -> Before | None:
+def to_undo_state(row: SourceStepRow) -> UndoState | None:
     """What it found."""
-    return None if row.before is None else Before.model_validate(row.before)
+    return None if row.before is None else UndoState.model_validate(row.before)

@@ -11,33 +11,33 @@ from domain.errors import BusyError, ConflictError, NotFoundError
 from domain.source import KeysOf, ToolState
 from domain.tool import STDIO, ToolDoc, ToolId
 from server.storage.accounts import User
-from server.storage.identifiers import new_id
+from server.storage.identifiers import generate_id
 from server.storage.repository import Repository, to_model
 from server.storage.rows.accounts import UserRow
 from server.storage.rows.tools import SourceReadingRow, SourceRow, SourceStepRow, SourceToolRow
 from server.storage.source_records import (
     Actor,
-    Before,
-    Counts,
-    Done,
-    Followed,
-    Held,
-    KeptTool,
-    Offered,
-    Reading,
+    LockedSource,
+    OfferChange,
     Source,
-    SourceUse,
-    Step,
-    before_of,
-    new_source_row,
-    put_source,
-    put_tool,
-    reading_row,
-    source_of,
-    step_of,
+    SourceAccess,
+    SourceChange,
+    SourceOffer,
+    SourceReading,
+    SourceStep,
+    StateCounts,
+    StoredTool,
+    UndoState,
+    build_reading_row,
+    build_source_row,
+    to_source,
+    to_step,
+    to_undo_state,
+    write_source,
+    write_tool,
 )
 
-_KEPT = 20
+_MAX_UNDOABLE = 20
 """Steps that can be undone, and readings that are kept as they came, of each source."""
 
 
@@ -49,170 +49,181 @@ class Sources(Repository):
         return self._clock()
 
     async def add(
-        self, source: Source, tools: Sequence[KeptTool], reading: Reading, actor: Actor, most: int = 0
+        self, source: Source, tools: Sequence[StoredTool], reading: SourceReading, actor: Actor, max_sources: int = 0
     ) -> Source:
         """A new one with what was read of it. ``ConflictError``: its author has ``most`` of them already."""
 
         def added(session: Session) -> Source:
             mine = (SourceRow.author_id == source.author_id) & SourceRow.removed_at.is_(None)
-            if most and (session.scalar(select(func.count()).select_from(SourceRow).where(mine)) or 0) >= most:
+            if (
+                max_sources
+                and (session.scalar(select(func.count()).select_from(SourceRow).where(mine)) or 0) >= max_sources
+            ):
                 raise ConflictError(
-                    f"you have {most} sources, which is the most; remove one, or have FOOTPATH_AUTHOR_SOURCES raised"
+                    f"you have {max_sources} sources, which is the most; remove one, or have FOOTPATH_AUTHOR_SOURCES raised"
                 )
-            row = new_source_row(source)
-            row.watch_at = _next_watch(self._clock(), source)
+            row = build_source_row(source)
+            row.watch_at = _compute_next_watch(self._clock(), source)
             session.add(row)
             session.flush()
-            session.add(reading_row(source.id, reading))
-            _put_tools(session, source.id, {one.tool: one for one in tools})
-            session.add(self._step(source.id, actor, Done("added", named=tuple(one.tool for one in tools)), None))
+            session.add(build_reading_row(source.id, reading))
+            _write_tools(session, source.id, {one.tool: one for one in tools})
+            session.add(
+                self._build_step_row(
+                    source.id, actor, SourceChange("added", named_tools=tuple(one.tool for one in tools)), None
+                )
+            )
             session.flush()
-            return source_of(row, actor.name)
+            return to_source(row, actor.name)
 
         return await self._database.write(added, durable=True)
 
     async def get(self, source_id: str, *, removed: bool = False) -> Source | None:
         """One by its id."""
-        chosen = _whole(removed=removed).where(SourceRow.id == source_id)
-        return await self._database.read(lambda session: _first(session.execute(chosen).all()))
+        chosen = _select_sources(removed=removed).where(SourceRow.id == source_id)
+        return await self._database.read(lambda session: _to_first_source(session.execute(chosen).all()))
 
-    async def all(self, author_id: str | None = None, *, removed: bool = False) -> list[Source]:
+    async def list_all(self, author_id: str | None = None, *, removed: bool = False) -> list[Source]:
         """An author's, or everybody's, by name."""
-        chosen = _whole(removed=removed).order_by(SourceRow.name, SourceRow.id)
+        chosen = _select_sources(removed=removed).order_by(SourceRow.name, SourceRow.id)
         if author_id is not None:
             chosen = chosen.where(SourceRow.author_id == author_id)
-        return await self._database.read(lambda session: [source_of(*row) for row in session.execute(chosen)])
+        return await self._database.read(lambda session: [to_source(*row) for row in session.execute(chosen)])
 
-    async def counts(self, source_ids: Sequence[str]) -> dict[str, Counts]:
+    async def count_tools(self, source_ids: Sequence[str]) -> dict[str, StateCounts]:
         """Tools by state, of each of these."""
         columns = (SourceToolRow.source_id, SourceToolRow.state, func.count())
         chosen = select(*columns).where(SourceToolRow.source_id.in_(source_ids))
         grouped = chosen.group_by(SourceToolRow.source_id, SourceToolRow.state)
 
-        def counted(session: Session) -> dict[str, Counts]:
-            found: dict[str, Counts] = {one: _none() for one in source_ids}
+        def counted(session: Session) -> dict[str, StateCounts]:
+            found: dict[str, StateCounts] = {one: _count_nothing() for one in source_ids}
             for source_id, state, number in session.execute(grouped):
                 found[source_id][state] = number
             return found
 
         return await self._database.read(counted)
 
-    async def tools(self, source_id: str) -> list[KeptTool]:
+    async def list_tools(self, source_id: str) -> list[StoredTool]:
         """A source's, in the order of their ids."""
         chosen = select(SourceToolRow).where(SourceToolRow.source_id == source_id).order_by(SourceToolRow.tool)
-        return await self._database.read(lambda session: [to_model(KeptTool, row) for row in session.scalars(chosen)])
+        return await self._database.read(lambda session: [to_model(StoredTool, row) for row in session.scalars(chosen)])
 
-    async def tool(self, source_id: str, tool: str) -> KeptTool | None:
+    async def get_tool(self, source_id: str, tool: str) -> StoredTool | None:
         """One of them."""
         key = (source_id, tool)
         return await self._database.read(
-            lambda s: to_model(KeptTool, row) if (row := s.get(SourceToolRow, key)) else None
+            lambda s: to_model(StoredTool, row) if (row := s.get(SourceToolRow, key)) else None
         )
 
-    async def reading(self, source_id: str, version: int) -> Reading | None:
+    async def get_reading(self, source_id: str, version: int) -> SourceReading | None:
         """What was read then."""
         key = (source_id, version)
         return await self._database.read(
-            lambda s: to_model(Reading, row) if (row := s.get(SourceReadingRow, key)) else None
+            lambda s: to_model(SourceReading, row) if (row := s.get(SourceReadingRow, key)) else None
         )
 
-    async def steps(self, source_id: str, *, limit: int = 100, before: str = "") -> list[Step]:
+    async def list_steps(self, source_id: str, *, limit: int = 100, before: str = "") -> list[SourceStep]:
         """What was done, the latest first; ``before``: only what came before this one."""
         chosen = select(SourceStepRow).where(SourceStepRow.source_id == source_id)
         if before:
             chosen = chosen.where(SourceStepRow.id < before)
         ordered = chosen.order_by(SourceStepRow.id.desc()).limit(limit)
-        return await self._database.read(lambda session: [step_of(row) for row in session.scalars(ordered)])
+        return await self._database.read(lambda session: [to_step(row) for row in session.scalars(ordered)])
 
-    async def take(self, source_id: str, actor: Actor, work: Callable[[Held], Done | None]) -> Followed:
+    async def apply_step(
+        self, source_id: str, actor: Actor, work: Callable[[LockedSource], SourceChange | None]
+    ) -> OfferChange:
         """Take a step: what ``work`` makes of the source is written as a whole, or, where it raises, nothing of it. None: nothing is to be done.
 
         Raises:
             NotFoundError: there is no such source. ConflictError: a tool that would be offered is offered of another source.
         """
 
-        def taken(session: Session) -> Followed:
+        def taken(session: Session) -> OfferChange:
             row = session.scalar(
                 select(SourceRow).where(SourceRow.id == source_id, SourceRow.removed_at.is_(None)).with_for_update()
             )
             if row is None:
                 raise NotFoundError("there is no such source")
             author = session.scalar(select(UserRow.name).where(UserRow.id == row.author_id))
-            held = _held(session, row, author)
+            held = _load_locked(session, row, author)
             done = work(held)
             if done is None:
-                return Followed(held.source, (), ())
-            _write(session, row, done)
+                return OfferChange(held.source, (), ())
+            _write_change(session, row, done)
             if done.source is not None and done.source.watch_minutes != held.source.watch_minutes:
-                row.watch_at = _next_watch(self._clock(), done.source)
-            if done.told:
-                session.add(self._step(source_id, actor, done, _before(held, done)))
+                row.watch_at = _compute_next_watch(self._clock(), done.source)
+            if done.is_recorded:
+                session.add(self._build_step_row(source_id, actor, done, _build_undo_state(held, done)))
                 session.flush()
-                _forget_old(session, source_id)
+                _forget_old_details(session, source_id)
             session.flush()
-            return _followed(source_of(row, author), held, done)
+            return _compare_offers(to_source(row, author), held, done)
 
         return await self._database.write(taken, durable=True)
 
-    def _step(self, source_id: str, actor: Actor, done: Done, before: Before | None) -> SourceStepRow:
+    def _build_step_row(
+        self, source_id: str, actor: Actor, done: SourceChange, before: UndoState | None
+    ) -> SourceStepRow:
         return SourceStepRow(
-            id=new_id(),
+            id=generate_id(),
             source_id=source_id,
             at=self._clock(),
             user_id=actor.user_id,
             who=actor.name,
             by_admin=actor.admin,
             what=done.what,
-            tools=list(done.named or done.tools),
+            tools=list(done.named_tools or done.tools),
             reason=done.reason,
             before=None if before is None else before.model_dump(mode="json"),
             undone=False,
         )
 
 
-def _whole(*, removed: bool) -> Select[SourceRow, str]:
+def _select_sources(*, removed: bool) -> Select[SourceRow, str]:
     joined = select(SourceRow, UserRow.name).outerjoin(UserRow, UserRow.id == SourceRow.author_id)
     return joined if removed else joined.where(SourceRow.removed_at.is_(None))
 
 
-def _first(rows: Sequence[Row[SourceRow, str]]) -> Source | None:
-    return source_of(*rows[0]) if rows else None
+def _to_first_source(rows: Sequence[Row[SourceRow, str]]) -> Source | None:
+    return to_source(*rows[0]) if rows else None
 
 
-def _next_watch(at: datetime, source: Source) -> datetime | None:
+def _compute_next_watch(at: datetime, source: Source) -> datetime | None:
     return at + timedelta(minutes=source.watch_minutes) if source.watch_minutes else None
 
 
-def _none() -> Counts:
+def _count_nothing() -> StateCounts:
     return dict.fromkeys(get_args(ToolState), 0)
 
 
-def _held(session: Session, row: SourceRow, author: str | None) -> Held:
+def _load_locked(session: Session, row: SourceRow, author: str | None) -> LockedSource:
     rows = session.scalars(select(SourceToolRow).where(SourceToolRow.source_id == row.id)).all()
     undoable = (SourceStepRow.source_id == row.id) & SourceStepRow.before.is_not(None) & SourceStepRow.undone.is_(False)
     last = session.scalar(select(SourceStepRow).where(undoable).order_by(SourceStepRow.id.desc()).limit(1))
-    before = before_of(last) if last is not None else None
+    before = to_undo_state(last) if last is not None else None
     readings = select(func.max(SourceReadingRow.version)).where(SourceReadingRow.source_id == row.id)
-    return Held(
-        source_of(row, author),
-        {ToolId(one.tool): to_model(KeptTool, one) for one in rows},
-        None if last is None or before is None else (step_of(last), before),
+    return LockedSource(
+        to_source(row, author),
+        {ToolId(one.tool): to_model(StoredTool, one) for one in rows},
+        None if last is None or before is None else (to_step(last), before),
         session.scalar(readings) or 0,
     )
 
 
-def _write(session: Session, row: SourceRow, done: Done) -> None:
-    _unclaimed(session, row.id, done)
+def _write_change(session: Session, row: SourceRow, done: SourceChange) -> None:
+    _check_unclaimed(session, row.id, done)
     if done.source is not None:
-        put_source(row, done.source)
+        write_source(row, done.source)
     if done.reading is not None:
-        session.add(reading_row(row.id, done.reading))
-    _put_tools(session, row.id, done.tools)
+        session.add(build_reading_row(row.id, done.reading))
+    _write_tools(session, row.id, done.tools)
     if done.undoes:
         session.execute(update(SourceStepRow).where(SourceStepRow.id == done.undoes).values(undone=True))
 
 
-def _unclaimed(session: Session, source_id: str, done: Done) -> None:
+def _check_unclaimed(session: Session, source_id: str, done: SourceChange) -> None:
     wanted = [one.offer.id for one in done.tools.values() if one is not None and one.offer is not None]
     if not wanted:
         return
@@ -223,7 +234,7 @@ def _unclaimed(session: Session, source_id: str, done: Done) -> None:
         )
 
 
-def _put_tools(session: Session, source_id: str, tools: Mapping[ToolId, KeptTool | None]) -> None:
+def _write_tools(session: Session, source_id: str, tools: Mapping[ToolId, StoredTool | None]) -> None:
     for tool, kept in tools.items():
         row = session.get(SourceToolRow, (source_id, tool))
         if kept is None:
@@ -232,15 +243,15 @@ def _put_tools(session: Session, source_id: str, tools: Mapping[ToolId, KeptTool
             continue
         fresh = row is None
         row = row or SourceToolRow(source_id=source_id, tool=tool)
-        put_tool(row, kept)
+        write_tool(row, kept)
         if fresh:
             session.add(row)
 
 
-def _before(held: Held, done: Done) -> Before | None:
-    if not done.keep:
+def _build_undo_state(held: LockedSource, done: SourceChange) -> UndoState | None:
+    if not done.is_undoable:
         return None
-    return Before(
+    return UndoState(
         tools={tool: held.tools.get(tool) for tool in done.tools},
         version=held.source.version,
         changes=held.source.changes,
@@ -248,19 +259,21 @@ def _before(held: Held, done: Done) -> Before | None:
     )
 
 
-def _forget_old(session: Session, source_id: str) -> None:
+def _forget_old_details(session: Session, source_id: str) -> None:
     """The latest few steps can be undone, and the latest few readings are kept as they came."""
     steps = select(SourceStepRow.id).where(SourceStepRow.source_id == source_id, SourceStepRow.before.is_not(None))
-    if old := session.scalars(steps.order_by(SourceStepRow.id.desc()).offset(_KEPT)).all():
+    if old := session.scalars(steps.order_by(SourceStepRow.id.desc()).offset(_MAX_UNDOABLE)).all():
         session.execute(update(SourceStepRow).where(SourceStepRow.id.in_(old)).values(before=None))
     of_it = (SourceReadingRow.source_id == source_id) & SourceReadingRow.raw.is_not(None)
-    readings = select(SourceReadingRow.version).where(of_it).order_by(SourceReadingRow.version.desc()).offset(_KEPT)
+    readings = (
+        select(SourceReadingRow.version).where(of_it).order_by(SourceReadingRow.version.desc()).offset(_MAX_UNDOABLE)
+    )
     if bygone := session.scalars(readings).all():
         chosen = (SourceReadingRow.source_id == source_id) & SourceReadingRow.version.in_(bygone)
         session.execute(update(SourceReadingRow).where(chosen).values(raw=None))
 
 
-def _followed(source: Source, held: Held, done: Done) -> Followed:
+def _compare_offers(source: Source, held: LockedSource, done: SourceChange) -> OfferChange:
     offered, withdrawn = list[ToolDoc](), list[ToolId]()
     for tool, now in done.tools.items():
         before = held.tools.get(tool)
@@ -270,16 +283,16 @@ def _followed(source: Source, held: Held, done: Done) -> Followed:
             offered.append(is_now)
         elif is_now is None and was is not None:
             withdrawn.append(tool)
-    return Followed(source, tuple(offered), tuple(withdrawn))
+    return OfferChange(source, tuple(offered), tuple(withdrawn))
 
 
-BROKEN_OFF = "the check was broken off when the server stopped; start it again"
+CHECK_ABORTED = "the check was broken off when the server stopped; start it again"
 
 
 class SourceChecks(Repository):
     """Those of a database. A check is held by a lease, which its worker renews."""
 
-    async def begin(self, source_id: str, worker: str, lease: timedelta, to_check: int, most: int) -> None:
+    async def begin(self, source_id: str, worker: str, lease: timedelta, to_check: int, max_checks: int) -> None:
         """Take it.
 
         Raises:
@@ -296,9 +309,9 @@ class SourceChecks(Repository):
                 raise ConflictError("this source is being checked; wait until it is done")
             mine = (SourceRow.author_id == row.author_id) & (SourceRow.check_until > at) & (SourceRow.id != source_id)
             under_way = select(func.count()).select_from(SourceRow).where(mine, SourceRow.check_worker.is_not(None))
-            if (session.scalar(under_way) or 0) >= most:
+            if (session.scalar(under_way) or 0) >= max_checks:
                 raise BusyError(
-                    f"{most} of this author's sources are being checked, which is the most; wait for one of them"
+                    f"{max_checks} of this author's sources are being checked, which is the most; wait for one of them"
                 )
             row.check_worker, row.check_until = worker, at + lease
             row.checked, row.to_check, row.check_trouble = 0, to_check, ""
@@ -310,12 +323,12 @@ class SourceChecks(Repository):
         held = update(SourceRow).where(SourceRow.check_worker == worker).values(check_until=self._clock() + lease)
         await self._database.write(lambda session: session.execute(held))
 
-    async def held(self, source_id: str, worker: str) -> bool:
+    async def is_held(self, source_id: str, worker: str) -> bool:
         """Whether it is this worker's still."""
         holds = select(SourceRow.id).where(SourceRow.id == source_id, SourceRow.check_worker == worker)
         return await self._database.read(lambda session: session.scalar(holds)) is not None
 
-    async def end(self, source_id: str, worker: str, trouble: str = "") -> None:
+    async def finish(self, source_id: str, worker: str, trouble: str = "") -> None:
         """It is done, or stopped early."""
         values = {"check_worker": None, "check_until": None, "check_trouble": trouble}
         if not trouble:
@@ -323,10 +336,10 @@ class SourceChecks(Repository):
         ended = update(SourceRow).where(SourceRow.id == source_id, SourceRow.check_worker == worker).values(values)
         await self._database.write(lambda session: session.execute(ended))
 
-    async def break_off(self, workers: Sequence[str] = ()) -> int:
+    async def abort_lost(self, workers: Sequence[str] = ()) -> int:
         """Tell of the checks that these workers had in hand, and of those whose lease has ended; how many."""
         lost = or_(SourceRow.check_worker.in_(workers), SourceRow.check_until <= self._clock())
-        values = {"check_worker": None, "check_until": None, "check_trouble": BROKEN_OFF}
+        values = {"check_worker": None, "check_until": None, "check_trouble": CHECK_ABORTED}
         ended = update(SourceRow).where(SourceRow.check_worker.is_not(None), lost).values(values)
         return len(await self._database.write(lambda s: s.scalars(ended.returning(SourceRow.id)).all()))
 
@@ -349,7 +362,7 @@ class SourceWatches(Repository):
 
         return await self._database.write(claimed)
 
-    async def done(self, source_id: str, pause: float) -> None:
+    async def schedule_next(self, source_id: str, pause: float) -> None:
         """It is due again after ``pause`` times the minutes of its watch; never where these are none."""
 
         def put(session: Session) -> None:
@@ -360,7 +373,7 @@ class SourceWatches(Repository):
 
         await self._database.write(put)
 
-    async def hurry(self, url: str, pause: timedelta) -> None:
+    async def schedule_soon(self, url: str, pause: timedelta) -> None:
         """The sources of the MCP server at this address, or of this command, are due after ``pause``, if they are not before."""
         at = self._clock() + pause
         command = url.removeprefix(STDIO) if url.startswith(STDIO) else ""
@@ -369,44 +382,44 @@ class SourceWatches(Repository):
         due = update(SourceRow).where(same & later & (SourceRow.kind == "mcp") & SourceRow.removed_at.is_(None))
         await self._database.write(lambda session: session.execute(due.values(watch_at=at)))
 
-    async def read(self, source_id: str, trouble: str) -> None:
+    async def record_reading(self, source_id: str, trouble: str) -> None:
         """It was read again and says the same, or could not be read: why."""
         values = {"trouble": trouble} | ({} if trouble else {"read_at": self._clock()})
         told = update(SourceRow).where(SourceRow.id == source_id).values(values)
         await self._database.write(lambda session: session.execute(told))
 
 
-def _revision(steps: int, last: str | None) -> str:
+def _format_revision(steps: int, last: str | None) -> str:
     return f"{steps}:{last}"
 
 
-class OfferedTools(Repository):
+class SourceOffers(Repository):
     """Those of a database. Only what is admitted, of sources that are there."""
 
-    async def revision(self) -> str:
+    async def get_revision(self) -> str:
         """What is another one after every step that was taken with any source."""
         chosen = select(func.count(), func.max(SourceStepRow.id))
-        return _revision(*await self._database.read(lambda session: session.execute(chosen).one()))
+        return _format_revision(*await self._database.read(lambda session: session.execute(chosen).one()))
 
-    async def revision_for(self, user_id: str) -> tuple[str, User | None]:
+    async def get_revision_and_user(self, user_id: str) -> tuple[str, User | None]:
         """The revision, and the account that looks at it, as of one moment; None where it is gone."""
         steps = select(func.count().label("steps"), func.max(SourceStepRow.id).label("last")).subquery()
         chosen = select(steps.c.steps, steps.c.last, UserRow).outerjoin_from(steps, UserRow, UserRow.id == user_id)
         found = await self._database.read(lambda session: session.execute(chosen).one())
         user: UserRow | None = found[2]  # an outer join
-        return _revision(found[0], found[1]), to_model(User, user) if user else None
+        return _format_revision(found[0], found[1]), to_model(User, user) if user else None
 
-    async def all(self) -> list[Offered]:
+    async def list_all(self) -> list[SourceOffer]:
         """Every tool that is offered, with its document as it is offered."""
         columns = (SourceToolRow.source_id, SourceToolRow.offer)
         chosen = select(*columns).where(SourceToolRow.offered_as.is_not(None)).order_by(SourceToolRow.offered_as)
 
-        def found(session: Session) -> list[Offered]:
-            return [Offered(source_id=one, doc=ToolDoc.model_validate(doc)) for one, doc in session.execute(chosen)]
+        def found(session: Session) -> list[SourceOffer]:
+            return [SourceOffer(source_id=one, doc=ToolDoc.model_validate(doc)) for one, doc in session.execute(chosen)]
 
         return await self._database.read(found)
 
-    async def ids(self) -> dict[ToolId, str]:
+    async def map_tools_to_sources(self) -> dict[ToolId, str]:
         """The tools that are offered, each with its source's id."""
         columns = (SourceToolRow.offered_as, SourceToolRow.source_id)
         chosen = select(*columns).where(SourceToolRow.offered_as.is_not(None))
@@ -414,25 +427,25 @@ class OfferedTools(Repository):
             lambda session: {ToolId(one): of for one, of in session.execute(chosen) if one}
         )
 
-    async def known(self) -> frozenset[ToolId]:
+    async def list_known_ids(self) -> frozenset[ToolId]:
         """Every tool that any source ever named, offered or not."""
         chosen = select(SourceToolRow.tool).distinct()
         return await self._database.read(lambda session: frozenset(ToolId(one) for one in session.scalars(chosen)))
 
-    async def uses(self) -> dict[str, SourceUse]:
+    async def list_access(self) -> dict[str, SourceAccess]:
         """Who may use which source, by its id."""
         chosen = select(SourceRow).where(SourceRow.removed_at.is_(None))
         return await self._database.read(
-            lambda session: {row.id: to_model(SourceUse, row) for row in session.scalars(chosen)}
+            lambda session: {row.id: to_model(SourceAccess, row) for row in session.scalars(chosen)}
         )
 
-    async def keys_of(self, source_id: str) -> KeysOf | None:
+    async def get_keys_of(self, source_id: str) -> KeysOf | None:
         """Whose keys a source's calls send; None where there is no such source."""
         chosen = select(SourceRow.keys_of).where(SourceRow.id == source_id, SourceRow.removed_at.is_(None))
         found = await self._database.read(lambda session: session.scalar(chosen))
         return "source" if found == "source" else "caller" if found is not None else None
 
-    async def source_of(self, tool: ToolId) -> str | None:
+    async def find_source(self, tool: ToolId) -> str | None:
         """The id of the source that offers it."""
         chosen = select(SourceToolRow.source_id).where(SourceToolRow.offered_as == tool)
         return await self._database.read(lambda session: session.scalar(chosen))

@@ -21,7 +21,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.dml import UpdateBase
 
-from server.storage.columns import Row
+from server.storage.columns import TableRow
 
 
 class StatementChain:
@@ -35,7 +35,7 @@ class StatementChain:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._joined = session.get_bind().dialect.name == "postgresql"
+        self._is_single_statement = session.get_bind().dialect.name == "postgresql"
         self._parts: list[CTE] = []
 
     def add(self, change: UpdateBase) -> FromClause:
@@ -43,7 +43,7 @@ class StatementChain:
 
         An insertion gives every column that has no default of the table's own: within expressions SQLAlchemy makes none.
         """
-        if self._joined:
+        if self._is_single_statement:
             part = change.cte(f"part_{len(self._parts)}")  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue, reportUnknownVariableType]
             self._parts.append(part)
             return part
@@ -60,7 +60,7 @@ class StatementChain:
             self.fetch(select(literal(1)))
 
 
-def insert_for_each(rows: FromClause, table: type[Row], values: Mapping[str, Any]) -> Insert:
+def insert_for_each(rows: FromClause, table: type[TableRow], values: Mapping[str, Any]) -> Insert:
     """Insert one row for each of ``rows``: of plain values, and of columns of ``rows``. What is None or missing takes the table's own default."""
     given = {name: value for name, value in values.items() if value is not None}
     columns = cast("Table", table.__table__).c

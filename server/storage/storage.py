@@ -14,36 +14,36 @@ from sqlalchemy.orm import Session
 
 from domain.errors import UnavailableError
 from server.storage.accounts import Invitations, PasswordResets, Users
-from server.storage.audit import Audit
-from server.storage.conversations import Conversations, Files, SharedAnswers
-from server.storage.database import Database, build_sqlite_url, file_of
+from server.storage.audit import AuditLog
+from server.storage.conversations import ConversationFiles, Conversations, SharedAnswers
+from server.storage.database import Database, build_sqlite_url, find_sqlite_file
 from server.storage.effects import Effects
-from server.storage.encryption import Keys, keys_of_file, parse_keys
-from server.storage.jobs import HeldJobs, Jobs
+from server.storage.encryption import Keyring, open_key_file, parse_keys
+from server.storage.jobs import JobLeases, Jobs
 from server.storage.key_grants import KeyConsents, KeyGrants
 from server.storage.lessons import WaitingLessons
-from server.storage.login_attempts import Attempts, LoginPlaces
-from server.storage.migrate import migrate, newest
+from server.storage.login_attempts import LoginAttempts, LoginPlaces
+from server.storage.migrate import get_newest_version, migrate
 from server.storage.model_services import ModelServices
 from server.storage.permissions import AllowedTools, HostTransfers
 from server.storage.repository import Clock, Repository, now
 from server.storage.rows.accounts import UserRow
 from server.storage.rows.runs import ConversationRow, LessonRow, RunRow, TemplateRow
 from server.storage.rows.tools import SourceRow
-from server.storage.run_events import Inputs, Retention, RunEvents
-from server.storage.run_history import Performance, RunHistory
-from server.storage.run_leases import HeldRuns
+from server.storage.run_events import EventRetention, RunEvents, RunQuestions
+from server.storage.run_history import RunHistory, RunPerformance
+from server.storage.run_leases import RunLeases
 from server.storage.runs import Runs
-from server.storage.sources import OfferedTools, SourceChecks, Sources, SourceWatches
-from server.storage.templates import Templates, TemplateTakes
-from server.storage.tokens import Tokens
+from server.storage.sources import SourceChecks, SourceOffers, Sources, SourceWatches
+from server.storage.templates import TemplatePins, Templates
+from server.storage.tokens import SessionTokens
 from server.storage.tool_library import ToolMarks, ToolTries
 from server.storage.usage import DailyUsage, UsageReport, UserLimits
-from server.storage.vault import OF_MODELS, OF_SOURCES, ToolKeys, VaultKeys
+from server.storage.vault import MODEL_SHELF, SOURCE_SHELF, ToolKeys, VaultFingerprints
 from wiring.private_files import FOLDER, keep_private, private_database
 from wiring.settings import Settings
 
-_TABLES = {
+_COUNTED_TABLES = {
     "users": UserRow,
     "conversations": ConversationRow,
     "runs": RunRow,
@@ -55,19 +55,20 @@ _TABLES = {
 class RowCounts(Repository):
     """Those of a database."""
 
-    async def all(self) -> dict[str, int]:
+    async def count_all(self) -> dict[str, int]:
         """By name."""
 
         def counted(session: Session) -> dict[str, int]:
             found = {
-                name: session.scalar(select(func.count()).select_from(table)) or 0 for name, table in _TABLES.items()
+                name: session.scalar(select(func.count()).select_from(table)) or 0
+                for name, table in _COUNTED_TABLES.items()
             }
             there = select(func.count()).select_from(SourceRow).where(SourceRow.removed_at.is_(None))
             return found | {"sources": session.scalar(there) or 0}
 
         return await self._database.read(counted)
 
-    async def source_names(self) -> dict[str, str]:
+    async def list_source_names(self) -> dict[str, str]:
         """Of sources of tools, by id; of removed ones too."""
         chosen = select(SourceRow.id, SourceRow.name)
         return await self._database.read(lambda session: {row.id: row.name for row in session.execute(chosen)})
@@ -84,57 +85,57 @@ class Lifetimes:
 class Storage:
     """Opens nothing until used; the tables must be up to date (``migrate``). ``close`` it."""
 
-    def __init__(self, url: str, keys: Keys, lifetimes: Lifetimes | None = None, clock: Clock = now) -> None:
+    def __init__(self, url: str, keys: Keyring, lifetimes: Lifetimes | None = None, clock: Clock = now) -> None:
         lifetimes = lifetimes or Lifetimes()
         self.database = database = Database(url)
-        self._file = file_of(url)
+        self._file = find_sqlite_file(url)
         self.users = Users(database, clock)
         self.invitations = Invitations(database, clock)
         self.password_resets = PasswordResets(database, clock)
-        self.tokens = Tokens(database, clock, lifetimes.access, lifetimes.session)
-        self.audit = Audit(database, clock)
-        self.attempts = Attempts(database, clock)
-        self.places = LoginPlaces(database, clock)
+        self.tokens = SessionTokens(database, clock, lifetimes.access, lifetimes.session)
+        self.audit_log = AuditLog(database, clock)
+        self.login_attempts = LoginAttempts(database, clock)
+        self.login_places = LoginPlaces(database, clock)
         self.tool_keys = ToolKeys(database, clock, keys)
-        self.source_keys = ToolKeys(database, clock, keys, OF_SOURCES)
-        self.model_keys = ToolKeys(database, clock, keys, OF_MODELS)
+        self.source_keys = ToolKeys(database, clock, keys, SOURCE_SHELF)
+        self.model_keys = ToolKeys(database, clock, keys, MODEL_SHELF)
         self.model_services = ModelServices(database, clock, self.model_keys)
         self.key_grants = KeyGrants(database, clock, keys)
-        self.source_key_grants = KeyGrants(database, clock, keys, OF_SOURCES)
+        self.source_key_grants = KeyGrants(database, clock, keys, SOURCE_SHELF)
         self.key_consents = KeyConsents(database, clock, keys)
-        self.vault_keys = VaultKeys(database, clock, keys)
+        self.vault_fingerprints = VaultFingerprints(database, clock, keys)
         self.allowed_tools = AllowedTools(database, clock)
         self.host_transfers = HostTransfers(database, clock)
         self.conversations = Conversations(database, clock)
-        self.files = Files(database, clock)
+        self.files = ConversationFiles(database, clock)
         self.runs = Runs(database, clock)
         self.run_history = RunHistory(database, clock)
         self.shared_answers = SharedAnswers(database, clock)
-        self.days = DailyUsage(database, clock)
+        self.daily_usage = DailyUsage(database, clock)
         self.user_limits = UserLimits(database, clock)
         self.usage_report = UsageReport(database, clock)
-        self.performance = Performance(database, clock)
-        self.held = HeldRuns(database, clock)
+        self.performance = RunPerformance(database, clock)
+        self.run_leases = RunLeases(database, clock)
         self.events = RunEvents(database, clock)
         self.lessons = WaitingLessons(database, clock)
-        self.retention = Retention(database, clock)
-        self.inputs = Inputs(database, clock)
+        self.retention = EventRetention(database, clock)
+        self.run_questions = RunQuestions(database, clock)
         self.effects = Effects(database, clock)
         self.templates = Templates(database, clock)
-        self.takes = TemplateTakes(database, clock)
+        self.template_pins = TemplatePins(database, clock)
         self.tool_tries = ToolTries(database, clock)
         self.tool_marks = ToolMarks(database, clock)
         self.sources = Sources(database, clock)
-        self.offered_tools = OfferedTools(database, clock)
+        self.source_offers = SourceOffers(database, clock)
         self.source_checks = SourceChecks(database, clock)
         self.source_watches = SourceWatches(database, clock)
         self.row_counts = RowCounts(database, clock)
         self.jobs = Jobs(database, clock)
-        self.held_jobs = HeldJobs(database, clock)
+        self.job_leases = JobLeases(database, clock)
 
     async def check(self) -> None:
         """Whether it can be used now. ``UnavailableError`` where it is not reached, its tables are of another version, or nothing can be written."""
-        known = await asyncio.to_thread(newest)
+        known = await asyncio.to_thread(get_newest_version)
         try:
             found, takes_writes = await self._read_state()
         except ProgrammingError as error:
@@ -150,10 +151,10 @@ class Storage:
     async def _read_state(self) -> tuple[str | None, bool]:
         """Return the version of the tables, and whether a write would be let in, without one: what is busy with another's write takes writes, too."""
         version = "(SELECT version_num FROM alembic_version)"
-        async with self.database.reading() as session:
+        async with self.database.read_session() as session:
             if self._file is not None:
                 found = await session.scalar(text(f"SELECT {version}"))
-                return found, await asyncio.to_thread(_may_be_written, self._file)
+                return found, await asyncio.to_thread(_is_writable, self._file)
             refused = "pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'"
             found, refuses = (await session.execute(text(f"SELECT {version}, {refused}"))).one()
             return found, not refuses
@@ -163,7 +164,7 @@ class Storage:
         await self.database.close()
 
 
-def _may_be_written(file: Path) -> bool:
+def _is_writable(file: Path) -> bool:
     """SQLite makes further files beside its own."""
     return os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)
 
@@ -177,20 +178,20 @@ async def open_storage(settings: Settings, *, any_keys: bool = False) -> AsyncGe
     Raises:
         UnavailableError: the database or the home is not there or cannot be used. UsageError: a setting is wrong.
     """
-    url = await asyncio.to_thread(database_url, settings)
-    keys = await asyncio.to_thread(vault_keys, settings)
+    url = await asyncio.to_thread(resolve_database_url, settings)
+    keys = await asyncio.to_thread(load_vault_keyring, settings)
     await migrate(url)
     lifetimes = Lifetimes(timedelta(minutes=settings.access_minutes), timedelta(days=settings.session_days))
     storage = Storage(url, keys, lifetimes)
     try:
         if not any_keys:
-            await storage.vault_keys.agree()
+            await storage.vault_fingerprints.check_and_note()
         yield storage
     finally:
         await storage.close()
 
 
-def database_url(settings: Settings) -> str:
+def resolve_database_url(settings: Settings) -> str:
     """Where the rows are; makes the home where they lie in it. Home and file are their owner's alone."""
     chosen = settings.database_url.get_secret_value()
     if not chosen:
@@ -202,19 +203,19 @@ def database_url(settings: Settings) -> str:
             ) from error
         chosen = build_sqlite_url(settings.server_home / "rows.db")
     keep_private(settings.server_home)
-    if file := file_of(chosen):
+    if file := find_sqlite_file(chosen):
         private_database(file)
     return chosen
 
 
-def keys_file(settings: Settings) -> Path:
+def get_key_file(settings: Settings) -> Path:
     """The file of the vault's keys, where no setting holds them."""
     return settings.server_home / "vault.keys"
 
 
-def vault_keys(settings: Settings) -> Keys:
+def load_vault_keyring(settings: Settings) -> Keyring:
     """Those of the settings, or of the file in the home, which is made where there is none."""
     if given := settings.vault_keys.get_secret_value():
         fixed = parse_keys(given)
-        return Keys(lambda: fixed)
-    return keys_of_file(keys_file(settings))
+        return Keyring(lambda: fixed)
+    return open_key_file(get_key_file(settings))

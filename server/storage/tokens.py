@@ -16,7 +16,7 @@ from domain.errors import UnauthenticatedError
 from domain.model import Model
 from server.storage.accounts import User
 from server.storage.database import Database
-from server.storage.identifiers import hash_secret, new_id, new_secret
+from server.storage.identifiers import generate_id, generate_secret, hash_secret
 from server.storage.repository import Clock, Repository, to_model
 from server.storage.rows.accounts import SessionRow, TokenRow, UserRow
 from server.storage.rows.runs import RunRow
@@ -38,7 +38,7 @@ class TokenPair(Model):
     session_expires_at: datetime
 
 
-class Holder(NamedTuple):
+class TokenHolder(NamedTuple):
     """Whose an access token is. ``program``: the label of a token that a program has; None: somebody has logged in.
 
     ``scopes``: of a program's token; None: somebody has logged in and may do all that their account may.
@@ -64,7 +64,7 @@ class Session(Model):
     scopes: tuple[Scope, ...] = Field(default=(), description="Of a program's token: what it may do.")
 
 
-class Tokens(Repository):
+class SessionTokens(Repository):
     """``access``: how long an access token counts. ``session``: how long one stays logged in at most."""
 
     def __init__(self, database: Database, clock: Clock, access: timedelta, session: timedelta) -> None:
@@ -72,11 +72,11 @@ class Tokens(Repository):
         self._access = access
         self._session = session
 
-    async def open(self, user_id: str, label: str = "") -> TokenPair:
+    async def open_session(self, user_id: str, label: str = "") -> TokenPair:
         """A new session with its first tokens. What has long expired is cleared away by the way."""
         at = self._clock()
         row: dict[str, Any] = {
-            "id": new_id(),
+            "id": generate_id(),
             "user_id": user_id,
             "label": label[:200],
             "created_at": at,
@@ -84,7 +84,7 @@ class Tokens(Repository):
             "program": False,
             "scopes": list[str](),
         }
-        pair, tokens = self._new_pair(row["id"], row["expires_at"])
+        pair, tokens = self._build_pair(row["id"], row["expires_at"])
 
         def open_session(session: RowSession) -> None:
             chain = StatementChain(session)
@@ -96,25 +96,25 @@ class Tokens(Repository):
         await self._database.write(open_session, single=True)
         return pair
 
-    async def open_for_program(
-        self, user_id: str, label: str, counts: timedelta, scopes: Sequence[Scope] = DEFAULT_SCOPES
+    async def open_program_session(
+        self, user_id: str, label: str, lifetime: timedelta, scopes: Sequence[Scope] = DEFAULT_SCOPES
     ) -> tuple[str, datetime]:
         """A session of what cannot renew its token: one access token and until when it counts, which is as long as the session."""
-        at, access = self._clock(), new_secret("fpa")
+        at, access = self._clock(), generate_secret("fpa")
         row = SessionRow(
-            id=new_id(), user_id=user_id, label=label[:200], created_at=at, expires_at=at + counts, program=True,
+            id=generate_id(), user_id=user_id, label=label[:200], created_at=at, expires_at=at + lifetime, program=True,
             scopes=sorted(set(scopes)),
         )  # fmt: skip
         token = TokenRow(
             hash=hash_secret(access), session_id=row.id, kind="access", created_at=at, expires_at=row.expires_at
         )
-        async with self._database.writing() as session:
+        async with self._database.write_session() as session:
             session.add(row)
             await session.flush()
             session.add(token)
         return access, row.expires_at
 
-    async def whose(self, access_token: str) -> Holder:
+    async def authenticate(self, access_token: str) -> TokenHolder:
         """The user and the session of an access token. ``UnauthenticatedError`` where it does not count."""
         at = self._clock()
         statement = (
@@ -129,8 +129,8 @@ class Tokens(Repository):
             raise UnauthenticatedError(_REFUSED)
         held = found[1]
         if not held.program:
-            return Holder(to_model(User, found[0]), held.id, None, None)
-        return Holder(to_model(User, found[0]), held.id, held.label, frozenset(_scopes(held)))
+            return TokenHolder(to_model(User, found[0]), held.id, None, None)
+        return TokenHolder(to_model(User, found[0]), held.id, held.label, frozenset(_to_scopes(held)))
 
     async def refresh(self, refresh_token: str) -> TokenPair:
         """Trade a refresh token in for new tokens. ``UnauthenticatedError`` where it does not count.
@@ -142,65 +142,72 @@ class Tokens(Repository):
         unused = (TokenRow.hash == key) & (TokenRow.kind == "refresh") & TokenRow.used_at.is_(None)
         trade = update(TokenRow).where(unused, TokenRow.expires_at > at).values(used_at=at)
         pair: TokenPair | None = None
-        async with self._database.writing() as session:
+        async with self._database.write_session() as session:
             traded = await session.scalar(trade.returning(TokenRow.session_id))
             if traded is None:
                 again = select(TokenRow.session_id).where(TokenRow.hash == key, TokenRow.used_at.is_not(None))
                 if reused := await session.scalar(again):
-                    await self._end(session, SessionRow.id == reused, "a refresh token came back")
-            elif (expires := await self._open_until(session, traded, at)) is not None:
+                    await self._revoke_where(session, SessionRow.id == reused, "a refresh token came back")
+            elif (expires := await self._lock_open_session(session, traded, at)) is not None:
                 await session.execute(delete(TokenRow).where(TokenRow.session_id == traded, TokenRow.expires_at < at))
-                pair, tokens = self._new_pair(traded, expires)
+                pair, tokens = self._build_pair(traded, expires)
                 await session.execute(insert(TokenRow), tokens)
         if pair is None:
             raise UnauthenticatedError(_REFUSED)
         return pair
 
-    async def sessions(self, user_id: str) -> list[Session]:
+    async def list_sessions(self, user_id: str) -> list[Session]:
         """A user's sessions that count, the newest first."""
         counting = (SessionRow.user_id == user_id) & SessionRow.revoked_at.is_(None)
         newest = select(func.max(TokenRow.created_at)).where(TokenRow.session_id == SessionRow.id).scalar_subquery()
         statement = select(SessionRow, newest).where(counting, SessionRow.expires_at > self._clock())
-        async with self._database.reading() as session:
+        async with self._database.read_session() as session:
             rows = await session.execute(statement.order_by(SessionRow.id.desc()))
-            return [_session(row, renewed) for row, renewed in rows]
+            return [_to_session(row, renewed) for row, renewed in rows]
 
-    async def revoke(self, user_id: str, session_id: str, why: str) -> bool:
+    async def revoke(self, user_id: str, session_id: str, reason: str) -> bool:
         """End one of this user's sessions. Whether it was there."""
-        async with self._database.writing(single=True) as session:
-            return await self._end(session, (SessionRow.user_id == user_id) & (SessionRow.id == session_id), why) > 0
+        async with self._database.write_session(single=True) as session:
+            return (
+                await self._revoke_where(
+                    session, (SessionRow.user_id == user_id) & (SessionRow.id == session_id), reason
+                )
+                > 0
+            )
 
-    async def revoke_for(self, user_id: str, session_id: str | None, why: str) -> bool:
+    async def revoke_with_runs(self, user_id: str, session_id: str | None, reason: str) -> bool:
         """End one of a user's sessions, or all of them (None), and the runs that were asked for in them. Whether there was one."""
         mine, runs = SessionRow.user_id == user_id, RunRow.user_id == user_id
         if session_id is not None:
             mine, runs = mine & (SessionRow.id == session_id), runs & (RunRow.session_id == session_id)
-        async with self._database.writing() as session:
+        async with self._database.write_session() as session:
             # The user's row first, as by who adds a run: none is added meanwhile in a session that ends.
             await session.execute(select(UserRow.id).where(UserRow.id == user_id).with_for_update())
-            ended = await self._end(session, mine, why)
+            ended = await self._revoke_where(session, mine, reason)
             if ended or session_id is None:
-                await end_runs(session, runs, why, self._clock())
+                await end_runs(session, runs, reason, self._clock())
             return ended > 0
 
-    async def roles(self, session_ids: Collection[str]) -> dict[str, str]:
+    async def get_roles(self, session_ids: Collection[str]) -> dict[str, str]:
         """Of these sessions those that still count, with their users' roles."""
         good = SessionRow.revoked_at.is_(None) & (SessionRow.expires_at > self._clock()) & UserRow.disabled_at.is_(None)
         joined = select(SessionRow.id, UserRow.role).join(UserRow, UserRow.id == SessionRow.user_id)
         statement = joined.where(SessionRow.id.in_(list(session_ids)), good)
         return await self._database.read(lambda session: {row[0]: row[1] for row in session.execute(statement)})
 
-    async def revoke_all(self, user_id: str, why: str, *, but: str = "") -> int:
+    async def revoke_all(self, user_id: str, reason: str, *, except_session: str = "") -> int:
         """End all of a user's sessions, ``but`` one if named. How many."""
-        async with self._database.writing(single=True) as session:
-            return await self._end(session, (SessionRow.user_id == user_id) & (SessionRow.id != but), why)
+        async with self._database.write_session(single=True) as session:
+            return await self._revoke_where(
+                session, (SessionRow.user_id == user_id) & (SessionRow.id != except_session), reason
+            )
 
-    async def _end(self, session: AsyncSession, chosen: "object", why: str) -> int:
+    async def _revoke_where(self, session: AsyncSession, chosen: "object", why: str) -> int:
         statement = update(SessionRow).where(chosen, SessionRow.revoked_at.is_(None))  # pyright: ignore[reportArgumentType]
         ended = statement.values(revoked_at=self._clock(), revoked_why=why).returning(SessionRow.id)
         return len((await session.scalars(ended)).all())
 
-    async def _open_until(self, session: AsyncSession, session_id: str, at: datetime) -> datetime | None:
+    async def _lock_open_session(self, session: AsyncSession, session_id: str, at: datetime) -> datetime | None:
         statement = (
             select(SessionRow.expires_at)
             .join(UserRow, UserRow.id == SessionRow.user_id)
@@ -211,11 +218,11 @@ class Tokens(Repository):
         )
         return await session.scalar(statement)
 
-    def _new_pair(self, session_id: str, until: datetime) -> tuple[TokenPair, list[dict[str, Any]]]:
+    def _build_pair(self, session_id: str, until: datetime) -> tuple[TokenPair, list[dict[str, Any]]]:
         """Return new tokens of a session, and their rows, which are yet to be inserted."""
         at = self._clock()
         access_until = min(at + self._access, until)
-        access, refresh = new_secret("fpa"), new_secret("fpr")
+        access, refresh = generate_secret("fpa"), generate_secret("fpr")
         rows = [
             {
                 "hash": hash_secret(secret),
@@ -232,7 +239,7 @@ class Tokens(Repository):
         return pair, rows
 
 
-def _session(row: SessionRow, renewed: datetime | None) -> Session:
+def _to_session(row: SessionRow, renewed: datetime | None) -> Session:
     return Session(
         id=row.id,
         label=row.label,
@@ -240,10 +247,10 @@ def _session(row: SessionRow, renewed: datetime | None) -> Session:
         renewed_at=renewed or row.created_at,
         program=row.program,
         expires_at=row.expires_at,
-        scopes=_scopes(row),
+        scopes=_to_scopes(row),
     )
 
 
-def _scopes(row: SessionRow) -> tuple[Scope, ...]:
+def _to_scopes(row: SessionRow) -> tuple[Scope, ...]:
     """As rows hold them; nothing else writes them."""
     return tuple(cast("list[Scope]", row.scopes))

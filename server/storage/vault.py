@@ -14,7 +14,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from domain.errors import SecretError, UnavailableError
 from domain.model import Model
 from server.storage.database import Database
-from server.storage.encryption import Keys
+from server.storage.encryption import Keyring
 from server.storage.repository import Clock, Repository, to_model
 from server.storage.rows.keys import ModelKeyRow, SourceKeyRow, ToolKeyRow, VaultKeyRow
 
@@ -24,7 +24,7 @@ _SEALED_AS: dict[ShelfName, str] = {"user": "tool key", "source": "source key", 
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class KeyShelf:
     """``rows``: its table; ``owner_column`` says whose a key is."""
 
     name: ShelfName
@@ -36,57 +36,57 @@ class Shelf:
         """Of a row: whose it is."""
         return getattr(self.rows, self.owner_column)
 
-    def chosen(self, owner: str, name: str) -> ColumnElement[bool]:
+    def is_key(self, owner: str, name: str) -> ColumnElement[bool]:
         """The row of one key."""
         return (self.owner == owner) & (self.rows.name == name)
 
-    def new(self, owner: str, name: str) -> KeyRow:
+    def build_row(self, owner: str, name: str) -> KeyRow:
         """A row without what it holds."""
         return self.rows(**{self.owner_column: owner, "name": name})
 
-    def owner_of(self, row: KeyRow) -> str:
+    def get_owner(self, row: KeyRow) -> str:
         """Whose it is."""
         return getattr(row, self.owner_column)
 
     def seal(
-        self, keys: Keys, owner: str, name: str, hosts: Sequence[str], value: str, *, granted: bool = False
+        self, keys: Keyring, owner: str, name: str, hosts: Sequence[str], value: str, *, granted: bool = False
     ) -> tuple[int, bytes]:
         """Return the version and the bytes of a key that is sealed for its row and its hosts: with other hosts in the row it does not open."""
-        return keys.seal(value, _bound(self._place(owner, name, granted=granted), hosts))
+        return keys.seal(value, _bind_to_hosts(self._describe_place(owner, name, granted=granted), hosts))
 
-    def open(self, keys: Keys, row: KeyRow) -> str:
+    def open(self, keys: Keyring, row: KeyRow) -> str:
         """Open what a row holds. ``SecretError`` where the key is gone, or row or hosts are not those that it was sealed for."""
-        place = self._place_of(row)
+        place = self._describe_place_of(row)
         try:
-            return keys.open(row.key_version, row.sealed, _bound(place, row.hosts))
+            return keys.open(row.key_version, row.sealed, _bind_to_hosts(place, row.hosts))
         except SecretError:
             # Sealed before hosts were a part of it; bind_hosts seals such rows anew when a server starts.
             return keys.open(row.key_version, row.sealed, place)
 
-    def is_bound(self, keys: Keys, row: KeyRow) -> bool:
+    def is_bound(self, keys: Keyring, row: KeyRow) -> bool:
         """Whether a row is sealed for its hosts; where nobody can open it, there is nothing to bind."""
         try:
-            keys.open(row.key_version, row.sealed, self._place_of(row))
+            keys.open(row.key_version, row.sealed, self._describe_place_of(row))
         except SecretError:
             return True
         return False
 
-    def _place(self, owner: str, name: str, *, granted: bool) -> str:
+    def _describe_place(self, owner: str, name: str, *, granted: bool) -> str:
         """What names a row, and whether its key is given or obtained."""
         return f"{_SEALED_AS[self.name]}{' grant' if granted else ''}\n{owner}\n{name}"
 
-    def _place_of(self, row: KeyRow) -> str:
-        return self._place(self.owner_of(row), row.name, granted=row.grant is not None)
+    def _describe_place_of(self, row: KeyRow) -> str:
+        return self._describe_place(self.get_owner(row), row.name, granted=row.grant is not None)
 
 
-def _bound(place: str, hosts: Sequence[str]) -> str:
+def _bind_to_hosts(place: str, hosts: Sequence[str]) -> str:
     return f"{place}\n{json.dumps(list(hosts))}"
 
 
-OF_USERS = Shelf("user", ToolKeyRow, "user_id")
-OF_SOURCES = Shelf("source", SourceKeyRow, "source_id")
-OF_MODELS = Shelf("model", ModelKeyRow, "service_id")
-SHELVES = (OF_USERS, OF_SOURCES, OF_MODELS)
+USER_SHELF = KeyShelf("user", ToolKeyRow, "user_id")
+SOURCE_SHELF = KeyShelf("source", SourceKeyRow, "source_id")
+MODEL_SHELF = KeyShelf("model", ModelKeyRow, "service_id")
+SHELVES = (USER_SHELF, SOURCE_SHELF, MODEL_SHELF)
 
 
 GrantKind = Literal["authorization_code", "client_credentials"]
@@ -106,39 +106,39 @@ class ToolKey(Model):
 class ToolKeys(Repository):
     """The vault of a database; ``shelf``: whose keys."""
 
-    def __init__(self, database: Database, clock: Clock, keys: Keys, shelf: Shelf = OF_USERS) -> None:
+    def __init__(self, database: Database, clock: Clock, keys: Keyring, shelf: KeyShelf = USER_SHELF) -> None:
         super().__init__(database, clock)
         self._keys = keys
         self._shelf = shelf
 
     async def put(self, owner: str, name: str, value: str, hosts: Sequence[str]) -> ToolKey:
         """Keep a key as it is given, in place of one of the same name."""
-        async with self._database.writing() as session:
-            row = await session.merge(self.sealed(owner, name, value, hosts))
-        return shown(row)
+        async with self._database.write_session() as session:
+            row = await session.merge(self.build_sealed_row(owner, name, value, hosts))
+        return to_tool_key(row)
 
-    def sealed(self, owner: str, name: str, value: str, hosts: Sequence[str]) -> KeyRow:
+    def build_sealed_row(self, owner: str, name: str, value: str, hosts: Sequence[str]) -> KeyRow:
         """A row for a key as it is given, for a transaction that writes more."""
         version, sealed = self._shelf.seal(self._keys, owner, name, hosts, value)
-        row = self._shelf.new(owner, name)
+        row = self._shelf.build_row(owner, name)
         row.hosts, row.key_version, row.sealed, row.updated_at = list(hosts), version, sealed, self._clock()
         row.grant, row.fresh_until, row.lapsed, row.turn, row.turn_until = None, None, "", secrets.token_hex(8), None
         return row
 
-    async def all(self, owner: str) -> list[ToolKey]:
+    async def list_all(self, owner: str) -> list[ToolKey]:
         """An owner's keys by name, without their values."""
         rows = self._shelf.rows
         statement = select(rows).where(self._shelf.owner == owner).order_by(rows.name)
-        async with self._database.reading() as session:
-            return [shown(row) for row in await session.scalars(statement)]
+        async with self._database.read_session() as session:
+            return [to_tool_key(row) for row in await session.scalars(statement)]
 
-    async def names(self, owner: str) -> dict[str, tuple[str, ...]]:
+    async def list_hosts(self, owner: str) -> dict[str, tuple[str, ...]]:
         """Names and hosts."""
-        return {key.name: key.hosts for key in await self.all(owner)}
+        return {key.name: key.hosts for key in await self.list_all(owner)}
 
-    async def value(self, owner: str, name: str) -> str | None:
+    async def get_value(self, owner: str, name: str) -> str | None:
         """The value of one that was given; None where there is none. ``SecretError`` where it cannot be opened."""
-        async with self._database.reading() as session:
+        async with self._database.read_session() as session:
             row = await session.get(self._shelf.rows, (owner, name))
         if row is None or row.grant is not None:
             return None
@@ -147,48 +147,48 @@ class ToolKeys(Repository):
     async def remove(self, owner: str, name: str) -> bool:
         """Whether there was one."""
         rows = self._shelf.rows
-        gone = delete(rows).where(self._shelf.chosen(owner, name)).returning(rows.name)
-        async with self._database.writing(single=True) as session:
+        gone = delete(rows).where(self._shelf.is_key(owner, name)).returning(rows.name)
+        async with self._database.write_session(single=True) as session:
             return await session.scalar(gone) is not None
 
-    async def clear(self, owner: str) -> None:
+    async def remove_all(self, owner: str) -> None:
         """Forget all that this owner has."""
-        async with self._database.writing(single=True) as session:
+        async with self._database.write_session(single=True) as session:
             await session.execute(delete(self._shelf.rows).where(self._shelf.owner == owner))
 
     async def reseal(self) -> int:
         """Seal with the newest key whatever was sealed with an older one; how many. Servers may go on meanwhile."""
         rows = self._shelf.rows
-        async with self._database.reading() as session:
+        async with self._database.read_session() as session:
             old = list(await session.scalars(select(rows).where(rows.key_version != self._keys.newest)))
-        return await self._seal_anew(old)
+        return await self._reseal_rows(old)
 
     async def bind_hosts(self) -> int:
         """Seal for its hosts whatever was sealed before hosts were a part of it; how many."""
-        async with self._database.reading() as session:
+        async with self._database.read_session() as session:
             every = list(await session.scalars(select(self._shelf.rows)))
-        return await self._seal_anew([row for row in every if not self._shelf.is_bound(self._keys, row)])
+        return await self._reseal_rows([row for row in every if not self._shelf.is_bound(self._keys, row)])
 
-    async def _seal_anew(self, found: Sequence[KeyRow]) -> int:
+    async def _reseal_rows(self, found: Sequence[KeyRow]) -> int:
         done, rows = 0, self._shelf.rows
         for row in found:
             value, granted = self._shelf.open(self._keys, row), row.grant is not None
-            owner = self._shelf.owner_of(row)
+            owner = self._shelf.get_owner(row)
             version, sealed = self._shelf.seal(self._keys, owner, row.name, row.hosts, value, granted=granted)
             # Only where it is still what was read: its owner, or a renewal, may have changed it meanwhile.
-            same = self._shelf.chosen(owner, row.name) & (rows.sealed == row.sealed)
+            same = self._shelf.is_key(owner, row.name) & (rows.sealed == row.sealed)
             change = update(rows).where(same).values(key_version=version, sealed=sealed)
-            async with self._database.writing() as session:
+            async with self._database.write_session() as session:
                 done += await session.scalar(change.returning(rows.key_version)) is not None
         return done
 
-    async def versions(self) -> set[int]:
+    async def list_versions(self) -> set[int]:
         """The versions that something is sealed with."""
-        async with self._database.reading() as session:
+        async with self._database.read_session() as session:
             return set(await session.scalars(select(self._shelf.rows.key_version).distinct()))
 
 
-def shown(row: KeyRow) -> ToolKey:
+def to_tool_key(row: KeyRow) -> ToolKey:
     """What may be shown of a row."""
     return to_model(ToolKey, row)
 
@@ -199,19 +199,19 @@ _ADVICE = (
 )
 
 
-class VaultKeys(Repository):
+class VaultFingerprints(Repository):
     """Those that a database's rows were sealed with. Rows never hold a key."""
 
-    def __init__(self, database: Database, clock: Clock, keys: Keys) -> None:
+    def __init__(self, database: Database, clock: Clock, keys: Keyring) -> None:
         super().__init__(database, clock)
         self._keys = keys
 
-    async def agree(self) -> None:
+    async def check_and_note(self) -> None:
         """Note the key that seals, where nobody has. ``UnavailableError`` where this server's keys are not those of the rows."""
-        await self._database.write(self._agree)
+        await self._database.write(self._check_and_note)
 
-    def _agree(self, session: Session) -> None:
-        mine, noted = self._keys.fingerprints(), _noted(session)
+    def _check_and_note(self, session: Session) -> None:
+        mine, noted = self._keys.fingerprints(), _load_noted(session)
         used = {version for shelf in SHELVES for version in session.scalars(select(shelf.rows.key_version).distinct())}
         for version in sorted(noted.keys() | used):
             if version not in mine and version in used:
@@ -219,12 +219,12 @@ class VaultKeys(Repository):
             if version in mine and version in noted and mine[version] != noted[version]:
                 raise UnavailableError(f"this server's vault key {version} is not the one of its database. {_ADVICE}")
         if not noted:
-            self._try(session)
+            self._check_by_opening(session)
         newest = self._keys.newest
         if newest > max(noted, default=0):
             session.add(VaultKeyRow(version=newest, fingerprint=mine[newest], noted_at=self._clock()))
 
-    def _try(self, session: Session) -> None:
+    def _check_by_opening(self, session: Session) -> None:
         """Rows of before keys were noted tell by themselves."""
         for shelf in SHELVES:
             rows = shelf.rows
@@ -242,13 +242,13 @@ class VaultKeys(Repository):
         older = delete(VaultKeyRow).where(VaultKeyRow.version != self._keys.newest)
         await self._database.write(lambda session: session.execute(older))
 
-    async def give_up_lost(self) -> int:
+    async def remove_lost(self) -> int:
         """Remove what was sealed with keys that are not among this server's; how many."""
-        return await self._database.write(self._give_up_lost)
+        return await self._database.write(self._remove_lost)
 
-    def _give_up_lost(self, session: Session) -> int:
+    def _remove_lost(self, session: Session) -> int:
         mine, gone = self._keys.fingerprints(), 0
-        for version, fingerprint in _noted(session).items():
+        for version, fingerprint in _load_noted(session).items():
             if mine.get(version) != fingerprint:
                 session.execute(delete(VaultKeyRow).where(VaultKeyRow.version == version))
         for shelf in SHELVES:
@@ -261,5 +261,5 @@ class VaultKeys(Repository):
         return gone
 
 
-def _noted(session: Session) -> dict[int, str]:
+def _load_noted(session: Session) -> dict[int, str]:
     return {row.version: row.fingerprint for row in session.scalars(select(VaultKeyRow))}

@@ -27,7 +27,7 @@ from domain.plan import StepResult
 from domain.program import Program
 from domain.tool import ToolId, tool_id
 from domain.usage import Usage
-from server.storage.identifiers import new_id
+from server.storage.identifiers import generate_id
 from server.storage.rows.accounts import UserRow
 from server.storage.rows.runs import ConversationRow, EventRow, MessageRow, RunRow
 
@@ -90,7 +90,7 @@ def walk() -> list[Event]:
 
 def put(rows: Path, user: str, request: str, events: Sequence[Event]) -> str:
     """A run of a user, of somebody's who goes on with it unless its last event is among these. Gives its conversation."""
-    at, talk, run = datetime.now(UTC), new_id(), new_id()
+    at, talk, run = datetime.now(UTC), generate_id(), generate_id()
     with Session(create_engine(f"sqlite:///{rows}")) as session:
         of = session.scalars(select(UserRow.id).where(UserRow.name == user)).one()
         session.add(
@@ -105,7 +105,7 @@ def put(rows: Path, user: str, request: str, events: Sequence[Event]) -> str:
         )  # fmt: skip
         session.flush()
         session.add(
-            MessageRow(id=new_id(), conversation_id=talk, speaker="user", text=request, text_key=request, run_id=run, created_at=at)
+            MessageRow(id=generate_id(), conversation_id=talk, speaker="user", text=request, text_key=request, run_id=run, created_at=at)
         )  # fmt: skip
         session.commit()
     tell(rows, talk, events)

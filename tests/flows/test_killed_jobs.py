@@ -22,7 +22,7 @@ WALKS = 200
 async def administrator(home: Path) -> str:
     async with open_storage(Settings(server_home=home, access_minutes=600)) as storage:
         boss = await storage.users.add("boss", "no password", "admin")
-        return (await storage.tokens.open(boss.id)).access_token
+        return (await storage.tokens.open_session(boss.id)).access_token
 
 
 def lines(records: list[dict[str, Any]]) -> bytes:

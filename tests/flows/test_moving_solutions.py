@@ -132,4 +132,4 @@ def test_by_backup_and_restore(store: Path, tmp_path: Path) -> None:
 
 async def _rows(home: Path) -> None:
     async with open_storage(read_settings(server_home=home)) as storage:
-        assert not await storage.users.page()
+        assert not await storage.users.list_page()

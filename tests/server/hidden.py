@@ -64,7 +64,7 @@ async def _templates(world: World, taker: str) -> tuple[str, str]:
     await templates.add_version(both.id, author, calls)
     for one in (hidden, both):
         await templates.change(one.id, author, shared=True)
-    await world.services.storage.takes.take(world.people[taker].id, both.id, 1)
+    await world.services.storage.template_pins.pin(world.people[taker].id, both.id, 1)
     return hidden.id, both.id
 
 

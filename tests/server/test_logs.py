@@ -198,7 +198,7 @@ async def test_a_run_s_lines_carry_its_id(world: World, written: io.StringIO) ->
 async def test_errors_of_the_database_show_no_parameters(tmp_path: Path, written: io.StringIO) -> None:
     value = "-".join(("what", "was", "sent"))  # put together here, since the traceback shows the lines of this file
     async with open_storage(Settings(server_home=tmp_path)) as storage:
-        for asking in (storage.database.reading, storage.database.writing):
+        for asking in (storage.database.read_session, storage.database.write_session):
             try:
                 async with asking() as session:
                     await session.execute(text("SELECT :secret FROM nothing"), {"secret": value})

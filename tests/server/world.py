@@ -45,7 +45,7 @@ class World:
         """A fresh session's; none for ``nobody``."""
         if who == "nobody":
             return {}
-        pair = await self.services.storage.tokens.open(self.people[who].id, "a test")
+        pair = await self.services.storage.tokens.open_session(self.people[who].id, "a test")
         return {"Authorization": f"Bearer {pair.access_token}"}
 
 

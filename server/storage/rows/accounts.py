@@ -5,10 +5,10 @@ from datetime import date, datetime
 from sqlalchemy import BigInteger, Double, ForeignKey, false
 from sqlalchemy.orm import Mapped, mapped_column
 
-from server.storage.columns import Json, Row
+from server.storage.columns import JsonText, TableRow
 
 
-class UserRow(Row):
+class UserRow(TableRow):
     """``name_key`` is the name as names are compared."""
 
     __tablename__ = "users"
@@ -23,7 +23,7 @@ class UserRow(Row):
     language: Mapped[str | None]
 
 
-class InvitationRow(Row):
+class InvitationRow(TableRow):
     """``secret_hash``: SHA-256 of what the invited person is given. Good for one account."""
 
     __tablename__ = "invitations"
@@ -39,7 +39,7 @@ class InvitationRow(Row):
     used_by: Mapped[str | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
 
 
-class PasswordResetRow(Row):
+class PasswordResetRow(TableRow):
     """``secret_hash``: SHA-256 of what a user is given to set a new password with. It goes when it is used."""
 
     __tablename__ = "password_resets"
@@ -50,7 +50,7 @@ class PasswordResetRow(Row):
     expires_at: Mapped[datetime]
 
 
-class SessionRow(Row):
+class SessionRow(TableRow):
     """One log-in. All its tokens end with it. ``expires_at`` is absolute: refreshing does not move it. ``program``: its token cannot be renewed, and does
     what its ``scopes`` say.
     """
@@ -65,10 +65,10 @@ class SessionRow(Row):
     revoked_at: Mapped[datetime | None]
     revoked_why: Mapped[str | None]
     program: Mapped[bool] = mapped_column(default=False, server_default=false())
-    scopes: Mapped[list[str]] = mapped_column(Json, default=list, server_default="[]")
+    scopes: Mapped[list[str]] = mapped_column(JsonText, default=list, server_default="[]")
 
 
-class TokenRow(Row):
+class TokenRow(TableRow):
     """``hash``: SHA-256 of the token, in hex; ``kind``: access or refresh; ``used_at``: when a refresh token was traded in."""
 
     __tablename__ = "tokens"
@@ -81,7 +81,7 @@ class TokenRow(Row):
     used_at: Mapped[datetime | None]
 
 
-class AttemptRow(Row):
+class LoginAttemptRow(TableRow):
     """Failed log-ins of an account or from an address, whose names are hashed: people type passwords for names."""
 
     __tablename__ = "login_attempts"
@@ -92,7 +92,7 @@ class AttemptRow(Row):
     locked_until: Mapped[datetime | None]
 
 
-class LoginPlaceRow(Row):
+class LoginPlaceRow(TableRow):
     """Where a user has logged in from, hashed: who fails at their name elsewhere does not lock them out there."""
 
     __tablename__ = "login_places"
@@ -102,7 +102,7 @@ class LoginPlaceRow(Row):
     last_at: Mapped[datetime]
 
 
-class AllowedToolRow(Row):
+class AllowedToolRow(TableRow):
     """A tool that changes something and may be called without asking this user each time.
 
     ``address``, ``method``, ``source``: of the tool when leave was given, which holds for no other; ``origins``: kinds of origins of its values
@@ -116,11 +116,11 @@ class AllowedToolRow(Row):
     address: Mapped[str]
     method: Mapped[str]
     source: Mapped[str]
-    origins: Mapped[list[str]] = mapped_column(Json)
+    origins: Mapped[list[str]] = mapped_column(JsonText)
     created_at: Mapped[datetime]
 
 
-class FlowRow(Row):
+class HostTransferRow(TableRow):
     """What a user has said of values of one host's answers that go to another. ``allowed`` False: they do not."""
 
     __tablename__ = "flows"
@@ -132,7 +132,7 @@ class FlowRow(Row):
     decided_at: Mapped[datetime]
 
 
-class DayRow(Row):
+class DailyUsageRow(TableRow):
     """One user's day (UTC): runs asked for, and calls and tokens of language models. It stays when runs and conversations are removed.
 
     ``cost``: of the tokens, as they were taken; None: no model that was asked had a price.
@@ -149,7 +149,7 @@ class DayRow(Row):
     cost: Mapped[float | None] = mapped_column(Double[float]())
 
 
-class LimitRow(Row):
+class UserLimitRow(TableRow):
     """What one user may use in a day. None: as for everybody; 0: no limit."""
 
     __tablename__ = "user_limits"

@@ -6,10 +6,10 @@ from typing import Any
 from sqlalchemy import Double, ForeignKey, Index
 from sqlalchemy.orm import Mapped, mapped_column
 
-from server.storage.columns import Json, Row
+from server.storage.columns import JsonText, TableRow
 
 
-class AuditRow(Row):
+class AuditRow(TableRow):
     """One change, written before it is made; ``status`` after, without it nobody knows how it ended. It outlives the account, so it refers to no row.
 
     ``name_key``: the name as names are compared. ``via``: session, token or command; ``label``: of the token. ``operation``: its name in the API's
@@ -30,11 +30,11 @@ class AuditRow(Row):
     operation: Mapped[str]
     about: Mapped[str]
     path: Mapped[str]
-    said: Mapped[dict[str, Any]] = mapped_column(Json)
+    said: Mapped[dict[str, Any]] = mapped_column(JsonText)
     status: Mapped[int | None]
 
 
-class JobRow(Row):
+class JobRow(TableRow):
     """``slot``: what it has to itself while it is open, so that no two of it are; empty of the rest (NULL). ``home``: of the server whose files it needs; empty: any.
 
     ``wanted``: what it is to do, never a secret. ``lines``: its log, the latest. ``tries``: how often it was begun. ``worker`` holds it until ``lease_until``.
@@ -48,12 +48,12 @@ class JobRow(Row):
     slot: Mapped[str | None]
     home: Mapped[str]
     state: Mapped[str]
-    wanted: Mapped[dict[str, Any]] = mapped_column(Json)
+    wanted: Mapped[dict[str, Any]] = mapped_column(JsonText)
     what: Mapped[str]
     done: Mapped[int]
     total: Mapped[int | None]
-    lines: Mapped[list[str]] = mapped_column(Json)
-    result: Mapped[dict[str, Any] | None] = mapped_column(Json)
+    lines: Mapped[list[str]] = mapped_column(JsonText)
+    result: Mapped[dict[str, Any] | None] = mapped_column(JsonText)
     trouble: Mapped[str]
     by_id: Mapped[str | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
     by: Mapped[str]
@@ -66,7 +66,7 @@ class JobRow(Row):
     lease_until: Mapped[datetime | None]
 
 
-class ModelServiceRow(Row):
+class ModelServiceRow(TableRow):
     """``name_key`` is the name as names are compared. ``version`` counts changes. ``tested``: what its last test found.
 
     ``own_network``: its address may be one that is not public. ``online``: runs may ask it.
@@ -82,11 +82,11 @@ class ModelServiceRow(Row):
     address: Mapped[str]
     own_network: Mapped[bool]
     model: Mapped[str]
-    parameters: Mapped[dict[str, Any]] = mapped_column(Json)
+    parameters: Mapped[dict[str, Any]] = mapped_column(JsonText)
     price_prompt: Mapped[float | None] = mapped_column(Double[float]())
     price_completion: Mapped[float | None] = mapped_column(Double[float]())
     online: Mapped[bool]
-    tested: Mapped[dict[str, Any] | None] = mapped_column(Json)
+    tested: Mapped[dict[str, Any] | None] = mapped_column(JsonText)
     tested_at: Mapped[datetime | None]
     version: Mapped[int]
     created_at: Mapped[datetime]
@@ -95,7 +95,7 @@ class ModelServiceRow(Row):
     changed_by: Mapped[str]
 
 
-class ModelPurposeRow(Row):
+class ModelPurposeRow(TableRow):
     """Which service is asked for a purpose."""
 
     __tablename__ = "model_purposes"

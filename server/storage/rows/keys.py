@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, Index, LargeBinary
 from sqlalchemy.orm import Mapped, mapped_column
 
-from server.storage.columns import Json, Row
+from server.storage.columns import JsonText, TableRow
 
 
 class GrantColumns:
@@ -22,7 +22,7 @@ class GrantColumns:
     turn_until: Mapped[datetime | None]
 
 
-class KeyConsentRow(Row):
+class KeyConsentRow(TableRow):
     """Somebody was sent to an authorization server, and is to come back with what ``state_hash`` is the SHA-256 of, once.
 
     ``shelf``: whose key it will be, a user's or a source's; ``owner_id`` and ``name``: which. ``sealed``: what will be asked for it with.
@@ -40,7 +40,7 @@ class KeyConsentRow(Row):
     expires_at: Mapped[datetime] = mapped_column(index=True)
 
 
-class VaultKeyRow(Row):
+class VaultKeyRow(TableRow):
     """A key that the vault is, or was, sealed with. ``fingerprint``: by which it is known, and which tells nothing of it."""
 
     __tablename__ = "vault_keys"
@@ -50,7 +50,7 @@ class VaultKeyRow(Row):
     noted_at: Mapped[datetime]
 
 
-class ToolKeyRow(GrantColumns, Row):
+class ToolKeyRow(GrantColumns, TableRow):
     """A user's key for a tool, sealed. ``name`` as the tool's document says, ``hosts``: where it may be sent."""
 
     __tablename__ = "tool_keys"
@@ -58,13 +58,13 @@ class ToolKeyRow(GrantColumns, Row):
 
     user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     name: Mapped[str] = mapped_column(primary_key=True)
-    hosts: Mapped[list[str]] = mapped_column(Json)
+    hosts: Mapped[list[str]] = mapped_column(JsonText)
     key_version: Mapped[int]
     sealed: Mapped[bytes] = mapped_column(LargeBinary)
     updated_at: Mapped[datetime]
 
 
-class SourceKeyRow(GrantColumns, Row):
+class SourceKeyRow(GrantColumns, TableRow):
     """A key of a source, sealed: its calls send it, whoever asks, where the source's keys are used."""
 
     __tablename__ = "source_keys"
@@ -72,13 +72,13 @@ class SourceKeyRow(GrantColumns, Row):
 
     source_id: Mapped[str] = mapped_column(ForeignKey("sources.id", ondelete="CASCADE"), primary_key=True)
     name: Mapped[str] = mapped_column(primary_key=True)
-    hosts: Mapped[list[str]] = mapped_column(Json)
+    hosts: Mapped[list[str]] = mapped_column(JsonText)
     key_version: Mapped[int]
     sealed: Mapped[bytes] = mapped_column(LargeBinary)
     updated_at: Mapped[datetime]
 
 
-class ModelKeyRow(GrantColumns, Row):
+class ModelKeyRow(GrantColumns, TableRow):
     """A service's key, sealed. ``hosts``: where it may be sent, which is its address."""
 
     __tablename__ = "model_keys"
@@ -86,7 +86,7 @@ class ModelKeyRow(GrantColumns, Row):
 
     service_id: Mapped[str] = mapped_column(ForeignKey("model_services.id", ondelete="CASCADE"), primary_key=True)
     name: Mapped[str] = mapped_column(primary_key=True)
-    hosts: Mapped[list[str]] = mapped_column(Json)
+    hosts: Mapped[list[str]] = mapped_column(JsonText)
     key_version: Mapped[int]
     sealed: Mapped[bytes] = mapped_column(LargeBinary)
     updated_at: Mapped[datetime]

@@ -6,10 +6,10 @@ from typing import Any
 from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from server.storage.columns import Json, Row
+from server.storage.columns import JsonText, TableRow
 
 
-class ConversationRow(Row):
+class ConversationRow(TableRow):
     """``title_key``: the title as it is searched."""
 
     __tablename__ = "conversations"
@@ -23,7 +23,7 @@ class ConversationRow(Row):
     updated_at: Mapped[datetime]
 
 
-class MessageRow(Row):
+class MessageRow(TableRow):
     """``speaker``: user or assistant. Ids rise, and give the order. ``text_key``: the text as it is searched."""
 
     __tablename__ = "messages"
@@ -38,7 +38,7 @@ class MessageRow(Row):
     created_at: Mapped[datetime]
 
 
-class FileRow(Row):
+class FileRow(TableRow):
     """``variable``: as programs call it, each of its own in a conversation. ``file``: what programs find of it, with its columns; ``bytes``: as it was sent."""
 
     __tablename__ = "conversation_files"
@@ -48,11 +48,11 @@ class FileRow(Row):
     conversation_id: Mapped[str] = mapped_column(ForeignKey("conversations.id", ondelete="CASCADE"))
     variable: Mapped[str]
     bytes: Mapped[int]
-    file: Mapped[dict[str, Any]] = mapped_column(Json)
+    file: Mapped[dict[str, Any]] = mapped_column(JsonText)
     created_at: Mapped[datetime]
 
 
-class RunRow(Row):
+class RunRow(TableRow):
     """One turn. ``worker`` holds it until ``lease_until``; ``plan``: as it was last edited, its ``plan_version`` counting edits.
 
     ``not_before``: put back because a store was out of reach, it is not taken until then; ``tried_until``: when it is given up.
@@ -85,10 +85,10 @@ class RunRow(Row):
     policy: Mapped[str]
     planner: Mapped[str]
     model: Mapped[str]
-    settings: Mapped[dict[str, Any]] = mapped_column(Json)
-    plan: Mapped[dict[str, Any] | None] = mapped_column(Json)
+    settings: Mapped[dict[str, Any]] = mapped_column(JsonText)
+    plan: Mapped[dict[str, Any] | None] = mapped_column(JsonText)
     plan_version: Mapped[int]
-    usage: Mapped[dict[str, Any] | None] = mapped_column(Json)
+    usage: Mapped[dict[str, Any] | None] = mapped_column(JsonText)
     rerun_of: Mapped[str | None] = mapped_column(ForeignKey("runs.id", ondelete="SET NULL"), index=True)
     template_id: Mapped[str | None]
     template_version: Mapped[int | None]
@@ -107,7 +107,7 @@ class RunRow(Row):
     verdict_changes: Mapped[int] = mapped_column(default=0, server_default="0")
 
 
-class EventRow(Row):
+class EventRow(TableRow):
     """``body``: the event's record as JSON text, kept as it was sent. ``seq`` counts from 1."""
 
     __tablename__ = "run_events"
@@ -118,7 +118,7 @@ class EventRow(Row):
     body: Mapped[str]
 
 
-class RunToolRow(Row):
+class RunToolRow(TableRow):
     """A tool that a run has called, and how often; written with the run's end, and kept when its events are removed."""
 
     __tablename__ = "run_tools"
@@ -128,7 +128,7 @@ class RunToolRow(Row):
     calls: Mapped[int]
 
 
-class LessonRow(Row):
+class LessonRow(TableRow):
     """What an ended run would have taught, had a store not been out of reach; its events say what. Removed when it has been learnt."""
 
     __tablename__ = "waiting_lessons"
@@ -143,7 +143,7 @@ class LessonRow(Row):
     lease_until: Mapped[datetime | None]
 
 
-class SharedAnswerRow(Row):
+class SharedAnswerRow(TableRow):
     """A link by which other users see what a run answered. ``secret_hash``: SHA-256 of what stands in the link; ``with_calls``: what its calls sent and
     got is seen, too.
     """
@@ -159,7 +159,7 @@ class SharedAnswerRow(Row):
     expires_at: Mapped[datetime] = mapped_column(index=True)
 
 
-class InputRow(Row):
+class InputRow(TableRow):
     """A question that a run waits with: a plan to approve, a call to allow, an unknown outcome to judge. Answered once."""
 
     __tablename__ = "run_inputs"
@@ -167,13 +167,13 @@ class InputRow(Row):
     run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
     key: Mapped[str] = mapped_column(primary_key=True)
     kind: Mapped[str]
-    question: Mapped[Any] = mapped_column(Json)
+    question: Mapped[Any] = mapped_column(JsonText)
     asked_at: Mapped[datetime]
-    answer: Mapped[Any | None] = mapped_column(Json)
+    answer: Mapped[Any | None] = mapped_column(JsonText)
     answered_at: Mapped[datetime | None]
 
 
-class EffectRow(Row):
+class EffectRow(TableRow):
     """A call that is about to be made, written before it; ``finished_at`` and ``outcome`` after. Without them: nobody knows."""
 
     __tablename__ = "effects"
@@ -183,14 +183,14 @@ class EffectRow(Row):
     tool: Mapped[str]
     method: Mapped[str]
     idempotent: Mapped[bool]
-    arguments: Mapped[dict[str, Any]] = mapped_column(Json)
+    arguments: Mapped[dict[str, Any]] = mapped_column(JsonText)
     started_at: Mapped[datetime]
     finished_at: Mapped[datetime | None]
     outcome: Mapped[str | None]
-    result: Mapped[dict[str, Any] | None] = mapped_column(Json)
+    result: Mapped[dict[str, Any] | None] = mapped_column(JsonText)
 
 
-class TemplateRow(Row):
+class TemplateRow(TableRow):
     """``shared``: everyone who is logged in may run it. ``version``: the latest."""
 
     __tablename__ = "templates"
@@ -206,21 +206,21 @@ class TemplateRow(Row):
     updated_at: Mapped[datetime]
 
 
-class TemplateVersionRow(Row):
+class TemplateVersionRow(TableRow):
     """Never changed once written. ``parameters``: name to JSON Schema. ``run_id``: the run it was made from, if it is still there."""
 
     __tablename__ = "template_versions"
 
     template_id: Mapped[str] = mapped_column(ForeignKey("templates.id", ondelete="CASCADE"), primary_key=True)
     version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    parameters: Mapped[dict[str, Any]] = mapped_column(Json)
-    plan: Mapped[dict[str, Any]] = mapped_column(Json)
+    parameters: Mapped[dict[str, Any]] = mapped_column(JsonText)
+    plan: Mapped[dict[str, Any]] = mapped_column(JsonText)
     note: Mapped[str]
     run_id: Mapped[str | None]
     created_at: Mapped[datetime]
 
 
-class TemplateTakeRow(Row):
+class TemplatePinRow(TableRow):
     """The version of another's template that a user has looked at and runs, until they take another."""
 
     __tablename__ = "template_takes"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from server.storage.database import build_sqlite_url
-from server.storage.encryption import Keys
+from server.storage.encryption import Keyring
 from server.storage.migrate import migrate
 from server.storage.storage import Storage
 from tests.servers.postgres.databases import administer, new_database
@@ -34,8 +34,8 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
-def keys() -> Keys:
-    return Keys(lambda: {1: b"k" * 32})
+def keys() -> Keyring:
+    return Keyring(lambda: {1: b"k" * 32})
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -83,7 +83,7 @@ async def url(
 
 
 @pytest.fixture
-async def storage(url: str, clock: ManualClock, keys: Keys) -> AsyncIterator[Storage]:
+async def storage(url: str, clock: ManualClock, keys: Keyring) -> AsyncIterator[Storage]:
     opened = Storage(url, keys, clock=clock)
     yield opened
     await opened.close()

@@ -19,8 +19,8 @@ ASKED: JsonObject = {"reason": "Which one?", "choices": ["account 999", "account
 
 async def says(storage: Storage, of: Run, key: str, answer: JsonObject) -> None:
     """A question of a run, answered."""
-    await storage.inputs.ask(of.id, key, "question", ASKED)
-    await storage.inputs.answer(of.id, key, of.user_id, answer)
+    await storage.run_questions.ask(of.id, key, "question", ASKED)
+    await storage.run_questions.answer(of.id, key, of.user_id, answer)
 
 
 async def asked_before(storage: Storage, of: User, owner: User, conversation: str) -> Run:

@@ -53,15 +53,15 @@ async def test_a_file_is_removed_alone_or_with_its_conversation(storage: Storage
         await storage.files.remove(file.id, conversation, eve)
     with pytest.raises(ConflictError, match="under way"):
         await storage.files.remove(file.id, conversation, ada)
-    taken = await storage.held.claim("a worker", timedelta(minutes=1), 1)
+    taken = await storage.run_leases.claim("a worker", timedelta(minutes=1), 1)
     assert [one.id for one in taken] == [asked.id]
-    await storage.held.finish(asked.id, "a worker", "answered", {}, answer="2")
+    await storage.run_leases.finish(asked.id, "a worker", "answered", {}, answer="2")
     await storage.files.remove(file.id, conversation, ada)
     with pytest.raises(NotFoundError, match="give it again"):
         await files_of(asked, storage)
     await give(storage, conversation, ada)
     await storage.conversations.remove(conversation, ada)
-    assert await storage.files.ids(conversation, ada) == []
+    assert await storage.files.list_ids(conversation, ada) == []
 
 
 async def test_another_s_conversation_takes_no_file_and_none_takes_very_many(storage: Storage) -> None:

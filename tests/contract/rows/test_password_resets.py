@@ -11,11 +11,11 @@ from tests.contract.rows.people import user
 async def test_one_ends_after_a_day(storage: Storage, clock: ManualClock) -> None:
     ada = await user(storage)
     secret, until = await storage.password_resets.add(ada.id)
-    assert (await storage.password_resets.whose(secret)).id == ada.id
+    assert (await storage.password_resets.find_user(secret)).id == ada.id
     clock.at = until
     with pytest.raises(RegistrationError):
         await storage.password_resets.redeem(secret, "another hash")
-    assert await storage.users.password_hash(ada.id) == "a hash"
+    assert await storage.users.get_password_hash(ada.id) == "a hash"
 
 
 async def test_there_is_none_for_nobody(storage: Storage) -> None:

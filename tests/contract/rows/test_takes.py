@@ -23,13 +23,13 @@ async def shared(storage: Storage) -> tuple[str, str, str]:
 
 async def test_one_version_is_taken_until_another_is(storage: Storage) -> None:
     _, other, template = await shared(storage)
-    assert await storage.takes.get(other, template) is None
+    assert await storage.template_pins.get(other, template) is None
     for version in (1, 2, 1):
-        await storage.takes.take(other, template, version)
-        assert await storage.takes.get(other, template) == version
-        assert await storage.takes.all(other) == {template: version}
+        await storage.template_pins.pin(other, template, version)
+        assert await storage.template_pins.get(other, template) == version
+        assert await storage.template_pins.list_all(other) == {template: version}
     with pytest.raises(ConflictError):
-        await storage.takes.take(other, template, 3)
+        await storage.template_pins.pin(other, template, 3)
 
 
 async def test_who_ran_a_version_before_has_taken_it(storage: Storage) -> None:
@@ -40,6 +40,9 @@ async def test_who_ran_a_version_before_has_taken_it(storage: Storage) -> None:
         for version in versions:
             chosen = RunChoices(planner="dfs", policy="offline", template_id=template, template_version=version)
             await storage.runs.add(user, conversation.id, "x", chosen)
-    async with storage.database.writing() as session:
+    async with storage.database.write_session() as session:
         await session.execute(text(USED))
-    assert (await storage.takes.all(other), await storage.takes.all(author)) == ({template: 1}, {})
+    assert (await storage.template_pins.list_all(other), await storage.template_pins.list_all(author)) == (
+        {template: 1},
+        {},
+    )

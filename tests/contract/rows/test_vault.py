@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import text, update
 
 from domain.errors import SecretError
-from server.storage.encryption import Keys
-from server.storage.permissions import Reach
+from server.storage.encryption import Keyring
+from server.storage.permissions import CallTarget
 from server.storage.rows.keys import ToolKeyRow
 from server.storage.storage import Storage
 from server.storage.vault import ToolKeys
@@ -21,9 +21,9 @@ async def test_what_was_put_comes_back(storage: Storage) -> None:
     ada = await user(storage)
     for value in (SECRET, "", "ключ \x00 \U0001f511"):
         shown = await storage.tool_keys.put(ada.id, "weather", value, ["api.example.com"])
-        assert await storage.tool_keys.value(ada.id, "weather") == value
-        assert await storage.tool_keys.all(ada.id) == [shown]
-    assert await storage.tool_keys.value(ada.id, "other") is None
+        assert await storage.tool_keys.get_value(ada.id, "weather") == value
+        assert await storage.tool_keys.list_all(ada.id) == [shown]
+    assert await storage.tool_keys.get_value(ada.id, "other") is None
     assert await storage.tool_keys.remove(ada.id, "weather")
     assert not await storage.tool_keys.remove(ada.id, "weather")
 
@@ -32,8 +32,8 @@ async def test_no_row_and_no_log_holds_a_value(storage: Storage, caplog: pytest.
     caplog.set_level(logging.DEBUG)
     ada = await user(storage)
     shown = await storage.tool_keys.put(ada.id, "weather", SECRET, ["api.example.com"])
-    await storage.tool_keys.value(ada.id, "weather")
-    async with storage.database.reading() as session:
+    await storage.tool_keys.get_value(ada.id, "weather")
+    async with storage.database.read_session() as session:
         rows = (await session.execute(text("SELECT * FROM tool_keys"))).all()
     assert SECRET not in repr(shown)
     assert SECRET.encode() not in b"".join(bytes(row.sealed) for row in rows)
@@ -46,47 +46,47 @@ async def test_a_row_opens_in_its_place_only(storage: Storage) -> None:
     ada, eve = await user(storage), await user(storage, "eve")
     await storage.tool_keys.put(ada.id, "weather", SECRET, [])
     await storage.tool_keys.put(eve.id, "weather", "hers", [])
-    async with storage.database.writing() as session:
+    async with storage.database.write_session() as session:
         stolen = await session.get_one(ToolKeyRow, (ada.id, "weather"))
         own = update(ToolKeyRow).where(ToolKeyRow.user_id == eve.id)
         await session.execute(own.values(sealed=stolen.sealed, key_version=stolen.key_version))
     with pytest.raises(SecretError, match="cannot be opened"):
-        await storage.tool_keys.value(eve.id, "weather")
+        await storage.tool_keys.get_value(eve.id, "weather")
 
 
 async def test_keys_change_while_the_server_goes_on(storage: Storage, clock: ManualClock) -> None:
     ada = await user(storage)
     now = {1: b"a" * 32}
-    serving = ToolKeys(storage.database, clock, Keys(lambda: now))
+    serving = ToolKeys(storage.database, clock, Keyring(lambda: now))
     for name in ("one", "two"):
         await serving.put(ada.id, name, SECRET + name, [])
     now[2] = b"b" * 32
-    command = ToolKeys(storage.database, clock, Keys(lambda: now))
+    command = ToolKeys(storage.database, clock, Keyring(lambda: now))
     assert await command.reseal() == 2
     assert await command.reseal() == 0
-    assert await command.versions() == {2}
+    assert await command.list_versions() == {2}
     del now[1]
-    assert await serving.value(ada.id, "one") == SECRET + "one"
-    without = ToolKeys(storage.database, clock, Keys(lambda: {3: b"c" * 32}))
+    assert await serving.get_value(ada.id, "one") == SECRET + "one"
+    without = ToolKeys(storage.database, clock, Keyring(lambda: {3: b"c" * 32}))
     with pytest.raises(SecretError, match="version 2"):
-        await without.value(ada.id, "two")
+        await without.get_value(ada.id, "two")
 
 
 async def test_a_removed_user_takes_the_keys_along(storage: Storage) -> None:
     await user(storage, "boss", "admin")
     ada = await user(storage)
     await storage.tool_keys.put(ada.id, "weather", SECRET, [])
-    await storage.allowed_tools.allow(ada.id, "a/b/c", Reach())
+    await storage.allowed_tools.allow(ada.id, "a/b/c", CallTarget())
     await storage.users.delete(ada.id)
-    assert await storage.tool_keys.versions() == set()
-    assert await storage.allowed_tools.all(ada.id) == []
+    assert await storage.tool_keys.list_versions() == set()
+    assert await storage.allowed_tools.list_all(ada.id) == []
 
 
 async def test_the_allow_list_is_a_users_own(storage: Storage) -> None:
     ada, eve = await user(storage), await user(storage, "eve")
     for tool in ("b/b/b", "a/a/a", "b/b/b"):
-        await storage.allowed_tools.allow(ada.id, tool, Reach())
-    assert [one.tool for one in await storage.allowed_tools.all(ada.id)] == ["a/a/a", "b/b/b"]
-    assert await storage.allowed_tools.all(eve.id) == []
+        await storage.allowed_tools.allow(ada.id, tool, CallTarget())
+    assert [one.tool for one in await storage.allowed_tools.list_all(ada.id)] == ["a/a/a", "b/b/b"]
+    assert await storage.allowed_tools.list_all(eve.id) == []
     assert not await storage.allowed_tools.disallow(eve.id, "a/a/a")
     assert await storage.allowed_tools.disallow(ada.id, "a/a/a")

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import delete
 
 from domain.errors import UnavailableError
-from server.storage.encryption import Keys
+from server.storage.encryption import Keyring
 from server.storage.rows.keys import VaultKeyRow
 from server.storage.storage import Storage
 from tests.contract.rows.people import user
@@ -12,16 +12,16 @@ from tests.contract.rows.people import user
 FIRST, OTHER, NEXT = b"k" * 32, b"o" * 32, b"n" * 32
 
 
-def of(**keys: bytes) -> Keys:
+def of(**keys: bytes) -> Keyring:
     """Keys by version: ``_1``, ``_2``."""
-    return Keys(lambda: {int(name[1:]): key for name, key in keys.items()})
+    return Keyring(lambda: {int(name[1:]): key for name, key in keys.items()})
 
 
-async def agree(url: str, keys: Keys) -> None:
+async def agree(url: str, keys: Keyring) -> None:
     """What a server does with the rows when it starts."""
     storage = Storage(url, keys)
     try:
-        await storage.vault_keys.agree()
+        await storage.vault_fingerprints.check_and_note()
     finally:
         await storage.close()
 
@@ -52,12 +52,12 @@ async def test_rows_of_before_tell_by_themselves(storage: Storage, url: str) -> 
 async def test_keys_are_changed_while_servers_run(storage: Storage, url: str) -> None:
     ada = await user(storage)
     await storage.tool_keys.put(ada.id, "weather", "value", ["weather.example"])
-    await storage.vault_keys.agree()
+    await storage.vault_fingerprints.check_and_note()
     both = Storage(url, of(_1=FIRST, _2=NEXT))
-    await both.vault_keys.agree()
+    await both.vault_fingerprints.check_and_note()
     await agree(url, of(_1=FIRST))  # one that was not given the new key yet
     assert await both.tool_keys.reseal() == 1
-    await both.vault_keys.forget_older()
+    await both.vault_fingerprints.forget_older()
     await both.close()
     await agree(url, of(_2=NEXT))
     await agree(url, of(_1=OTHER, _2=NEXT))
@@ -68,17 +68,17 @@ async def test_keys_are_changed_while_servers_run(storage: Storage, url: str) ->
 async def test_what_was_sealed_with_lost_keys_is_given_up(storage: Storage, url: str) -> None:
     ada = await user(storage)
     await storage.tool_keys.put(ada.id, "weather", "value", ["weather.example"])
-    await storage.vault_keys.agree()
+    await storage.vault_fingerprints.check_and_note()
     other = Storage(url, of(_1=OTHER))
-    assert await other.vault_keys.give_up_lost() == 1
-    await other.vault_keys.agree()
-    assert await other.tool_keys.all(ada.id) == []
+    assert await other.vault_fingerprints.remove_lost() == 1
+    await other.vault_fingerprints.check_and_note()
+    assert await other.tool_keys.list_all(ada.id) == []
     await other.close()
 
 
 async def test_a_fingerprint_is_no_key(storage: Storage) -> None:
-    await storage.vault_keys.agree()
-    async with storage.database.writing() as session:
+    await storage.vault_fingerprints.check_and_note()
+    async with storage.database.write_session() as session:
         (row,) = (await session.execute(delete(VaultKeyRow).returning(VaultKeyRow.fingerprint))).all()
     assert len(row[0]) == 32
     assert FIRST.hex() not in row[0]

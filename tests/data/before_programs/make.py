@@ -191,7 +191,7 @@ async def by_hand(folder: Path, made: dict[str, Any]) -> None:
         content = TemplateContent(parameters={}, plan={"steps": [step], "parameters": {}}, note="Is it gone?")
         made["templates"]["Gone"] = (await storage.templates.add(run.user_id, "Gone", content)).id
         choices = RunChoices.model_validate(run.model_dump(include=set(RunChoices.model_fields)))
-        queued = await storage.runs.add(run.user_id, made["conversation"], WEATHER, choices, say=True)
+        queued = await storage.runs.add(run.user_id, made["conversation"], WEATHER, choices, add_message=True)
         made["runs"]["queued"] = queued.id
 
 

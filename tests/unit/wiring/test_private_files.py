@@ -38,7 +38,7 @@ async def test_a_home_that_was_wider_is_tightened(tmp_path: Path) -> None:
     (home / "rows.db-wal").touch(0o666)
     home.chmod(0o755)
     async with open_storage(Settings(server_home=home)) as storage:
-        assert [user.name for user in await storage.users.page()] == ["ada"]
+        assert [user.name for user in await storage.users.list_page()] == ["ada"]
         assert modes(home) == {}
 
 
