@@ -1,4 +1,7 @@
-"""The audit log: who changed what, and when. Entries are added and get their end once; nothing here changes or removes one otherwise."""
+"""The audit log: who changed what, and when.
+
+Entries are added and finished once; nothing here changes or removes one otherwise.
+"""
 
 from datetime import datetime
 from typing import Literal
@@ -11,35 +14,41 @@ from server.storage.repository import Repository, to_model
 from server.storage.rows.administration import AuditRow
 
 Via = Literal["session", "token", "command"]
-"""By which somebody came: logged in, as a program with a token, or on the machine itself."""
+"""How somebody was authenticated: a session, a program's token, or a command on the machine itself."""
 
 
 class AuditedAction(Model):
-    """What is about to be done. ``label``: of the program's token; ``said``: what of it may be told, never a secret."""
+    """An action that is about to be taken."""
 
     user_id: str = ""
     name: str = ""
     role: str = ""
     via: Via
     label: str = ""
+    """The label of the program's token."""
     operation: str
+    """The operation's name in the API's document."""
     about: str
+    """The operation in words."""
     path: str = ""
     said: JsonObject
+    """Details that may be shown; never a secret."""
 
 
 class AuditEntry(AuditedAction):
-    """``status`` None: it was begun, and nobody knows how it ended."""
+    """An action with its time and result."""
 
     id: str
     at: datetime
     status: int | None
+    """The HTTP status; None where the action was started and its end is unknown."""
 
 
 class AuditFilter(Model):
-    """What is looked for; what is empty or None chooses nothing. ``name``: the beginning of a name."""
+    """Criteria for entries; one that is empty or None matches everything."""
 
     name: str = ""
+    """The beginning of a user's name."""
     operation: str = ""
     via: Via | None = None
     since: datetime | None = None
@@ -47,10 +56,13 @@ class AuditFilter(Model):
 
 
 class AuditLog(Repository):
-    """That of a database."""
+    """Stores the entries of the audit log."""
 
     async def begin(self, action: AuditedAction, status: int | None = None) -> str:
-        """Write it down before it is done: its id. ``status``: of what is done already."""
+        """Record an action before it is taken and return the entry's id.
+
+        ``status`` is given for an action that is over already.
+        """
         row = AuditRow(
             id=generate_id(),
             at=self._clock(),
@@ -63,29 +75,31 @@ class AuditLog(Repository):
         return row.id
 
     async def finish(self, entry: str, status: int, said: JsonObject) -> None:
-        """How it ended, once: a second end changes nothing."""
-        still_open = (AuditRow.id == entry) & AuditRow.status.is_(None)
-        ended = update(AuditRow).where(still_open).values(status=status, said=said)
-        await self._database.write(lambda session: session.execute(ended), single=True)
+        """Record how an action ended. Only the first call for an entry has an effect."""
+        unfinished = (AuditRow.id == entry) & AuditRow.status.is_(None)
+        change = update(AuditRow).where(unfinished).values(status=status, said=said)
+        await self._database.write(lambda session: session.execute(change), single=True)
 
     async def list_page(self, criteria: AuditFilter, before: str = "", limit: int = 50) -> list[AuditEntry]:
-        """The newest first, those before an id."""
-        chosen = select(AuditRow).order_by(AuditRow.id.desc()).limit(limit)
+        """List entries, the newest first, starting before the id ``before``."""
+        statement = select(AuditRow).order_by(AuditRow.id.desc()).limit(limit)
         if before:
-            chosen = chosen.where(AuditRow.id < before)
+            statement = statement.where(AuditRow.id < before)
         if criteria.name:
-            chosen = chosen.where(AuditRow.name_key.startswith(normalize_name(criteria.name), autoescape=True))
+            statement = statement.where(AuditRow.name_key.startswith(normalize_name(criteria.name), autoescape=True))
         if criteria.operation:
-            chosen = chosen.where(AuditRow.operation == criteria.operation)
+            statement = statement.where(AuditRow.operation == criteria.operation)
         if criteria.via:
-            chosen = chosen.where(AuditRow.via == criteria.via)
+            statement = statement.where(AuditRow.via == criteria.via)
         if criteria.since:
-            chosen = chosen.where(AuditRow.at >= criteria.since)
+            statement = statement.where(AuditRow.at >= criteria.since)
         if criteria.until:
-            chosen = chosen.where(AuditRow.at < criteria.until)
-        return await self._database.read(lambda session: [to_model(AuditEntry, row) for row in session.scalars(chosen)])
+            statement = statement.where(AuditRow.at < criteria.until)
+        return await self._database.read(
+            lambda session: [to_model(AuditEntry, row) for row in session.scalars(statement)]
+        )
 
     async def list_operations(self) -> dict[str, str]:
-        """The operations that there are entries of, with what they do in words."""
-        chosen = select(AuditRow.operation, AuditRow.about).distinct().order_by(AuditRow.about)
-        return await self._database.read(lambda session: {row[0]: row[1] for row in session.execute(chosen)})
+        """Return the operations that have entries, by name, each with its description."""
+        statement = select(AuditRow.operation, AuditRow.about).distinct().order_by(AuditRow.about)
+        return await self._database.read(lambda session: {row[0]: row[1] for row in session.execute(statement)})

@@ -1,4 +1,7 @@
-"""Copies of a database, and what becomes of the rows of a restored one."""
+"""Copies of a database of one moment, made while servers write to it, and the rows of a restored one.
+
+SQLite is copied by its online backup, PostgreSQL by its programs pg_dump and pg_restore.
+"""
 
 import asyncio
 import os
@@ -27,12 +30,16 @@ _RESTORE_OPTIONS = ("--no-owner", "--no-privileges", "--exit-on-error", "--singl
 
 
 def get_database_kind(url: str) -> DatabaseKind:
-    """What a database's URL names."""
+    """Return the kind of database that a URL names."""
     return "sqlite" if make_url(url).get_backend_name() == "sqlite" else "postgresql"
 
 
 async def copy_rows(url: str, to: Path) -> None:
-    """All rows into a new file. ``UnavailableError`` where they cannot be read, or pg_dump is not there."""
+    """Copy all rows into a new file.
+
+    Raises:
+        UnavailableError: the rows cannot be read, or pg_dump is not installed.
+    """
     if get_database_kind(url) == "sqlite":
         await asyncio.to_thread(copy_database, _sqlite_file(url), to)
     else:
@@ -40,7 +47,7 @@ async def copy_rows(url: str, to: Path) -> None:
 
 
 async def restore_rows(url: str, copy: Path) -> None:
-    """The rows of a file into an empty database; all of them, or none."""
+    """Load the rows of a file into an empty database; all of them or none."""
     if get_database_kind(url) == "sqlite":
         part = _sqlite_file(url).with_name(f"{_sqlite_file(url).name}.part")
         await asyncio.to_thread(part.unlink, missing_ok=True)
@@ -54,7 +61,7 @@ async def restore_rows(url: str, copy: Path) -> None:
 
 
 async def is_empty(url: str) -> bool:
-    """Whether the database has no tables; a file that is not there has none."""
+    """Return whether the database has no tables. An SQLite file that does not exist counts as empty."""
     if get_database_kind(url) == "sqlite" and not await asyncio.to_thread(_sqlite_file(url).exists):
         return True
     engine = build_engine(url, pooled=False)
@@ -71,13 +78,13 @@ def _sqlite_file(url: str) -> Path:
 
 
 def _run_postgres_program(name: str, url: URL, arguments: tuple[str, ...]) -> None:
-    """Run one of PostgreSQL's programs. The password goes by the environment, which nobody else sees."""
+    """Run one of PostgreSQL's programs. The password is passed in the environment, which other users cannot read."""
     program = shutil.which(name)
     if program is None:
         raise UnavailableError(
             f"{name} is not there: install PostgreSQL's client programs (Debian: postgresql-client), of the server's version or newer"
         )
-    told = {
+    variables = {
         "PGHOST": url.host,
         "PGPORT": url.port,
         "PGUSER": url.username,
@@ -85,15 +92,19 @@ def _run_postgres_program(name: str, url: URL, arguments: tuple[str, ...]) -> No
         "PGDATABASE": url.database,
         "PGSSLMODE": url.query.get("sslmode") or url.query.get("ssl"),
     }
-    environment = os.environ | {variable: str(value) for variable, value in told.items() if value}
-    done = subprocess.run([program, *arguments], env=environment, capture_output=True, text=True, check=False)  # noqa: S603
-    if done.returncode:
-        said = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
-        raise UnavailableError(f"{name} has failed: {said}")
+    environment = os.environ | {variable: str(value) for variable, value in variables.items() if value}
+    process = subprocess.run([program, *arguments], env=environment, capture_output=True, text=True, check=False)  # noqa: S603
+    if process.returncode:
+        message = (process.stderr.strip().splitlines() or ["it says nothing"])[-1]
+        raise UnavailableError(f"{name} has failed: {message}")
 
 
 def check_same_kind(url: str, kind: DatabaseKind) -> None:
-    """Raises ``UsageError`` where rows of the one kind of database were to go into the other."""
+    """Refuse to load rows of one kind of database into the other.
+
+    Raises:
+        UsageError: the kinds differ.
+    """
     if get_database_kind(url) != kind:
         raise UsageError(
             f"the backup's rows are of {kind}, and FOOTPATH_DATABASE_URL names none: they go back into the kind of "
@@ -102,7 +113,7 @@ def check_same_kind(url: str, kind: DatabaseKind) -> None:
 
 
 _BATCH_SIZE = 500
-"""Entries that are carried over by one statement."""
+"""Audit entries copied by one statement."""
 _FAIL_OPEN_JOBS = (
     update(JobRow)
     .where(JobRow.finished_at.is_(None))
@@ -117,10 +128,10 @@ _FAIL_OPEN_JOBS = (
 
 
 async def end_unfinished_work(database: Database, backed_up: datetime) -> int:
-    """End the runs and jobs that had not ended, and all sessions; how many runs.
+    """End unfinished runs and jobs and all sessions; return the number of runs.
 
-    A run may have made changes after the backup of which these rows know nothing: gone on with, it would make them again. A session
-    may have been ended since, because somebody else had its token.
+    A run may have made changes after the backup that these rows do not record: resumed, it would make them again. A
+    session may have been revoked since, because its token was stolen.
     """
     at = datetime.now(UTC)
 
@@ -137,17 +148,18 @@ async def end_unfinished_work(database: Database, backed_up: datetime) -> int:
 
 
 async def carry_over_audit_log(database: Database, before: Path) -> int:
-    """Put the entries of the audit log that a server had into its restored rows; how many of them the backup did not have.
+    """Copy a server's audit entries into its restored rows; return how many of them the backup did not have.
 
-    No restore takes an entry away or changes one: where both have it, the server's own counts. ``before``: the SQLite file that was set aside.
+    A restore neither removes nor changes an entry: where both have it, the server's own wins. ``before`` is the
+    SQLite file that was set aside.
     """
 
     def carried(session: Session) -> int:
         added = 0
         for rows in _read_audit_rows(before):
-            same = AuditRow.id.in_([row["id"] for row in rows])
-            added += len(rows) - (session.scalar(select(func.count()).select_from(AuditRow).where(same)) or 0)
-            session.execute(delete(AuditRow).where(same))
+            existing = AuditRow.id.in_([row["id"] for row in rows])
+            added += len(rows) - (session.scalar(select(func.count()).select_from(AuditRow).where(existing)) or 0)
+            session.execute(delete(AuditRow).where(existing))
             session.execute(insert(AuditRow), rows)
         return added
 
@@ -155,17 +167,20 @@ async def carry_over_audit_log(database: Database, before: Path) -> int:
 
 
 def _read_audit_rows(file: Path) -> Iterator[list[dict[str, Any]]]:
-    """The entries of a file, some at a time. One of an earlier version has fewer columns, and none of before there was an audit log."""
+    """Yield the entries of a file in batches.
+
+    A file of an earlier version may have fewer columns, or no audit log at all.
+    """
     if not file.is_file():
         return
     engine = create_engine(f"sqlite:///{file}", poolclass=NullPool)
     try:
         with engine.connect() as connection:
-            found = inspect(connection)
-            if AuditRow.__tablename__ not in found.get_table_names():
+            inspector = inspect(connection)
+            if AuditRow.__tablename__ not in inspector.get_table_names():
                 return
-            there = {one["name"] for one in found.get_columns(AuditRow.__tablename__)}
-            columns = [column for column in AuditRow.__table__.columns if column.name in there]
+            existing = {one["name"] for one in inspector.get_columns(AuditRow.__tablename__)}
+            columns = [column for column in AuditRow.__table__.columns if column.name in existing]
             for rows in connection.execute(select(*columns)).mappings().partitions(_BATCH_SIZE):
                 yield [dict(row) for row in rows]
     finally:
@@ -174,14 +189,14 @@ def _read_audit_rows(file: Path) -> Iterator[list[dict[str, Any]]]:
 
 def _end_run(session: Session, row: RunRow, at: datetime, backed_up: datetime) -> None:
     last = session.scalar(select(func.max(EventRow.seq)).where(EventRow.run_id == row.id)) or 0
-    why = (
+    error = (
         f"restored: the server was restored from a backup of {backed_up:%Y-%m-%d %H:%M} UTC, and what this run did after "
         "that is not known; look at what it was to change, then ask again"
     )
-    end = RunFinished(outcome="failed", answer="", usage=Usage(), error=why)
-    told = session.scalar(select(EventRow).where(EventRow.run_id == row.id, EventRow.kind == end.kind))
-    if told is not None:  # its end was told, and only its row lacked it
-        event = EventRecord.model_validate_json(told.body).event
+    end = RunFinished(outcome="failed", answer="", usage=Usage(), error=error)
+    stored_end = session.scalar(select(EventRow).where(EventRow.run_id == row.id, EventRow.kind == end.kind))
+    if stored_end is not None:  # the event was stored before the backup, the row would have been updated after it
+        event = EventRecord.model_validate_json(stored_end.body).event
         end = event if isinstance(event, RunFinished) else end
     else:
         record = EventRecord(run=row.id, seq=last + 1, at=at, event=end)

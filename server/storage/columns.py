@@ -1,4 +1,4 @@
-"""Kinds of columns that hold the same on SQLite and PostgreSQL, and the class that every row extends."""
+"""Column types that behave the same on SQLite and PostgreSQL, and the base class of all tables."""
 
 import json
 import re
@@ -13,7 +13,7 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """A point in time. Always with a zone in Python, always UTC in the database."""
+    """A point in time: always with a time zone in Python, always UTC in the database."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -31,7 +31,7 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 class SafeText(TypeDecorator[str]):
-    """Text of anyone's. What PostgreSQL cannot hold (NUL, halves of surrogate pairs) becomes U+FFFD, on every back end."""
+    """Text from anywhere. Characters that PostgreSQL rejects (NUL, lone surrogates) become U+FFFD on every back end."""
 
     impl = Text
     cache_ok = True
@@ -41,7 +41,7 @@ class SafeText(TypeDecorator[str]):
 
 
 class JsonText(TypeDecorator[Any]):
-    """A JSON document as text, all ASCII: PostgreSQL's own kind refuses an escaped NUL and reorders keys."""
+    """A JSON document as ASCII text: PostgreSQL's JSON type rejects an escaped NUL and reorders keys."""
 
     impl = Text
     cache_ok = True
@@ -54,7 +54,7 @@ class JsonText(TypeDecorator[Any]):
 
 
 class TableRow(DeclarativeBase):
-    """What every table's class extends. Constraints have names, so that migrations can speak of them."""
+    """The base of every table's class. Constraints are named, so that migrations can refer to them."""
 
     metadata = MetaData(
         naming_convention={

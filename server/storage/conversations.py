@@ -16,7 +16,7 @@ from server.storage.rows.runs import ConversationRow, FileRow, InputRow, Message
 
 Speaker = Literal["user", "assistant"]
 _TITLE_LENGTH = 80
-"""Characters of the first question that are a conversation's title where it was given none."""
+"""Characters of the first request that become the title of an untitled conversation."""
 _HAS_OPEN_QUESTION = (
     select(InputRow.key)
     .join(RunRow, RunRow.id == InputRow.run_id)
@@ -27,29 +27,33 @@ _HAS_OPEN_QUESTION = (
 
 
 class Conversation(Model):
-    """``updated_at``: when something was last said or it was renamed. ``waits``: a run of it waits for what its user has to say."""
+    """A conversation of one user."""
 
     id: str
     title: str
     created_at: datetime
     updated_at: datetime
+    """When the last message was added, or it was renamed."""
     waits: bool = False
+    """One of its runs waits for an answer of the user."""
 
 
 class Message(Model):
-    """What was said. ``run_id``: the run that it started or that answered with it."""
+    """A message of the user, or an answer of the assistant."""
 
     id: str
     speaker: Speaker
     text: str
     run_id: str | None
+    """The run that the message started, or whose answer it is."""
     created_at: datetime
 
 
 class Conversations(Repository):
-    """The conversations of a database."""
+    """Stores conversations and their messages. Another user's conversation is treated as missing."""
 
     async def add(self, user_id: str, title: str = "") -> Conversation:
+        """Add a conversation."""
         at = self._clock()
         row = ConversationRow(
             id=generate_id(), user_id=user_id, title=title, title_key=title.casefold(), created_at=at, updated_at=at
@@ -59,6 +63,7 @@ class Conversations(Repository):
         return _to_conversation(row)
 
     async def get(self, conversation_id: str, user_id: str) -> Conversation | None:
+        """Return one of this user's conversations."""
         async with self._database.read_session() as session:
             found = await session.execute(
                 select(ConversationRow, _HAS_OPEN_QUESTION).where(_is_owned(conversation_id, user_id))
@@ -69,20 +74,27 @@ class Conversations(Repository):
     async def list_page(
         self, user_id: str, *, search: str = "", before: Conversation | None = None, limit: int = 50
     ) -> list[Conversation]:
-        """The latest first, those after ``before`` in that order. ``search``: words in the title or in what was said, in any case."""
+        """List conversations, the most recently updated first, starting after ``before`` in that order.
+
+        ``search`` is looked for in titles and messages, ignoring case.
+        """
         row = ConversationRow
         statement = select(row, _HAS_OPEN_QUESTION).where(row.user_id == user_id)
-        if wanted := search.casefold().strip():
-            said = select(MessageRow.conversation_id).where(MessageRow.text_key.contains(wanted, autoescape=True))
-            statement = statement.where(row.title_key.contains(wanted, autoescape=True) | row.id.in_(said))
+        if words := search.casefold().strip():
+            mentioning = select(MessageRow.conversation_id).where(MessageRow.text_key.contains(words, autoescape=True))
+            statement = statement.where(row.title_key.contains(words, autoescape=True) | row.id.in_(mentioning))
         if before is not None:
             statement = statement.where(tuple_(row.updated_at, row.id) < tuple_(before.updated_at, before.id))
         async with self._database.read_session() as session:
             found = await session.execute(statement.order_by(row.updated_at.desc(), row.id.desc()).limit(limit))
-            return [_to_conversation(*one) for one in found]
+            return [_to_conversation(*pair) for pair in found]
 
     async def rename(self, conversation_id: str, user_id: str, title: str) -> Conversation:
-        """``NotFoundError``: this user has no such conversation."""
+        """Rename a conversation.
+
+        Raises:
+            NotFoundError: this user has no such conversation.
+        """
         new = {"title": title, "title_key": title.casefold(), "updated_at": self._clock()}
         change = update(ConversationRow).where(_is_owned(conversation_id, user_id)).values(new)
         async with self._database.write_session() as session:
@@ -92,15 +104,19 @@ class Conversations(Repository):
             return _to_conversation(row, waits)
 
     async def remove(self, conversation_id: str, user_id: str) -> bool:
-        """With its messages, runs and their events. Whether it was there."""
-        gone = delete(ConversationRow).where(_is_owned(conversation_id, user_id)).returning(ConversationRow.id)
+        """Delete a conversation with its messages, runs and events; return whether there was one."""
+        removal = delete(ConversationRow).where(_is_owned(conversation_id, user_id)).returning(ConversationRow.id)
         async with self._database.write_session(single=True) as session:
-            return await session.scalar(gone) is not None
+            return await session.scalar(removal) is not None
 
     async def add_message(
         self, conversation_id: str, user_id: str, speaker: Speaker, text: str, run_id: str | None = None
     ) -> Message:
-        """Add a message to the end. ``NotFoundError``: this user has no such conversation."""
+        """Append a message.
+
+        Raises:
+            NotFoundError: this user has no such conversation.
+        """
         at = self._clock()
         row = MessageRow(
             id=generate_id(),
@@ -121,12 +137,16 @@ class Conversations(Repository):
     async def list_messages(
         self, conversation_id: str, user_id: str, *, after: str = "", limit: int = 1000
     ) -> list[Message]:
-        """In order, those after the message with an id. ``NotFoundError``: this user has no such conversation."""
+        """List messages in order, starting after the id ``after``.
+
+        Raises:
+            NotFoundError: this user has no such conversation.
+        """
         async with self._database.read_session() as session:
             if await session.scalar(select(ConversationRow.id).where(_is_owned(conversation_id, user_id))) is None:
                 raise _no_conversation()
-            chosen = (MessageRow.conversation_id == conversation_id) & (MessageRow.id > after)
-            rows = await session.scalars(select(MessageRow).where(chosen).order_by(MessageRow.id).limit(limit))
+            later = (MessageRow.conversation_id == conversation_id) & (MessageRow.id > after)
+            rows = await session.scalars(select(MessageRow).where(later).order_by(MessageRow.id).limit(limit))
             return [to_model(Message, row) for row in rows]
 
 
@@ -145,7 +165,7 @@ def _to_conversation(row: ConversationRow, waits: object = None) -> Conversation
 
 
 def build_message_values(run_id: str, speaker: Speaker, text: str, at: datetime) -> dict[str, Any]:
-    """The columns of a message that was said with a run, but for its conversation."""
+    """Return the columns of a message that belongs to a run, except its conversation."""
     return {
         "id": generate_id(),
         "speaker": speaker,
@@ -157,45 +177,47 @@ def build_message_values(run_id: str, speaker: Speaker, text: str, at: datetime)
 
 
 def build_title_values(request: str) -> dict[str, Any]:
-    """The title of a conversation that has none: what is asked in it."""
+    """Return the title columns of a conversation: the request, where it has no title yet."""
     row, title = ConversationRow, " ".join(request.split())[:_TITLE_LENGTH]
-    none = row.title == ""
+    untitled = row.title == ""
     return {
-        "title": case((none, title), else_=row.title),
-        "title_key": case((none, title.casefold()), else_=row.title_key),
+        "title": case((untitled, title), else_=row.title),
+        "title_key": case((untitled, title.casefold()), else_=row.title_key),
     }
 
 
 MAX_FILES = 20
-"""Files of a conversation."""
+"""Files of one conversation."""
 
 
 class KeptFile(Model):
-    """``file``: with its id. ``bytes``: as it was sent."""
+    """A file that was given with a question."""
 
     file: GivenFile
     bytes: int
+    """The size of the file as it was sent."""
     created_at: datetime
 
 
 class ConversationFiles(Repository):
-    """Those of a database."""
+    """Stores files given with questions. Another user's conversation is treated as missing."""
 
     async def add(
         self, conversation_id: str, user_id: str, size: int, read: Callable[[Collection[str]], GivenFile]
     ) -> KeptFile:
-        """``read``: the file, given the variables that it may not have.
+        """Add a file, which ``read`` builds given the variable names already in use.
 
         Raises:
-            NotFoundError: this user has no such conversation. ConflictError: it has very many files.
+            NotFoundError: this user has no such conversation.
+            ConflictError: it has the maximum number of files.
         """
         owned = (ConversationRow.id == conversation_id) & (ConversationRow.user_id == user_id)
         async with self._database.write_session() as session:
             found = await session.scalar(select(ConversationRow.id).where(owned).with_for_update())
             if found is None:
                 raise NotFoundError("there is no such conversation")
-            there = select(FileRow.variable).where(FileRow.conversation_id == conversation_id)
-            taken = list(await session.scalars(there))
+            variables = select(FileRow.variable).where(FileRow.conversation_id == conversation_id)
+            taken = list(await session.scalars(variables))
             if len(taken) >= MAX_FILES:
                 raise ConflictError(
                     f"a conversation has {MAX_FILES} files at most; remove one, or begin another conversation"
@@ -213,31 +235,40 @@ class ConversationFiles(Repository):
         return KeptFile(file=file, bytes=size, created_at=row.created_at)
 
     async def list_all(self, conversation_id: str, user_id: str, ids: Collection[str] | None = None) -> list[KeptFile]:
-        """A conversation's, in the order in which they were given. ``ids``: only these."""
+        """List a conversation's files in the order in which they were added, or only those with the given ids."""
         statement = _select_owned_files(conversation_id, user_id).order_by(FileRow.created_at, FileRow.id)
         if ids is not None:
             statement = statement.where(FileRow.id.in_(ids))
         return await self._database.read(lambda session: [_to_stored_file(row) for row in session.scalars(statement)])
 
     async def list_ids(self, conversation_id: str, user_id: str) -> list[str]:
-        """Of a conversation's, in the order in which they were given."""
-        chosen = (
+        """List the ids of a conversation's files in the order in which they were added."""
+        statement = (
             _select_owned_files(conversation_id, user_id)
             .with_only_columns(FileRow.id)
             .order_by(FileRow.created_at, FileRow.id)
         )
-        return await self._database.read(lambda session: list(session.scalars(chosen)))
+        return await self._database.read(lambda session: list(session.scalars(statement)))
 
     async def load_files(self, conversation_id: str, user_id: str, ids: Sequence[str]) -> list[GivenFile]:
-        """These, in this order. ``NotFoundError``: one of them is not there, or not any more."""
-        found = {one.file.id: one.file for one in await self.list_all(conversation_id, user_id, ids)} if ids else {}
-        if len(found) != len(set(ids)):
+        """Return the files with these ids, in this order.
+
+        Raises:
+            NotFoundError: one of them does not exist.
+        """
+        files_by_id = (
+            {file.file.id: file.file for file in await self.list_all(conversation_id, user_id, ids)} if ids else {}
+        )
+        if len(files_by_id) != len(set(ids)):
             raise NotFoundError("a file that this goes over is not there (any more): give it again, and ask anew")
-        return [found[one] for one in dict.fromkeys(ids)]
+        return [files_by_id[file_id] for file_id in dict.fromkeys(ids)]
 
     async def remove(self, file_id: str, conversation_id: str, user_id: str) -> None:
-        """Raises:
-        NotFoundError: there is none. ConflictError: a run of the conversation has not ended, which may go over it.
+        """Delete a file.
+
+        Raises:
+            NotFoundError: there is no such file.
+            ConflictError: an unfinished run of the conversation may use it.
         """
         under_way = select(func.count()).where(RunRow.conversation_id == conversation_id, RunRow.status != "finished")
         async with self._database.write_session() as session:
@@ -259,36 +290,41 @@ def _to_stored_file(row: FileRow) -> KeptFile:
 
 
 MAX_SHARED_ANSWERS = 100
-"""Of a user at one time."""
+"""Of one user at a time."""
 
 
 class SharedAnswer(Model):
-    """``request``: of its run."""
+    """A link by which other users see the answer of a run."""
 
     id: str
     run_id: str
     request: str
+    """The request of the run."""
     with_calls: bool
+    """The calls of the run are visible, too."""
     created_at: datetime
     expires_at: datetime
 
 
 class OpenedSharedAnswer(Model):
-    """What a link leads to. ``owner``: the name of who shares it."""
+    """What a link leads to."""
 
     shared: SharedAnswer
     user_id: str
     owner: str
+    """The name of the user who shares it."""
 
 
 class SharedAnswers(Repository):
-    """Those of a database."""
+    """Stores links to answers, each valid until it expires or is revoked."""
 
     async def add(self, user_id: str, run_id: str, days: int, *, with_calls: bool) -> tuple[SharedAnswer, str]:
-        """A new one and its secret, which is not kept; what has expired goes.
+        """Add a link and return it with its secret, of which only the hash is stored; the user's expired links are
+        deleted.
 
         Raises:
-            NotFoundError: this user has no such run. ConflictError: it has not ended, or too many are shared.
+            NotFoundError: this user has no such run.
+            ConflictError: the run has not ended, or the user shares too many answers.
         """
         secret, at = generate_secret("fps"), self._clock()
         mine = SharedAnswerRow.user_id == user_id
@@ -313,31 +349,35 @@ class SharedAnswers(Repository):
             return _to_shared_answer(row, run.request), secret
 
     async def list_all(self, user_id: str) -> list[SharedAnswer]:
-        """A user's that count, the newest first."""
-        counting = (SharedAnswerRow.user_id == user_id) & (SharedAnswerRow.expires_at > self._clock())
-        chosen = select(SharedAnswerRow, RunRow.request).join(RunRow, RunRow.id == SharedAnswerRow.run_id)
-        listed = chosen.where(counting).order_by(SharedAnswerRow.id.desc())
+        """List a user's valid links, the newest first."""
+        valid = (SharedAnswerRow.user_id == user_id) & (SharedAnswerRow.expires_at > self._clock())
+        statement = select(SharedAnswerRow, RunRow.request).join(RunRow, RunRow.id == SharedAnswerRow.run_id)
+        newest_first = statement.where(valid).order_by(SharedAnswerRow.id.desc())
         return await self._database.read(
-            lambda session: [_to_shared_answer(row, request) for row, request in session.execute(listed)]
+            lambda session: [_to_shared_answer(row, request) for row, request in session.execute(newest_first)]
         )
 
     async def remove(self, user_id: str, shared_id: str) -> bool:
-        """Take one of this user's back. Whether it was there."""
+        """Revoke one of this user's links and return whether there was one."""
         mine = (SharedAnswerRow.user_id == user_id) & (SharedAnswerRow.id == shared_id)
         async with self._database.write_session(single=True) as session:
-            gone = delete(SharedAnswerRow).where(mine).returning(SharedAnswerRow.id)
-            return await session.scalar(gone) is not None
+            removal = delete(SharedAnswerRow).where(mine).returning(SharedAnswerRow.id)
+            return await session.scalar(removal) is not None
 
     async def open_link(self, secret: str) -> OpenedSharedAnswer:
-        """What a link leads to. ``NotFoundError``: it never was, has expired, was taken back, or its owner may not log in."""
-        good = (SharedAnswerRow.secret_hash == hash_secret(secret)) & (SharedAnswerRow.expires_at > self._clock())
-        chosen = (
+        """Return what a link leads to.
+
+        Raises:
+            NotFoundError: the link is unknown, expired or revoked, or its owner is disabled.
+        """
+        valid = (SharedAnswerRow.secret_hash == hash_secret(secret)) & (SharedAnswerRow.expires_at > self._clock())
+        statement = (
             select(SharedAnswerRow, RunRow.request, UserRow.name)
             .join(RunRow, RunRow.id == SharedAnswerRow.run_id)
             .join(UserRow, UserRow.id == SharedAnswerRow.user_id)
-            .where(good, UserRow.disabled_at.is_(None))
+            .where(valid, UserRow.disabled_at.is_(None))
         )
-        found = await self._database.read(lambda session: session.execute(chosen).one_or_none())
+        found = await self._database.read(lambda session: session.execute(statement).one_or_none())
         if found is None:
             raise NotFoundError(
                 "this link leads nowhere any more: it has expired or was taken back; ask who gave it to you for another"

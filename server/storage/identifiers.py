@@ -1,4 +1,4 @@
-"""Ids of rows, and secrets that are given out once and stored as hashes."""
+"""Ids of rows, secrets that are given out once and stored as hashes, and names as they are compared."""
 
 import hashlib
 import secrets
@@ -12,28 +12,31 @@ _last = 0
 
 
 def generate_id() -> str:
-    """A new id. Within a process each is greater than the one before, even in the same millisecond; 62 bits are random."""
-    global _last  # the one thing that makes them rise
+    """Return a new UUID of version 7.
+
+    Within a process each is greater than the one before, even within a millisecond; 62 bits are random.
+    """
+    global _last  # keeps ids rising across calls
     with _lock:
-        # 48 bits of milliseconds and 12 of what comes below, counted up where the clock stands still.
+        # 48 bits of milliseconds and 12 of fractions, counted up where the clock has not advanced.
         now = time.time_ns() * 4096 // 1_000_000
         _last = max(now, _last + 1)
         stamp = _last
-    milliseconds, below = stamp >> 12, stamp & 0xFFF
-    number = milliseconds << 80 | 0x7 << 76 | below << 64 | 0b10 << 62 | secrets.randbits(62)
+    milliseconds, fraction = stamp >> 12, stamp & 0xFFF
+    number = milliseconds << 80 | 0x7 << 76 | fraction << 64 | 0b10 << 62 | secrets.randbits(62)
     return str(UUID(int=number))
 
 
 def generate_secret(prefix: str) -> str:
-    """256 random bits behind a prefix that says what it is, for whoever finds it lying about."""
+    """Return 256 random bits after a prefix that tells what the secret is for, wherever it is found."""
     return f"{prefix}_{secrets.token_urlsafe(32)}"
 
 
 def hash_secret(secret: str) -> str:
-    """SHA-256 in hex: what is random needs no slow hash."""
+    """Return the SHA-256 of a secret in hex. Random secrets need no slow hash."""
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 
 def normalize_name(name: str) -> str:
-    """What names are compared by."""
+    """Return a name in the form in which names are compared."""
     return unicodedata.normalize("NFKC", name).strip().casefold()

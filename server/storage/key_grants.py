@@ -1,4 +1,4 @@
-"""Keys obtained by OAuth: the terms and tokens of each grant, sealed together, and the consents that are waited for."""
+"""Keys obtained by OAuth: terms and tokens of each grant, sealed together, and pending consents."""
 
 import secrets
 from collections.abc import Sequence
@@ -21,9 +21,7 @@ ClientAuth = Literal["basic", "post", "none"]
 
 
 class GrantTerms(Model):
-    """How a key is obtained. ``client_auth``: how the client says who it is at the token address. ``resource``: what the token is for
-    (RFC 8707). ``issuer_told``: the server names itself in its answer to a consent (RFC 9207).
-    """
+    """How a key is obtained from an authorization server."""
 
     kind: GrantKind
     token_url: str
@@ -31,23 +29,27 @@ class GrantTerms(Model):
     client_id: str
     client_secret: str = Field(default="", repr=False)
     client_auth: ClientAuth = "none"
+    """How the client authenticates at the token endpoint."""
     scopes: tuple[str, ...] = ()
     resource: str = ""
+    """The resource that the token is for (RFC 8707)."""
     issuer: str = ""
     issuer_told: bool = False
+    """The server names itself in its authorization response (RFC 9207)."""
 
 
 class GrantTokens(Model):
-    """``fresh_until``: when the access token is renewed, some time before it ends; None: nobody knows when it ends."""
+    """The tokens of a grant."""
 
     access: str = Field(repr=False)
     refresh: str = Field(default="", repr=False)
     fresh_until: datetime | None = None
+    """When the access token is renewed, some time before it expires; None where its expiry is unknown."""
     ends_at: datetime | None = None
 
 
 class KeyGrant(Model):
-    """All that is sealed of it."""
+    """Everything about a grant that is sealed."""
 
     terms: GrantTerms
     tokens: GrantTokens
@@ -55,16 +57,18 @@ class KeyGrant(Model):
 
 @dataclass(frozen=True, slots=True)
 class StoredGrant:
-    """A grant as its row holds it. ``lapsed``: why it needs consent again. ``turn``: of the renewal that it stands at."""
+    """A grant as it is stored in its row."""
 
     grant: KeyGrant
     lapsed: str
+    """Why the grant needs consent again; empty where it does not."""
     turn: str
+    """Changes with each renewal; see :meth:`KeyGrants.claim_renewal`."""
     turn_until: datetime | None
 
 
 class KeyGrants:
-    """The grants among the keys of a shelf."""
+    """Stores the grants of a shelf of the vault."""
 
     def __init__(self, database: Database, clock: Clock, keys: Keyring, shelf: KeyShelf = USER_SHELF) -> None:
         self._database = database
@@ -73,7 +77,10 @@ class KeyGrants:
         self._shelf = shelf
 
     async def put(self, owner: str, name: str, grant: KeyGrant, hosts: Sequence[str]) -> ToolKey:
-        """Keep one, in place of a key of the same name; a renewal of that one that is under way keeps nothing."""
+        """Store a grant in place of a key of the same name.
+
+        A renewal of the old one that is in progress is discarded.
+        """
         row = self._shelf.build_row(owner, name)
         row.key_version, row.sealed = self._seal(owner, name, hosts, grant)
         row.hosts, row.updated_at, row.grant = list(hosts), self.clock(), grant.terms.kind
@@ -83,25 +90,32 @@ class KeyGrants:
         return to_tool_key(row)
 
     async def get(self, owner: str, name: str) -> StoredGrant | None:
-        """None where there is no such key, or it was given. ``SecretError`` where it cannot be opened."""
+        """Return a grant; None where there is no such key or it was not obtained by a grant.
+
+        Raises:
+            SecretError: it cannot be opened.
+        """
         async with self._database.read_session() as session:
             row = await session.scalar(select(self._shelf.rows).where(self._shelf.is_key(owner, name)))
         return self._open(row) if row is not None and row.grant is not None else None
 
     async def claim_renewal(self, owner: str, name: str, stored: StoredGrant, lease: timedelta) -> str:
-        """The turn in which the asker alone renews what it has read; empty where another has it, or it is renewed already."""
+        """Take the exclusive right to renew the grant that was read, for the time of ``lease``.
+
+        Return its turn, or an empty string where another caller renews it or has renewed it since.
+        """
         rows, now, turn = self._shelf.rows, self.clock(), _generate_turn()
         free = rows.turn_until.is_(None) | (rows.turn_until < now)
-        same = self._shelf.is_key(owner, name) & (rows.turn == stored.turn) & free
-        taken = update(rows).where(same).values(turn=turn, turn_until=now + lease)
-        return turn if await self._change_one(taken) else ""
+        unchanged = self._shelf.is_key(owner, name) & (rows.turn == stored.turn) & free
+        change = update(rows).where(unchanged).values(turn=turn, turn_until=now + lease)
+        return turn if await self._change_one(change) else ""
 
     async def store_renewed(self, owner: str, name: str, turn: str, grant: KeyGrant) -> bool:
-        """Keep what was obtained in a turn, on the disk before anyone uses it; False where the key was put anew meanwhile."""
+        """Store renewed tokens, on disk before anyone uses them. Return False where the key was replaced meanwhile."""
         rows = self._shelf.rows
         async with self._database.read_session() as session:
             mine = select(rows.hosts).where(self._shelf.is_key(owner, name), rows.turn == turn)
-            hosts = await session.scalar(mine)  # whoever puts other hosts ends the turn
+            hosts = await session.scalar(mine)  # replacing the hosts changes the turn, so these are the current ones
         if hosts is None:
             return False
         version, sealed = self._seal(owner, name, hosts, grant)
@@ -109,12 +123,12 @@ class KeyGrants:
         return await self._finish_turn(owner, name, turn, values)
 
     async def end_renewal(self, owner: str, name: str, turn: str, lapsed: str = "") -> None:
-        """End a turn that has brought nothing. ``lapsed``: its owner has to consent again, and why."""
+        """End a renewal without new tokens. ``lapsed`` tells why the owner must consent again."""
         await self._finish_turn(owner, name, turn, {"lapsed": lapsed} if lapsed else {})
 
     async def _finish_turn(self, owner: str, name: str, turn: str, values: dict[str, Any]) -> bool:
         mine = self._shelf.is_key(owner, name) & (self._shelf.rows.turn == turn)
-        # Another word for the next turn: who has read the row meanwhile has what was before, and must read it again.
+        # A new turn: whoever read the row meanwhile has outdated tokens and must read it again.
         values = {"turn": _generate_turn(), "turn_until": None} | values
         return await self._change_one(update(self._shelf.rows).where(mine).values(**values))
 
@@ -135,36 +149,46 @@ def _generate_turn() -> str:
 
 
 CONSENT_LIFETIME = timedelta(minutes=10)
+"""How long an authorization server may take to send its user back."""
 
 
 class ConsentRequest(Model):
-    """What a consent is asked for, and what proves that who comes back is who went. ``verifier``: of PKCE."""
+    """What consent is requested for, and the proof that the same client returns."""
 
     terms: GrantTerms
     hosts: tuple[str, ...]
     redirect_uri: str
     verifier: str = Field(repr=False)
+    """The code verifier of PKCE."""
 
 
 class PendingConsent(Model):
-    """One that came back in time. ``user_id``: who began it."""
+    """A consent that was requested."""
 
     user_id: str
+    """Who started it."""
     shelf: ShelfName
+    """Whether the key is a user's, a source's or a model's."""
     owner_id: str
     name: str
     asked: ConsentRequest
 
 
 class KeyConsents(Repository):
-    """Those of a database."""
+    """Stores pending consents.
+
+    Each is found by the hash of its state, once, for ten minutes, and belongs to one key.
+    """
 
     def __init__(self, database: Database, clock: Clock, keys: Keyring) -> None:
         super().__init__(database, clock)
         self._keys = keys
 
     async def add(self, consent: PendingConsent) -> str:
-        """The state to go with; it is not kept. One that was asked for the same key before counts no more."""
+        """Store a consent and return its state, of which only the hash is stored.
+
+        An earlier consent for the same key becomes invalid.
+        """
         state, at = generate_secret("fpo"), self._clock()
         version, sealed = self._keys.seal(
             consent.asked.model_dump_json(),
@@ -176,34 +200,40 @@ class KeyConsents(Repository):
         row.user_id, row.shelf, row.owner_id, row.name = (
             consent.user_id, consent.shelf, consent.owner_id, consent.name,
         )  # fmt: skip
-        same = (
+        same_key = (
             (KeyConsentRow.shelf == row.shelf)
             & (KeyConsentRow.owner_id == row.owner_id)
             & (KeyConsentRow.name == row.name)
         )
         async with self._database.write_session() as session:
-            await session.execute(delete(KeyConsentRow).where(same | (KeyConsentRow.expires_at <= at)))
+            await session.execute(delete(KeyConsentRow).where(same_key | (KeyConsentRow.expires_at <= at)))
             session.add(row)
         return state
 
     async def take(self, state: str) -> PendingConsent | None:
-        """What it stands for, once; None where it is unknown, was taken before or is too old. ``SecretError`` where it cannot be opened."""
+        """Remove and return the consent of a state; None where it is unknown, used or expired.
+
+        Raises:
+            SecretError: it cannot be opened.
+        """
         rows = KeyConsentRow
-        gone = delete(rows).where(rows.state_hash == hash_secret(state)).returning(rows)
+        removal = delete(rows).where(rows.state_hash == hash_secret(state)).returning(rows)
         async with self._database.write_session() as session:
-            row = await session.scalar(gone)
+            row = await session.scalar(removal)
         if row is None or row.expires_at <= self._clock():
             return None
-        asked = ConsentRequest.model_validate_json(
+        request = ConsentRequest.model_validate_json(
             self._keys.open(row.key_version, row.sealed, _describe_place_of(row))
         )
         return PendingConsent.model_validate(
-            {"user_id": row.user_id, "shelf": row.shelf, "owner_id": row.owner_id, "name": row.name, "asked": asked}
+            {"user_id": row.user_id, "shelf": row.shelf, "owner_id": row.owner_id, "name": row.name, "asked": request}
         )
 
 
 def _describe_place(state_hash: str, user_id: str, shelf: str, owner_id: str, name: str) -> str:
-    """What a consent is sealed for: whose it is and for which key, so that nobody makes it another's in the rows."""
+    """Return what a consent is sealed for: its user and its key, so that nobody assigns it to another by changing the
+    row.
+    """
     return "\n".join(("key consent", state_hash, user_id, shelf, owner_id, name))
 
 

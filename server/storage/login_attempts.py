@@ -1,4 +1,4 @@
-"""Failed log-ins, which make whoever repeats them wait, and the places from which users have logged in before."""
+"""Throttling of failed log-ins, and the places from which users have logged in before."""
 
 import hashlib
 from collections.abc import Iterator
@@ -19,24 +19,23 @@ from server.storage.statement_chain import StatementChain
 
 @dataclass(frozen=True, slots=True)
 class AttemptLimits:
-    """``free``: attempts before waiting begins; the wait is ``first`` and doubles with each further one, up to ``longest``.
-
-    After ``forgotten`` without an attempt it starts anew.
-    """
+    """After ``free`` attempts each further one doubles the wait, from ``first`` up to ``longest``."""
 
     free: int
+    """Attempts before waiting begins."""
     first: timedelta = timedelta(seconds=30)
     longest: timedelta = timedelta(minutes=15)
     forgotten: timedelta = timedelta(hours=24)
+    """Without an attempt for so long the count starts anew."""
 
     def wait_after(self, failures: int) -> timedelta:
-        """How long to wait after that many failures."""
+        """Return how long to wait after this many failures."""
         if failures < self.free:
             return timedelta()
         return min(self.first * 2 ** min(failures - self.free, 20), self.longest)
 
     def iterate_growing_waits(self) -> Iterator[tuple[int, timedelta]]:
-        """Yield the numbers of failures that bring a wait shorter than the longest, with it."""
+        """Yield each number of failures whose wait is shorter than the longest, with that wait."""
         for failures in range(self.free, self.free + 20):
             if (wait := self.wait_after(failures)) >= self.longest:
                 return
@@ -44,26 +43,30 @@ class AttemptLimits:
 
 
 class LoginAttempts(Repository):
-    """The counts of a database. A key says whose: ``account:name`` or ``address:…``."""
+    """Counts failed log-ins. A key says whose: ``account:name`` or ``address:…``.
+
+    Attempts are counted before the password is checked, so that a hundred at once count as a hundred.
+    """
 
     async def begin(self, *keys: tuple[str, AttemptLimits]) -> float:
-        """Count an attempt, under each of the keys in their order, as failed until :meth:`forgive` says otherwise. Seconds to wait first; 0: go on.
+        """Count an attempt under each key as failed, until :meth:`forgive` or :meth:`clear` corrects it.
 
-        While a key waits, further attempts are refused and not counted, neither under it nor under those after it.
+        Return the seconds to wait first, 0 where the log-in may go on. While a key must wait, an attempt is refused
+        and counted neither under it nor under the keys after it.
         """
-        at, rest = self._clock(), list(keys)
+        at, pending = self._clock(), list(keys)
 
         def count(session: Session) -> list[int]:
             chain, counted = StatementChain(session), list[FromClause]()
-            for key, limits in rest:
+            for key, limits in pending:
                 counted.append(chain.add(self._build_count(key, limits, at, counted[-1] if counted else None)))
-            numbers = [select(func.count()).select_from(one).scalar_subquery() for one in counted]
+            numbers = [select(func.count()).select_from(rows).scalar_subquery() for rows in counted]
             return list(chain.fetch(select(*numbers)).one())
 
         while 0 in (counted := await self._database.write(count, single=True)):
-            rest = rest[counted.index(0) :]
+            pending = pending[counted.index(0) :]
             locked = LoginAttemptRow.locked_until
-            waits = select(locked).where(LoginAttemptRow.key == _hash_key(rest[0][0]), locked > at)
+            waits = select(locked).where(LoginAttemptRow.key == _hash_key(pending[0][0]), locked > at)
             if until := await self._database.read(lambda session, waits=waits: session.scalar(waits)):
                 return (until - at).total_seconds()
         return 0.0
@@ -71,27 +74,29 @@ class LoginAttempts(Repository):
     def _build_count(
         self, key: str, limits: AttemptLimits, at: datetime, after: FromClause | None
     ) -> ReturningInsert[str]:
-        """Count an attempt; no row is returned where one has to wait. One statement decides, so that of many at once none passes after the one
-        that brings a wait. ``after``: only where there is a row in this.
+        """Build the statement that counts an attempt under a key and returns a row only where there is no need to wait.
+
+        One statement decides, so that of many attempts at once none slips past the one that brings a wait. With
+        ``after`` it counts only where that returned a row.
         """
         row = LoginAttemptRow
         insert = postgresql.insert if self._database.dialect == "postgresql" else sqlite.insert
         failures = case((row.last_at < at - limits.forgotten, 1), else_=row.failures + 1)
-        until = row.locked_until.type
-        growing = [(failures == n, literal(at + wait, until)) for n, wait in limits.iterate_growing_waits()]
-        longest = (failures >= limits.free, literal(at + limits.longest, until))
+        lock_type = row.locked_until.type
+        growing = [(failures == n, literal(at + wait, lock_type)) for n, wait in limits.iterate_growing_waits()]
+        longest = (failures >= limits.free, literal(at + limits.longest, lock_type))
         first = at + limits.wait_after(1) if limits.wait_after(1) else None
         values = {
             row.key: literal(_hash_key(key), row.key.type),
             row.failures: literal(1),
             row.last_at: literal(at, row.last_at.type),
-            row.locked_until: literal(first, until),
+            row.locked_until: literal(first, lock_type),
         }
         source = select(*values.values())
         source = source if after is None else source.select_from(after)
         return (
             insert(row)
-            .from_select(list(values), source.where(true()))  # with no condition SQLite takes ON for a join's
+            .from_select(list(values), source.where(true()))  # without WHERE, SQLite parses ON CONFLICT as a join's ON
             .on_conflict_do_update(
                 index_elements=[row.key],
                 set_={"failures": failures, "last_at": at, "locked_until": case(*growing, longest, else_=null())},
@@ -101,12 +106,12 @@ class LoginAttempts(Repository):
         )
 
     async def clear(self, key: str) -> None:
-        """Forget all failures: the right password came."""
+        """Forget all failures, since the right password was given."""
         async with self._database.write_session(single=True) as session:
             await session.execute(delete(LoginAttemptRow).where(LoginAttemptRow.key == _hash_key(key)))
 
     async def forgive(self, key: str) -> None:
-        """Take one failure back, with the wait that it brought; those before stay."""
+        """Take one failure back with the wait that it brought; earlier ones stay."""
         row = LoginAttemptRow
         async with self._database.write_session(single=True) as session:
             changed = update(row).where(row.key == _hash_key(key), row.failures > 0)
@@ -122,18 +127,24 @@ _PLACE_LIFETIME = timedelta(days=90)
 
 
 class LoginPlaces(Repository):
-    """Those of a database. A place is what attempts are counted by; rows hold a hash of it, another for each user."""
+    """Stores where users have logged in from, so that somebody who fails with their names elsewhere does not lock them
+    out there.
+
+    A place is what attempts are counted by. Rows hold a hash of it, different for each user.
+    """
 
     async def is_known(self, name: str, place: str) -> bool:
-        """Whether somebody of this name has logged in there in the last 90 days."""
+        """Return whether a user of this name has logged in from there in the last 90 days."""
         row = LoginPlaceRow
         joined = select(row.user_id, row.place).join(UserRow, UserRow.id == row.user_id)
         latest = joined.where(UserRow.name_key == normalize_name(name), row.last_at > self._clock() - _PLACE_LIFETIME)
         async with self._database.read_session() as session:
-            return any(one == _hash_place(user_id, place) for user_id, one in await session.execute(latest))
+            return any(
+                hashed_place == _hash_place(user_id, place) for user_id, hashed_place in await session.execute(latest)
+            )
 
     async def remember(self, user_id: str, place: str) -> None:
-        """A user has logged in there. Only the latest places are kept."""
+        """Record that a user has logged in from there. Only the latest places are stored."""
         row, at, hashed = LoginPlaceRow, self._clock(), _hash_place(user_id, place)
         insert = postgresql.insert if self._database.dialect == "postgresql" else sqlite.insert
         kept = (

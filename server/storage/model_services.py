@@ -1,4 +1,4 @@
-"""The model services of a database: each with its key in the vault, and what each is asked for."""
+"""Model services: each with its key in the vault, and the purposes that it is chosen for."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
@@ -23,52 +23,64 @@ _HAS_KEY = select(ModelKeyRow.service_id).where(ModelKeyRow.service_id == ModelS
 
 
 class ModelServices(Repository):
-    """Those of a database. ``keys``: the shelf of the vault that theirs lie on."""
+    """Stores model services. ``keys`` is the shelf of the vault that their keys are on."""
 
     def __init__(self, database: Database, clock: Clock, keys: ToolKeys) -> None:
         super().__init__(database, clock)
         self._keys = keys
 
     async def list_all(self) -> list[ModelService]:
-        """In the order in which they came."""
-        chosen = select(ModelServiceRow, _HAS_KEY).order_by(ModelServiceRow.id)
+        """List the services in the order in which they were added."""
+        statement = select(ModelServiceRow, _HAS_KEY).order_by(ModelServiceRow.id)
         async with self._database.read_session() as session:
-            return [_to_service(row, has_key=keyed) for row, keyed in await session.execute(chosen)]
+            return [_to_service(row, has_key=has_key) for row, has_key in await session.execute(statement)]
 
     async def list_with_purposes(self) -> tuple[list[ModelService], dict[Purpose, str]]:
-        """Return what :meth:`all` and :meth:`purposes` do, as of one moment."""
+        """Return the results of :meth:`list_all` and :meth:`list_purposes` as of one moment."""
         joined = select(ModelServiceRow, _HAS_KEY, ModelPurposeRow.purpose).outerjoin(
             ModelPurposeRow, ModelPurposeRow.service_id == ModelServiceRow.id
         )
-        services, chosen = dict[str, ModelService](), dict[Purpose, str]()
+        services, purposes = dict[str, ModelService](), dict[Purpose, str]()
         async with self._database.read_session() as session:
-            found = cast("Iterable[_ServiceWithPurpose]", await session.execute(joined.order_by(ModelServiceRow.id)))
-            for row, has_key, purpose in found:
+            rows = cast("Iterable[_ServiceWithPurpose]", await session.execute(joined.order_by(ModelServiceRow.id)))
+            for row, has_key, purpose in rows:
                 services[row.id] = _to_service(row, has_key=has_key)
-                if purpose is not None:  # the outer join finds a service that is chosen for nothing
-                    chosen[cast("Purpose", purpose)] = row.id
-        return list(services.values()), chosen
+                if purpose is not None:  # the outer join also returns services that are chosen for nothing
+                    purposes[cast("Purpose", purpose)] = row.id
+        return list(services.values()), purposes
 
     async def get(self, service_id: str) -> ModelService:
-        """``NotFoundError``: there is none."""
+        """Return a service.
+
+        Raises:
+            NotFoundError: there is no such service.
+        """
         async with self._database.read_session() as session:
             return await _read_service(session, service_id)
 
     async def get_key(self, service_id: str) -> str:
-        """Its key; empty where none is kept. ``SecretError`` where it cannot be opened, or was given for another host than the service's."""
+        """Return a service's key; empty where it has none.
+
+        Raises:
+            SecretError: the key cannot be opened, or was given for another host than the service's.
+        """
         async with self._database.read_session() as session:
             row = await session.get(ModelServiceRow, service_id)
-        kept = (await self._keys.list_hosts(service_id)).get(_KEY)
-        if row is None or kept is None:
+        hosts = (await self._keys.list_hosts(service_id)).get(_KEY)
+        if row is None or hosts is None:
             return ""
-        if extract_origin(row.address) not in kept:
+        if extract_origin(row.address) not in hosts:
             raise SecretError(
-                f"the key of {row.name} was given for {', '.join(kept)}, and the service is at {extract_origin(row.address)}: give it anew"
+                f"the key of {row.name} was given for {', '.join(hosts)}, and the service is at {extract_origin(row.address)}: give it anew"
             )
         return await self._keys.get_value(service_id, _KEY) or ""
 
     async def add(self, new: NewModelService, key: str, test: ServiceTest, by: str) -> ModelService:
-        """``ConflictError``: the name is taken. ``key`` empty: it needs none."""
+        """Add a service; ``key`` is empty where it needs none.
+
+        Raises:
+            ConflictError: the name is taken.
+        """
         at = self._clock()
         row = ModelServiceRow(
             id=generate_id(),
@@ -91,7 +103,11 @@ class ModelServices(Repository):
     async def change(
         self, service_id: str, version: int, new: NewModelService, key: str | None, test: ServiceTest, by: str
     ) -> ModelService:
-        """``key`` None: the kept one stays; empty: it is removed. ``ConflictError``: the name is taken, or somebody has changed it since ``version``."""
+        """Replace a service. With ``key`` None the stored key stays; an empty one removes it.
+
+        Raises:
+            ConflictError: the name is taken, or the service was changed since ``version``.
+        """
         async with self._database.write_session() as session:
             row = await _find_row(session, service_id)
             if row.version != version:
@@ -109,7 +125,7 @@ class ModelServices(Repository):
             return await _read_service(session, service_id)
 
     async def store_test(self, service_id: str, version: int, test: ServiceTest) -> ModelService:
-        """What a test found of the service as it was at ``version``; where it was changed meanwhile, nothing is kept."""
+        """Store the result of a test, unless the service was changed since ``version``."""
         async with self._database.write_session() as session:
             row = await _find_row(session, service_id)
             if row.version == version:
@@ -118,7 +134,7 @@ class ModelServices(Repository):
             return await _read_service(session, service_id)
 
     async def set_online(self, service_id: str, by: str, *, online: bool) -> ModelService:
-        """From the next run on it may be asked, or not."""
+        """Set whether runs may use the service, from the next run on."""
         async with self._database.write_session() as session:
             row = await _find_row(session, service_id)
             if row.online != online:
@@ -128,17 +144,22 @@ class ModelServices(Repository):
             return await _read_service(session, service_id)
 
     async def remove(self, service_id: str) -> None:
-        """With its key; what it was chosen for falls to the default."""
+        """Delete a service with its key. Purposes that it was chosen for return to the default."""
         async with self._database.write_session() as session:
             await session.delete(await _find_row(session, service_id))
 
     async def list_purposes(self) -> dict[Purpose, str]:
-        """The services that are chosen, by what for."""
+        """Return the chosen service of each purpose."""
         async with self._database.read_session() as session:
             return {row.purpose: row.service_id for row in await session.scalars(select(ModelPurposeRow))}  # pyright: ignore[reportReturnType]  # written by choose alone
 
     async def choose(self, purpose: Purpose, service_id: str | None) -> None:
-        """None: none in particular. ``NotFoundError``: there is no such service; ``ConflictError``: it is no language model."""
+        """Choose a service for a purpose; None returns to the default.
+
+        Raises:
+            NotFoundError: there is no such service.
+            ConflictError: it is not a language model.
+        """
         async with self._database.write_session() as session:
             if service_id is None:
                 await session.execute(delete(ModelPurposeRow).where(ModelPurposeRow.purpose == purpose))
@@ -154,7 +175,7 @@ class ModelServices(Repository):
 
 
 def extract_origin(address: str) -> str:
-    """Where a key for this address may be sent: scheme, host and port."""
+    """Return scheme, host and port of an address: where its key may be sent."""
     parts = urlsplit(address)
     return f"{parts.scheme}://{parts.netloc}".lower()
 
@@ -180,8 +201,8 @@ async def _check_name(session: AsyncSession, name: str, service_id: str) -> None
 
 
 def _build_columns(new: NewModelService) -> Mapping[str, Any]:
-    told = {name: getattr(new, name) for name in NewModelService.model_fields}
-    return told | {"name_key": normalize_name(new.name), "parameters": new.parameters.model_dump(mode="json")}
+    columns = {name: getattr(new, name) for name in NewModelService.model_fields}
+    return columns | {"name_key": normalize_name(new.name), "parameters": new.parameters.model_dump(mode="json")}
 
 
 def _to_service(row: ModelServiceRow, *, has_key: bool) -> ModelService:

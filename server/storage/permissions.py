@@ -13,42 +13,46 @@ from server.storage.rows.accounts import AllowedToolRow, HostTransferRow
 
 
 class CallTarget(Model):
-    """Where a tool's calls go, by which method, and what brought the tool in: leave holds for no other."""
+    """Where a tool's calls go, how, and which source offers the tool. A permission covers no other target."""
 
     address: str = ""
+    """The URL of the call, or the command of a local server."""
     method: str = ""
+    """The HTTP method."""
     source: str = ""
+    """What brought the tool in."""
 
 
 class AllowedTool(CallTarget):
-    """``origins``: of the values that leave was given for."""
+    """A tool that changes data and that a user lets be called without being asked each time."""
 
     tool: str
     origins: tuple[ValueKind, ...] = ()
+    """Kinds of values that the permission was given for."""
     created_at: datetime
 
     def covers(self, target: CallTarget, kinds: Iterable[ValueKind]) -> bool:
-        """Whether leave holds for a call whose values have these origins."""
-        same = (self.address, self.method, self.source) == (target.address, target.method, target.source)
-        return same and set(kinds) <= set(self.origins) & set(COVERABLE)
+        """Return whether the permission covers a call to this target with values of these kinds."""
+        same_target = (self.address, self.method, self.source) == (target.address, target.method, target.source)
+        return same_target and set(kinds) <= set(self.origins) & set(COVERABLE)
 
 
 def get_call_target(tool: ToolDoc) -> CallTarget:
-    """Of a tool as it is now."""
+    """Return the target of a tool's calls as it is now."""
     return CallTarget(address=tool.address, method=tool.method, source=tool.source)
 
 
 class AllowedTools(Repository):
-    """The allow-lists of a database."""
+    """Stores the tools that users have allowed."""
 
     async def list_all(self, user_id: str) -> list[AllowedTool]:
-        """By tool id."""
+        """List a user's permissions by tool id."""
         statement = select(AllowedToolRow).where(AllowedToolRow.user_id == user_id).order_by(AllowedToolRow.tool)
         async with self._database.read_session() as session:
             return [to_model(AllowedTool, row) for row in await session.scalars(statement)]
 
     async def get(self, user_id: str, tool: str) -> AllowedTool | None:
-        """What this user said of a tool."""
+        """Return a user's permission for a tool."""
         async with self._database.read_session() as session:
             row = await session.get(AllowedToolRow, (user_id, tool))
             return to_model(AllowedTool, row) if row else None
@@ -56,37 +60,42 @@ class AllowedTools(Repository):
     async def allow(
         self, user_id: str, tool: str, target: CallTarget, origins: Iterable[ValueKind] = COVERABLE
     ) -> None:
-        """Beside what was allowed of the same tool at the same place; in place of what was allowed of it elsewhere."""
+        """Allow a tool, in addition to what was allowed of it for the same target.
+
+        A permission for another target is replaced.
+        """
         async with self._database.write_session() as session:
             row = await session.get(AllowedToolRow, (user_id, tool), with_for_update=True)
-            before = to_model(AllowedTool, row) if row else None
-            kept = before.origins if before and before.covers(target, ()) else ()
-            kinds = [kind for kind in COVERABLE if kind in {*kept, *origins}]
-            told = target.model_dump() | {"origins": kinds, "created_at": self._clock()}
-            await session.merge(AllowedToolRow(user_id=user_id, tool=tool, **told))
+            previous = to_model(AllowedTool, row) if row else None
+            previous_origins = previous.origins if previous and previous.covers(target, ()) else ()
+            kinds = [kind for kind in COVERABLE if kind in {*previous_origins, *origins}]
+            values = target.model_dump() | {"origins": kinds, "created_at": self._clock()}
+            await session.merge(AllowedToolRow(user_id=user_id, tool=tool, **values))
 
     async def disallow(self, user_id: str, tool: str) -> bool:
-        """Whether it was allowed."""
-        chosen = (AllowedToolRow.user_id == user_id) & (AllowedToolRow.tool == tool)
+        """Revoke the permission for a tool; return whether there was one."""
+        condition = (AllowedToolRow.user_id == user_id) & (AllowedToolRow.tool == tool)
         async with self._database.write_session(single=True) as session:
-            gone = delete(AllowedToolRow).where(chosen).returning(AllowedToolRow.tool)
-            return await session.scalar(gone) is not None
+            removal = delete(AllowedToolRow).where(condition).returning(AllowedToolRow.tool)
+            return await session.scalar(removal) is not None
 
 
 class HostTransfer(Model):
-    """From the host ``source`` to the host ``target``; asked once, and decided until it is taken back."""
+    """A user's decision on sending values of one host's responses to another host."""
 
     source: str
+    """The host whose responses the values come from."""
     target: str
+    """The host that they are sent to."""
     allowed: bool
     decided_at: datetime
 
 
 class HostTransfers(Repository):
-    """The decisions of a database's users."""
+    """Stores the decisions of users."""
 
     async def list_all(self, user_id: str) -> list[HostTransfer]:
-        """By hosts."""
+        """List a user's decisions by hosts."""
         statement = (
             select(HostTransferRow)
             .where(HostTransferRow.user_id == user_id)
@@ -96,13 +105,13 @@ class HostTransfers(Repository):
             return [to_model(HostTransfer, row) for row in await session.scalars(statement)]
 
     async def get(self, user_id: str, source: str, target: str) -> HostTransfer | None:
-        """None: this user has not decided."""
+        """Return a user's decision; None where there is none yet."""
         async with self._database.read_session() as session:
             row = await session.get(HostTransferRow, (user_id, source, target))
             return to_model(HostTransfer, row) if row else None
 
     async def decide(self, user_id: str, source: str, target: str, *, allowed: bool) -> None:
-        """In place of what was decided before."""
+        """Store a decision in place of an earlier one."""
         at = self._clock()
         async with self._database.write_session() as session:
             await session.merge(
@@ -110,14 +119,14 @@ class HostTransfers(Repository):
             )
 
     async def forget(self, user_id: str, source: str, target: str) -> bool:
-        """Have it asked again. Whether it was decided."""
-        chosen = (
+        """Delete a decision, so that the user is asked again; return whether there was one."""
+        condition = (
             (HostTransferRow.user_id == user_id)
             & (HostTransferRow.source == source)
             & (HostTransferRow.target == target)
         )
         async with self._database.write_session(single=True) as session:
             return (
-                await session.scalar(delete(HostTransferRow).where(chosen).returning(HostTransferRow.source))
+                await session.scalar(delete(HostTransferRow).where(condition).returning(HostTransferRow.source))
                 is not None
             )

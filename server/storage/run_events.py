@@ -15,21 +15,26 @@ from server.storage.rows.runs import ConversationRow, EventRow, InputRow, RunRow
 
 
 class StoredEvent(Model):
-    """``body``: the event's record as JSON text, to be sent as it is."""
+    """An event of a run, numbered from 1 without gaps."""
 
     run_id: str
     seq: int
     kind: str
     body: str
+    """The event's record as JSON text, sent as it is."""
 
 
 class RunEvents(Repository):
-    """The events of a database's runs."""
+    """Stores the events of runs.
+
+    A stored event never changes, except that a waiting lesson is replaced by what was learned.
+    """
 
     async def append(self, events: Sequence[StoredEvent], *, durable: bool = False) -> None:
-        """Write them in one statement: all or none.
+        """Append events in one statement: all or none.
 
-        Raises ``ConflictError`` where a number is taken (another worker has this run now) or the run is gone.
+        Raises:
+            ConflictError: a number is taken, since another worker has the run now, or the run was deleted.
         """
         if not events:
             return
@@ -39,84 +44,92 @@ class RunEvents(Repository):
         )
 
     async def list_after(self, run_id: str, seq: int = 0, limit: int = 500) -> list[StoredEvent]:
-        """In order, those after number ``seq``."""
-        chosen = (EventRow.run_id == run_id) & (EventRow.seq > seq)
-        statement = select(EventRow).where(chosen).order_by(EventRow.seq).limit(limit)
+        """List a run's events in order, starting after the number ``seq``."""
+        condition = (EventRow.run_id == run_id) & (EventRow.seq > seq)
+        statement = select(EventRow).where(condition).order_by(EventRow.seq).limit(limit)
         return await self._database.read(lambda session: [to_event(row) for row in session.scalars(statement)])
 
     async def iterate_pages(self, run_id: str, size: int = 500) -> AsyncIterator[list[StoredEvent]]:
-        """All of a run's events in order, ``size`` at a time."""
+        """Yield all events of a run in order, ``size`` at a time."""
         after = 0
         while page := await self.list_after(run_id, after, size):
             yield page
             after = page[-1].seq
 
     async def list_kinds(self, run_id: str, kinds: Sequence[str]) -> list[StoredEvent]:
-        """A run's events of these kinds, in order."""
-        chosen = (EventRow.run_id == run_id) & EventRow.kind.in_(kinds)
-        statement = select(EventRow).where(chosen).order_by(EventRow.seq)
+        """List a run's events of these kinds, in order."""
+        condition = (EventRow.run_id == run_id) & EventRow.kind.in_(kinds)
+        statement = select(EventRow).where(condition).order_by(EventRow.seq)
         return await self._database.read(lambda session: [to_event(row) for row in session.scalars(statement)])
 
     async def find_last_numbers(self, run_ids: Sequence[str]) -> dict[str, int]:
-        """The greatest number of each of these runs; those without events are left out."""
-        chosen = select(EventRow.run_id, func.max(EventRow.seq)).where(EventRow.run_id.in_(run_ids))
+        """Return the greatest number of each run; runs without events are left out."""
+        statement = select(EventRow.run_id, func.max(EventRow.seq)).where(EventRow.run_id.in_(run_ids))
         async with self._database.read_session() as session:
-            return {row[0]: row[1] for row in await session.execute(chosen.group_by(EventRow.run_id))}
+            return {row[0]: row[1] for row in await session.execute(statement.group_by(EventRow.run_id))}
 
     async def list_kinds_of_conversation(self, conversation_id: str, kinds: Sequence[str]) -> list[StoredEvent]:
-        """Events of these kinds in all runs of a conversation, the oldest run first."""
-        chosen = (RunRow.conversation_id == conversation_id) & EventRow.kind.in_(kinds)
-        statement = select(EventRow).join(RunRow, RunRow.id == EventRow.run_id).where(chosen)
+        """List the events of these kinds in all runs of a conversation, the oldest run first."""
+        condition = (RunRow.conversation_id == conversation_id) & EventRow.kind.in_(kinds)
+        statement = select(EventRow).join(RunRow, RunRow.id == EventRow.run_id).where(condition)
         async with self._database.read_session() as session:
             rows = await session.scalars(statement.order_by(EventRow.run_id, EventRow.seq))
             return [to_event(row) for row in rows]
 
 
 def to_event(row: EventRow) -> StoredEvent:
-    """The event in a row."""
+    """Build the event of a row."""
     return StoredEvent(run_id=row.run_id, seq=row.seq, kind=row.kind, body=row.body)
 
 
 InputKind = Literal["plan", "call", "flow", "unknown_outcome", "question"]
-"""A plan to approve, a call that changes something, values of a host's answers that go to another, a call of which nobody knows whether it had its effect,
-a question about what the request leaves open."""
+"""A plan to approve, a call that changes data, values that go to another host, a call whose effect is unknown, or a
+question about what the request leaves open.
+"""
 
 
 class RunQuestion(Model):
-    """``answered_at`` None: it is still open."""
+    """A question that a run waits with."""
 
     run_id: str
     key: str
+    """Identifies the question within its run; the same when the run is resumed."""
     kind: InputKind
     question: JsonValue
     asked_at: datetime
     answer: JsonValue = None
     answered_at: datetime | None = None
+    """None while it is open."""
 
 
 class RunQuestions(Repository):
-    """The questions of a database's runs."""
+    """Stores the questions of runs. Each is answered once."""
 
     async def ask(self, run_id: str, key: str, kind: InputKind, question: JsonValue) -> RunQuestion:
-        """Ask it, or find it asked already: a resumed run asks again by the same key and gets the answer if there is one."""
+        """Ask a question, or return the one asked before: a resumed run asks again by the same key and gets the
+        answer, if any.
+        """
         row = InputRow(run_id=run_id, key=key, kind=kind, question=question, asked_at=self._clock())
         async with self._database.write_session() as session:
-            if there := await session.get(InputRow, (run_id, key)):
-                return to_model(RunQuestion, there)
+            if existing := await session.get(InputRow, (run_id, key)):
+                return to_model(RunQuestion, existing)
             session.add(row)
         return to_model(RunQuestion, row)
 
     async def answer(
         self, run_id: str, key: str, user_id: str, answer: JsonValue, *, plan_version: int | None = None
     ) -> RunQuestion:
-        """Answer it; the run is queued if it waits. ``plan_version``: of the run's plan that the answer is about.
+        """Answer a question; the run is queued if it waits.
+
+        ``plan_version`` is the version of the run's plan that the answer is about.
 
         Raises:
-            NotFoundError: no run of this user asked it. ConflictError: it was answered already, the run has ended, or its plan was edited meanwhile.
+            NotFoundError: no run of this user asked it.
+            ConflictError: it was answered already, the run has ended, or its plan was edited meanwhile.
         """
         owned = select(RunRow).where(RunRow.id == run_id, RunRow.user_id == user_id)
         async with self._database.write_session() as session:
-            # The run's row is locked first, as by who puts it down to wait: an answer is never missed.
+            # Lock the run's row first, as RunLeases.release does before a run waits: so no answer is missed.
             run = await session.scalar(owned.with_for_update())
             row = await session.get(InputRow, (run_id, key), populate_existing=True) if run else None
             if run is None or row is None:
@@ -134,13 +147,13 @@ class RunQuestions(Repository):
             return to_model(RunQuestion, row)
 
     async def get(self, run_id: str, key: str) -> RunQuestion | None:
-        """One question of a run."""
+        """Return one question of a run."""
         async with self._database.read_session() as session:
             row = await session.get(InputRow, (run_id, key))
             return to_model(RunQuestion, row) if row else None
 
     async def list_all(self, run_id: str, *, open_only: bool = False) -> list[RunQuestion]:
-        """A run's questions in the order they were asked."""
+        """List a run's questions in the order in which they were asked."""
         statement = select(InputRow).where(InputRow.run_id == run_id)
         if open_only:
             statement = statement.where(InputRow.answered_at.is_(None))
@@ -150,7 +163,7 @@ class RunQuestions(Repository):
         )
 
     async def list_answered(self, run_ids: Collection[str], until: datetime) -> list[RunQuestion]:
-        """What the users of these runs answered to questions, until then, in that order."""
+        """List the questions of these runs that users answered up to a time, in that order."""
         statement = select(InputRow).where(
             InputRow.run_id.in_(run_ids), InputRow.kind == "question", InputRow.answered_at <= until
         )
@@ -161,37 +174,52 @@ class RunQuestions(Repository):
 
 
 LAST_EVENT = "run.finished"
-"""The event that stays: it holds the answer, and who follows the run is told by it that it has ended."""
+"""The event that is never removed: it holds the answer, and tells clients that follow the run that it has ended."""
 
 
 class EventRetention(Repository):
-    """Of a database. The runs themselves stay, with what was said in their conversations."""
+    """Removes events of runs that ended long ago. The runs and their messages stay."""
 
     async def find_expired_runs(self, before: timedelta, limit: int = 1000) -> list[str]:
-        """Runs that ended so long ago and have more than their last event, the first to end first."""
-        long_ago = (RunRow.status == "finished") & (RunRow.finished_at < self._clock() - before)
-        more = exists().where(EventRow.run_id == RunRow.id, EventRow.seq == 1, EventRow.kind != LAST_EVENT)
-        chosen = (
-            select(RunRow.id).where(long_ago, more, _is_conversation_idle()).order_by(RunRow.finished_at).limit(limit)
+        """Return the ids of runs that ended longer ago than ``before`` and still have events besides the last, the
+        oldest end first.
+        """
+        has_expired = (RunRow.status == "finished") & (RunRow.finished_at < self._clock() - before)
+        has_more_events = exists().where(EventRow.run_id == RunRow.id, EventRow.seq == 1, EventRow.kind != LAST_EVENT)
+        statement = (
+            select(RunRow.id)
+            .where(has_expired, has_more_events, _is_conversation_idle())
+            .order_by(RunRow.finished_at)
+            .limit(limit)
         )
-        return await self._database.read(lambda session: list(session.scalars(chosen)))
+        return await self._database.read(lambda session: list(session.scalars(statement)))
 
     async def remove_events(self, run_ids: Sequence[str]) -> int:
-        """Remove all events of these runs but their last; how many. A run that came into a conversation meanwhile keeps what it may refer to."""
-        talks = select(RunRow.conversation_id).where(RunRow.id.in_(run_ids))
-        held = select(ConversationRow.id).where(ConversationRow.id.in_(talks)).order_by(ConversationRow.id)
-        still = select(RunRow.id).where(RunRow.id.in_(run_ids), _is_conversation_idle())
-        gone = delete(EventRow).where(EventRow.run_id.in_(still), EventRow.kind != LAST_EVENT).returning(EventRow.seq)
+        """Delete all events of these runs but the last; return how many.
 
-        def removed(session: Session) -> int:
-            session.scalars(held.with_for_update()).all()  # who asks for a run in one of them waits
-            return len(session.scalars(gone, execution_options={"synchronize_session": False}).all())
+        A run whose conversation has got another unfinished run meanwhile keeps its events, since that run may refer
+        to them.
+        """
+        conversation_ids = select(RunRow.conversation_id).where(RunRow.id.in_(run_ids))
+        conversations = (
+            select(ConversationRow.id).where(ConversationRow.id.in_(conversation_ids)).order_by(ConversationRow.id)
+        )
+        removable = select(RunRow.id).where(RunRow.id.in_(run_ids), _is_conversation_idle())
+        removal = (
+            delete(EventRow).where(EventRow.run_id.in_(removable), EventRow.kind != LAST_EVENT).returning(EventRow.seq)
+        )
 
-        return await self._database.write(removed)
+        def remove(session: Session) -> int:
+            session.scalars(conversations.with_for_update()).all()  # nobody starts a run in them meanwhile
+            return len(session.scalars(removal, execution_options={"synchronize_session": False}).all())
+
+        return await self._database.write(remove)
 
 
 def _is_conversation_idle() -> ColumnElement[bool]:
-    """In the conversation of a run: one that goes on, or waits, sees what earlier ones have found each time that it is taken up."""
+    """Return the condition that a run's conversation has no unfinished run, which would read the results of earlier
+    ones.
+    """
     other = aliased(RunRow)
-    under_way = other.status.in_(("queued", "running", "waiting"))
-    return ~exists().where(other.conversation_id == RunRow.conversation_id, under_way)
+    is_unfinished = other.status.in_(("queued", "running", "waiting"))
+    return ~exists().where(other.conversation_id == RunRow.conversation_id, is_unfinished)

@@ -22,21 +22,21 @@ Refusal = Literal["call", "plan"]
 
 
 class PastRun(ListedRun):
-    """``calls``: how many it has really made; null while it has not ended. ``refused``: what its user did not allow, where it ended for that: a call, or
-    its plan; null also once its events are removed.
-    """
+    """A run as the history lists it."""
 
     conversation_title: str
     calls: int | None
+    """How many calls it has really made; null while it has not ended."""
     refused: Refusal | None = None
+    """What its user did not allow, where it ended for that: a call, or its plan; null also once its events are removed.
+    """
 
 
 class RunFilter(Model):
-    """What is looked for; what is empty or None chooses nothing. ``search``: in what was asked or answered, in any case. ``verdict`` ``none``:
-    of which nothing was said.
-    """
+    """Criteria for runs; one that is empty or None matches everything."""
 
     search: str = ""
+    """Text in the request or the answer, ignoring case."""
     status: RunStatus | None = None
     outcome: Outcome | None = None
     planner: str = ""
@@ -44,6 +44,7 @@ class RunFilter(Model):
     model: str = ""
     tool: str = ""
     verdict: Verdict | Literal["none"] | None = None
+    """``none`` finds runs without a verdict."""
     since: datetime | None = None
     until: datetime | None = None
     conversation_id: str = ""
@@ -66,66 +67,69 @@ _CALL_COUNT = (
 _CALL_EVENTS = ("call.started", "call.finished")
 _MAY_BE_SKIPPED_CALL = (EventRow.kind == "call.finished") & EventRow.body.contains('"status":"skipped"')
 _MAY_ASK_FOR_PLAN = (EventRow.kind == "input.needed") & EventRow.body.contains('"asks":"plan"')
-"""What may tell of it, before it is read."""
+"""Cheap conditions that find the events which may be meant, before their bodies are parsed."""
 
 
 class RunHistory(Repository):
-    """That of a database."""
+    """Searches the runs of a user over all conversations."""
 
     async def list_page(self, user_id: str, criteria: RunFilter, before: str = "", limit: int = 50) -> list[PastRun]:
-        """The latest first, those older than the run with id ``before``."""
-        chosen = select(*_LISTED, ConversationRow.title.label("conversation_title"), _CALL_COUNT.label("calls"))
-        chosen = chosen.join(ConversationRow, ConversationRow.id == RunRow.conversation_id)
-        chosen = _apply_filter(chosen.where(RunRow.user_id == user_id), criteria)
+        """List runs, the latest first, starting before the id ``before``."""
+        statement = select(*_LISTED, ConversationRow.title.label("conversation_title"), _CALL_COUNT.label("calls"))
+        statement = statement.join(ConversationRow, ConversationRow.id == RunRow.conversation_id)
+        statement = _apply_filter(statement.where(RunRow.user_id == user_id), criteria)
         if before:
-            chosen = chosen.where(RunRow.id < before)
-        latest = chosen.order_by(RunRow.id.desc()).limit(limit)
-        found = await self._database.read(lambda session: session.execute(latest).mappings().all())
-        runs = [_to_past_run({**row}) for row in found]
+            statement = statement.where(RunRow.id < before)
+        latest = statement.order_by(RunRow.id.desc()).limit(limit)
+        rows = await self._database.read(lambda session: session.execute(latest).mappings().all())
+        runs = [_to_past_run({**row}) for row in rows]
         refused = await self._find_refusals([run.id for run in runs if run.outcome == "gave_up"])
         return [run.model_copy(update={"refused": refused.get(run.id)}) for run in runs]
 
     async def _find_refusals(self, runs: Sequence[str]) -> dict[str, Refusal]:
-        """What was not allowed in those of these runs that gave up for it: a call, or the plan, which is asked about before anything is called."""
+        """Return what was not allowed in the runs among these that gave up for it.
+
+        A plan is asked about before anything is called, so a run that made calls did not end at its plan.
+        """
         if not runs:
             return {}
         of_runs = select(EventRow.run_id, EventRow.body).where(EventRow.run_id.in_(runs))
-        told = of_runs.where(_MAY_BE_SKIPPED_CALL | _MAY_ASK_FOR_PLAN)
+        candidates = of_runs.where(_MAY_BE_SKIPPED_CALL | _MAY_ASK_FOR_PLAN)
         calls = select(EventRow.run_id).where(EventRow.run_id.in_(runs), EventRow.kind.in_(_CALL_EVENTS)).distinct()
-        found = await self._database.read(lambda session: session.execute(told).all())
+        rows = await self._database.read(lambda session: session.execute(candidates).all())
         called = set(await self._database.read(lambda session: session.scalars(calls).all()))
-        events = [(run, EventRecord.model_validate_json(body).event) for run, body in found]
+        events = [(run, EventRecord.model_validate_json(body).event) for run, body in rows]
         plans = {run for run, event in events if isinstance(event, InputNeeded) and event.asks == "plan"}
         skips = {run for run, event in events if isinstance(event, CallFinished) and event.result.status == "skipped"}
-        refused: dict[str, Refusal] = dict.fromkeys(plans - called, "plan")
-        return {**refused, **dict.fromkeys(skips, "call")}
+        refusals: dict[str, Refusal] = dict.fromkeys(plans - called, "plan")
+        return {**refusals, **dict.fromkeys(skips, "call")}
 
     async def list_tools(self, user_id: str) -> list[ToolUse]:
-        """Those that a user's runs have called, most runs first."""
+        """List the tools that a user's runs have called, the ones with most runs first."""
         runs = func.count()
-        chosen = select(RunToolRow.tool, runs).join(RunRow, RunRow.id == RunToolRow.run_id)
-        chosen = chosen.where(RunRow.user_id == user_id).group_by(RunToolRow.tool)
-        first = chosen.order_by(runs.desc(), RunToolRow.tool).limit(_MOST_TOOLS)
-        found = await self._database.read(lambda session: session.execute(first).all())
-        return [ToolUse(tool=tool, runs=count) for tool, count in found]
+        statement = select(RunToolRow.tool, runs).join(RunRow, RunRow.id == RunToolRow.run_id)
+        statement = statement.where(RunRow.user_id == user_id).group_by(RunToolRow.tool)
+        most_used = statement.order_by(runs.desc(), RunToolRow.tool).limit(_MOST_TOOLS)
+        rows = await self._database.read(lambda session: session.execute(most_used).all())
+        return [ToolUse(tool=tool, runs=count) for tool, count in rows]
 
 
-def _apply_filter(chosen: Select[*tuple[Any, ...]], wanted: RunFilter) -> Select[*tuple[Any, ...]]:
-    same = wanted.model_dump(include={"status", "outcome", "planner", "policy", "model", "conversation_id"})
-    chosen = chosen.where(*(getattr(RunRow, name) == value for name, value in same.items() if value))
-    if words := wanted.search.casefold().strip():
-        said = (MessageRow.run_id == RunRow.id) & MessageRow.text_key.contains(words, autoescape=True)
-        chosen = chosen.where(select(MessageRow.id).where(said).exists())
-    if wanted.tool:
-        called = (RunToolRow.run_id == RunRow.id) & (RunToolRow.tool == wanted.tool)
-        chosen = chosen.where(select(RunToolRow.run_id).where(called).exists())
-    if wanted.verdict:
-        chosen = chosen.where(RunRow.verdict == (None if wanted.verdict == "none" else wanted.verdict))
-    if wanted.since:
-        chosen = chosen.where(RunRow.created_at >= wanted.since)
-    if wanted.until:
-        chosen = chosen.where(RunRow.created_at < wanted.until)
-    return chosen
+def _apply_filter(statement: Select[*tuple[Any, ...]], criteria: RunFilter) -> Select[*tuple[Any, ...]]:
+    exact = criteria.model_dump(include={"status", "outcome", "planner", "policy", "model", "conversation_id"})
+    statement = statement.where(*(getattr(RunRow, name) == value for name, value in exact.items() if value))
+    if words := criteria.search.casefold().strip():
+        mentions = (MessageRow.run_id == RunRow.id) & MessageRow.text_key.contains(words, autoescape=True)
+        statement = statement.where(select(MessageRow.id).where(mentions).exists())
+    if criteria.tool:
+        calls_tool = (RunToolRow.run_id == RunRow.id) & (RunToolRow.tool == criteria.tool)
+        statement = statement.where(select(RunToolRow.run_id).where(calls_tool).exists())
+    if criteria.verdict:
+        statement = statement.where(RunRow.verdict == (None if criteria.verdict == "none" else criteria.verdict))
+    if criteria.since:
+        statement = statement.where(RunRow.created_at >= criteria.since)
+    if criteria.until:
+        statement = statement.where(RunRow.created_at < criteria.until)
+    return statement
 
 
 def _to_past_run(row: dict[str, Any]) -> PastRun:
@@ -133,77 +137,79 @@ def _to_past_run(row: dict[str, Any]) -> PastRun:
 
 
 MAX_MEASURED = 5_000
-"""Runs, and calls, that are looked at: the newest."""
+"""Runs, or calls, that are measured: the latest ones."""
 _MAX_FIGURES = 50
 _MAX_EVENT_LENGTH = 100_000
-"""Characters of an event: a longer one is left out, since reading all of them would hold the server."""
+"""Characters of an event. Longer ones are left out, since parsing all of them would block the server."""
 _FAILED_OUTCOMES = ("failed", "gave_up", "budget")
 
 
 class Figure(Model):
-    """Of one kind. ``median`` and ``p95``: seconds within which half and 95 in 100 of them ended."""
+    """Figures of one planner or tool."""
 
     name: str
     count: int
     failed: int
     median: float
+    """Seconds within which half of them ended."""
     p95: float
+    """Seconds within which 95 of 100 ended."""
 
 
 class RunPerformance(Repository):
-    """That of a database."""
+    """Measures how long runs and calls took, and how many failed."""
 
     async def measure_planners(self, days: int) -> list[Figure]:
-        """Of runs that have ended, by planner and policy; those that their users ended are left out."""
+        """Measure runs that have ended by planner and policy, without those that their users cancelled."""
         since = self._clock() - timedelta(days=days)
-        ended = (RunRow.status == "finished") & (RunRow.finished_at >= since) & (RunRow.outcome != "cancelled")
-        chosen = select(RunRow.planner, RunRow.policy, RunRow.outcome, RunRow.usage).where(ended)
-        chosen = chosen.order_by(RunRow.finished_at.desc()).limit(MAX_MEASURED)
-        found = await self._database.read(lambda session: list(session.execute(chosen)))
+        has_ended = (RunRow.status == "finished") & (RunRow.finished_at >= since) & (RunRow.outcome != "cancelled")
+        statement = select(RunRow.planner, RunRow.policy, RunRow.outcome, RunRow.usage).where(has_ended)
+        statement = statement.order_by(RunRow.finished_at.desc()).limit(MAX_MEASURED)
+        rows = await self._database.read(lambda session: list(session.execute(statement)))
         return summarize_durations(
             (f"{planner} ({policy})", outcome in _FAILED_OUTCOMES, Usage.model_validate(usage or {}).total_seconds)
-            for planner, policy, outcome, usage in found
+            for planner, policy, outcome, usage in rows
         )
 
     async def measure_tools(self, days: int) -> list[Figure]:
-        """Of calls that were made in runs that have ended."""
+        """Measure the calls of runs that have ended, by tool."""
         since = self._clock() - timedelta(days=days)
-        chosen = select(EventRow.body).join(RunRow, RunRow.id == EventRow.run_id).where(RunRow.finished_at >= since)
-        chosen = chosen.where(EventRow.kind == "call.finished", func.length(EventRow.body) < _MAX_EVENT_LENGTH)
-        chosen = chosen.order_by(RunRow.finished_at.desc()).limit(MAX_MEASURED)
-        bodies = await self._database.read(lambda session: list(session.scalars(chosen)))
+        statement = select(EventRow.body).join(RunRow, RunRow.id == EventRow.run_id).where(RunRow.finished_at >= since)
+        statement = statement.where(EventRow.kind == "call.finished", func.length(EventRow.body) < _MAX_EVENT_LENGTH)
+        statement = statement.order_by(RunRow.finished_at.desc()).limit(MAX_MEASURED)
+        bodies = await self._database.read(lambda session: list(session.scalars(statement)))
         return await asyncio.to_thread(_summarize_calls, bodies)
 
 
 def _summarize_calls(bodies: Sequence[str]) -> list[Figure]:
     results = (json.loads(body)["event"]["result"] for body in bodies)
     return summarize_durations(
-        (one["tool"], one["outcome"] != "ok", float(one.get("seconds", 0.0)))
-        for one in results
-        if one.get("outcome") is not None
+        (result["tool"], result["outcome"] != "ok", float(result.get("seconds", 0.0)))
+        for result in results
+        if result.get("outcome") is not None
     )
 
 
-def summarize_durations(told: Iterable[tuple[str, bool, float]]) -> list[Figure]:
-    """``told``: name, whether it failed, seconds. The most frequent first."""
+def summarize_durations(measurements: Iterable[tuple[str, bool, float]]) -> list[Figure]:
+    """Summarize tuples of name, whether it failed, and seconds; the most frequent name first."""
     seconds, failed = defaultdict[str, list[float]](list), defaultdict[str, int](int)
-    for name, bad, took in told:
-        seconds[name].append(took)
-        failed[name] += bad
-    made = [
+    for name, has_failed, duration in measurements:
+        seconds[name].append(duration)
+        failed[name] += has_failed
+    summaries = [
         Figure(
             name=name,
-            count=len(all_),
+            count=len(durations),
             failed=failed[name],
-            median=_find_percentile(all_, 0.5),
-            p95=_find_percentile(all_, 0.95),
+            median=_find_percentile(durations, 0.5),
+            p95=_find_percentile(durations, 0.95),
         )
-        for name, all_ in seconds.items()
+        for name, durations in seconds.items()
     ]
-    return sorted(made, key=lambda one: (-one.count, one.name))[:_MAX_FIGURES]
+    return sorted(summaries, key=lambda figure: (-figure.count, figure.name))[:_MAX_FIGURES]
 
 
 def _find_percentile(seconds: Sequence[float], share: float) -> float:
-    """The least within which that share of them ended (nearest rank)."""
+    """Return the least number of seconds within which that share ended (nearest-rank method)."""
     ordered = sorted(seconds)
     return ordered[max(0, -(-len(ordered) * int(share * 100) // 100) - 1)]

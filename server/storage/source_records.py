@@ -1,4 +1,4 @@
-"""Sources of tools and the steps taken with them, as models and as rows."""
+"""Sources of tools and the steps taken with them: their models, and how these are written to rows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,18 +18,15 @@ from server.storage.rows.tools import SourceReadingRow, SourceRow, SourceStepRow
 StepKind = Literal[
     "added", "changed", "read", "corrected", "checked", "admitted", "quarantined", "undone", "looked", "removed"
 ]
-"""What is done with a source. ``read``: fetched again; ``looked``: its changes were looked at."""
+"""``read``: fetched again; ``looked``: its changes were acknowledged."""
 
 
 class Source(Model):
-    """``author_id``: None once that account is gone, ``author`` then empty. ``version``: the reading that counts, from 1.
-
-    ``notes``: what could not be taken of it, or only in part. ``credentials``: keys that reading it takes, where it is a server (MCP).
-    ``changes``: those of its tools that nobody has looked at. ``checking``: the gate is at work; ``check_trouble``: why it last stopped early.
-    """
+    """A source of tools."""
 
     id: str
     author_id: str | None
+    """None once that account was deleted; ``author`` is empty then."""
     author: str = ""
     name: str
     kind: SourceKind
@@ -39,57 +36,65 @@ class Source(Model):
     command: str = ""
     base_url: str = ""
     operations: OperationChoice = Field(default_factory=OperationChoice)
-    """Those that are taken from its document (OpenAPI)."""
+    """The operations that are taken from its OpenAPI document."""
     visibility: Visibility = "everybody"
     roles: tuple[Role, ...] = ()
     users: tuple[str, ...] = ()
     keys_of: KeysOf = "caller"
     watch_minutes: int = 0
     version: int = 1
+    """The number of the reading in use, from 1."""
     created_at: datetime
     read_at: datetime | None = None
     checked_at: datetime | None = None
     removed_at: datetime | None = None
     trouble: str = ""
     notes: tuple[str, ...] = ()
+    """What could not be taken from it, or only in part."""
     credentials: tuple[Credential, ...] = ()
+    """Keys that reading it takes, where it is an MCP server."""
     changes: tuple[ToolChange, ...] = ()
+    """Changes of its tools that nobody has acknowledged yet."""
     checking: bool = False
+    """The admission check is running."""
     check_trouble: str = ""
+    """Why the last check stopped early."""
     checked: int = 0
     to_check: int = 0
 
 
 class ObservedResponses(Model):
-    """What a probe saw of a tool's answers: JSON texts, as a tool's document has them."""
+    """What a probe saw of a tool's responses: JSON texts, as in a tool's document."""
 
     example_response: str | None = None
     learnt_response: str | None = None
 
 
 class StoredTool(Model):
-    """A tool of a source. ``original``: as its source says it. ``looked_at``: digest of what the findings are about.
-
-    ``offer``: exactly what is offered, while it is admitted. ``held``: an administrator keeps it out, and only one lets it in.
-    ``gone``: its source does not name it any more. ``version``: counts what has changed in its document.
-    """
+    """A tool of a source."""
 
     tool: ToolId
     state: ToolState = "draft"
     reason: str = ""
     original: ToolDoc
+    """As its source describes it."""
     corrections: Corrections = Field(default_factory=Corrections)
     learnt: ObservedResponses = Field(default_factory=ObservedResponses)
     findings: tuple[Finding, ...] = ()
     looked_at: str = ""
+    """The digest of the document that the findings are about."""
     version: int = 1
+    """Counts the changes of its document."""
     offer: ToolDoc | None = None
+    """The document that is offered, while the tool is admitted."""
     held: bool = False
+    """An administrator keeps it out, and only an administrator may admit it."""
     gone: bool = False
+    """Its source no longer names it."""
 
 
 class SourceReading(Model):
-    """What a source said. ``raw``: as it came; None where it is no longer kept."""
+    """What was read of a source at a time."""
 
     version: int
     digest: str
@@ -97,84 +102,95 @@ class SourceReading(Model):
     skipped: tuple[str, ...] = ()
     at: datetime
     raw: bytes | None = None
+    """The bytes as they came; None where they are no longer stored."""
 
 
 class UndoState(Model):
-    """What a step found, for undoing it. A tool that is None was not there."""
+    """The state before a step, for undoing it."""
 
     tools: dict[str, StoredTool | None]
+    """None for a tool that did not exist."""
     version: int
     changes: tuple[ToolChange, ...]
     operations: OperationChoice | None = None
-    """None in steps that were kept before there were choices."""
+    """None in steps that were stored before operations could be chosen."""
 
 
 class SourceStep(Model):
-    """Something that was done. ``who``: empty where the server did it by itself. ``undoable``: undoing it brings back what was."""
+    """A step that was taken with a source."""
 
     id: str
     at: datetime
     user_id: str | None
     who: str
+    """The user's name at that time; empty for the server itself."""
     by_admin: bool
     what: StepKind
     tools: tuple[ToolId, ...]
     reason: str
     undone: bool
     undoable: bool
+    """Undoing the step is still possible."""
 
 
 class Actor(Model):
-    """Who does something; ``user_id`` None: the server by itself."""
+    """Who takes a step."""
 
     user_id: str | None = None
+    """None for the server itself."""
     name: str = ""
     admin: bool = False
 
 
 SERVER = Actor(admin=True)
-"""The server itself: a watch, a refresh that found a change."""
+"""The server itself, where a watch or a refresh found a change."""
 
 
 @dataclass(frozen=True, slots=True)
 class LockedSource:
-    """A source as it is within a transaction. ``last``: the latest step that can be undone, with what it found."""
+    """A source as it is within the transaction of a step."""
 
     source: Source
     tools: Mapping[ToolId, StoredTool]
     last_undoable: tuple[SourceStep, UndoState] | None
+    """The latest step that can be undone, with the state before it."""
     last_reading: int
+    """The number of the latest reading."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceChange:
-    """What is to be written. ``tools``: those that are others now, by id; None takes one away. ``undoes``: the id of the step that it undoes.
-
-    ``keep``: whether it can be undone; ``told``: whether the history tells of it.
-    """
+    """What a step writes."""
 
     what: StepKind
     reason: str = ""
     source: Source | None = None
     tools: Mapping[ToolId, StoredTool | None] = field(default_factory=dict[ToolId, "StoredTool | None"])
+    """The tools that change, by id; None deletes one."""
     named_tools: tuple[ToolId, ...] = ()
+    """The tools that the history names, where these are not the changed ones."""
     reading: SourceReading | None = None
     undoes: str = ""
+    """The id of the step that this one undoes."""
     is_undoable: bool = True
+    """The state before the step is stored."""
     is_recorded: bool = True
+    """The step appears in the history."""
 
 
 @dataclass(frozen=True, slots=True)
 class OfferChange:
-    """What others have to follow after a step: documents that are offered now, tools that are not any more."""
+    """How a step changed what is offered: the graph must follow it."""
 
     source: Source
     offered: tuple[ToolDoc, ...]
+    """Documents that are new or changed."""
     withdrawn: tuple[ToolId, ...]
+    """Tools that are no longer offered."""
 
 
 class SourceOffer(Model):
-    """A tool that is offered, and whose it is."""
+    """A tool that is offered, and its source."""
 
     source_id: str
     doc: ToolDoc
@@ -192,47 +208,47 @@ class SourceAccess(Model):
 
 
 StateCounts = dict[str, int]
-"""Tools of a source by state."""
+"""Numbers of a source's tools by state."""
 
 
 _CHANGEABLE = frozenset(Source.model_fields) - {"author", "checking", "id", "author_id", "created_at"}
 
 
 def to_source(row: SourceRow, author: str | None) -> Source:
-    """The source in a row."""
+    """Build the source of a row."""
     return to_model(Source, row, author=author or "", checking=row.check_worker is not None)
 
 
 def write_source(row: SourceRow, source: Source) -> None:
-    """Write what a step may change of it. Who checks it is written elsewhere."""
-    given = source.model_dump(mode="python", include=set(_CHANGEABLE))
-    given["changes"] = [one.model_dump(mode="json") for one in source.changes]
-    given["credentials"] = [one.model_dump(mode="json") for one in source.credentials]
-    given["operations"] = source.operations.model_dump(mode="json")
-    given |= {"roles": list(source.roles), "users": list(source.users), "notes": list(source.notes)}
-    for name, value in given.items():
+    """Write everything that a step may change; the state of a check is written by :class:`SourceChecks`."""
+    values = source.model_dump(mode="python", include=set(_CHANGEABLE))
+    values["changes"] = [model.model_dump(mode="json") for model in source.changes]
+    values["credentials"] = [model.model_dump(mode="json") for model in source.credentials]
+    values["operations"] = source.operations.model_dump(mode="json")
+    values |= {"roles": list(source.roles), "users": list(source.users), "notes": list(source.notes)}
+    for name, value in values.items():
         setattr(row, name, value)
 
 
 def build_source_row(source: Source) -> SourceRow:
-    """A row for a new one."""
+    """Build the row of a new source."""
     row = SourceRow(id=source.id, author_id=source.author_id, created_at=source.created_at)
     write_source(row, source)
     return row
 
 
 def write_tool(row: SourceToolRow, tool: StoredTool) -> None:
-    """Write all of it."""
-    given: dict[str, Any] = tool.model_dump(mode="json", exclude={"tool", "original", "offer"})
-    given["original"] = tool.original.model_dump(mode="json", exclude_defaults=True)
-    given["offer"] = None if tool.offer is None else tool.offer.model_dump(mode="json", exclude_defaults=True)
-    for name, value in given.items():
+    """Write a tool to its row."""
+    values: dict[str, Any] = tool.model_dump(mode="json", exclude={"tool", "original", "offer"})
+    values["original"] = tool.original.model_dump(mode="json", exclude_defaults=True)
+    values["offer"] = None if tool.offer is None else tool.offer.model_dump(mode="json", exclude_defaults=True)
+    for name, value in values.items():
         setattr(row, name, value)
     row.offered_as = tool.offer.id if tool.offer is not None else None
 
 
 def build_reading_row(source_id: str, reading: SourceReading) -> SourceReadingRow:
-    """A row for a new one."""
+    """Build the row of a new reading."""
     return SourceReadingRow(
         source_id=source_id,
         version=reading.version,
@@ -245,10 +261,10 @@ def build_reading_row(source_id: str, reading: SourceReading) -> SourceReadingRo
 
 
 def to_step(row: SourceStepRow) -> SourceStep:
-    """What was done."""
+    """Build the step of a row."""
     return to_model(SourceStep, row, undoable=row.before is not None and not row.undone)
 
 
 def to_undo_state(row: SourceStepRow) -> UndoState | None:
-    """What it found."""
+    """Return the state before a step; None where it is not stored."""
     return None if row.before is None else UndoState.model_validate(row.before)

@@ -1,4 +1,4 @@
-"""Sources of tools: changed step by step, checked, read again by themselves, and what of them is offered."""
+"""Sources of tools: changed step by step, checked, read again on a schedule, and what they offer."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -38,26 +38,33 @@ from server.storage.source_records import (
 )
 
 _MAX_UNDOABLE = 20
-"""Steps that can be undone, and readings that are kept as they came, of each source."""
+"""The latest steps of a source that can be undone, and readings whose bytes are stored."""
 
 
 class Sources(Repository):
-    """Those of a database. Those that were removed are not found, but for ``removed``."""
+    """Stores sources. A step is one transaction: the source, its tools, and the state for undoing it.
+
+    Removed sources are found only with ``removed``.
+    """
 
     def now(self) -> datetime:
-        """The time that rows are written with."""
+        """Return the time that rows are written with."""
         return self._clock()
 
     async def add(
         self, source: Source, tools: Sequence[StoredTool], reading: SourceReading, actor: Actor, max_sources: int = 0
     ) -> Source:
-        """A new one with what was read of it. ``ConflictError``: its author has ``most`` of them already."""
+        """Add a source with its first reading.
 
-        def added(session: Session) -> Source:
-            mine = (SourceRow.author_id == source.author_id) & SourceRow.removed_at.is_(None)
+        Raises:
+            ConflictError: its author has ``max_sources`` already.
+        """
+
+        def add(session: Session) -> Source:
+            is_own = (SourceRow.author_id == source.author_id) & SourceRow.removed_at.is_(None)
             if (
                 max_sources
-                and (session.scalar(select(func.count()).select_from(SourceRow).where(mine)) or 0) >= max_sources
+                and (session.scalar(select(func.count()).select_from(SourceRow).where(is_own)) or 0) >= max_sources
             ):
                 raise ConflictError(
                     f"you have {max_sources} sources, which is the most; remove one, or have FOOTPATH_AUTHOR_SOURCES raised"
@@ -76,95 +83,100 @@ class Sources(Repository):
             session.flush()
             return to_source(row, actor.name)
 
-        return await self._database.write(added, durable=True)
+        return await self._database.write(add, durable=True)
 
     async def get(self, source_id: str, *, removed: bool = False) -> Source | None:
-        """One by its id."""
-        chosen = _select_sources(removed=removed).where(SourceRow.id == source_id)
-        return await self._database.read(lambda session: _to_first_source(session.execute(chosen).all()))
+        """Return a source."""
+        statement = _select_sources(removed=removed).where(SourceRow.id == source_id)
+        return await self._database.read(lambda session: _to_first_source(session.execute(statement).all()))
 
     async def list_all(self, author_id: str | None = None, *, removed: bool = False) -> list[Source]:
-        """An author's, or everybody's, by name."""
-        chosen = _select_sources(removed=removed).order_by(SourceRow.name, SourceRow.id)
+        """List an author's sources, or everybody's, by name."""
+        statement = _select_sources(removed=removed).order_by(SourceRow.name, SourceRow.id)
         if author_id is not None:
-            chosen = chosen.where(SourceRow.author_id == author_id)
-        return await self._database.read(lambda session: [to_source(*row) for row in session.execute(chosen)])
+            statement = statement.where(SourceRow.author_id == author_id)
+        return await self._database.read(lambda session: [to_source(*row) for row in session.execute(statement)])
 
     async def count_tools(self, source_ids: Sequence[str]) -> dict[str, StateCounts]:
-        """Tools by state, of each of these."""
+        """Count the tools of these sources by state."""
         columns = (SourceToolRow.source_id, SourceToolRow.state, func.count())
-        chosen = select(*columns).where(SourceToolRow.source_id.in_(source_ids))
-        grouped = chosen.group_by(SourceToolRow.source_id, SourceToolRow.state)
+        statement = select(*columns).where(SourceToolRow.source_id.in_(source_ids))
+        grouped = statement.group_by(SourceToolRow.source_id, SourceToolRow.state)
 
-        def counted(session: Session) -> dict[str, StateCounts]:
-            found: dict[str, StateCounts] = {one: _count_nothing() for one in source_ids}
+        def count(session: Session) -> dict[str, StateCounts]:
+            counts: dict[str, StateCounts] = {one: _count_nothing() for one in source_ids}
             for source_id, state, number in session.execute(grouped):
-                found[source_id][state] = number
-            return found
+                counts[source_id][state] = number
+            return counts
 
-        return await self._database.read(counted)
+        return await self._database.read(count)
 
     async def list_tools(self, source_id: str) -> list[StoredTool]:
-        """A source's, in the order of their ids."""
-        chosen = select(SourceToolRow).where(SourceToolRow.source_id == source_id).order_by(SourceToolRow.tool)
-        return await self._database.read(lambda session: [to_model(StoredTool, row) for row in session.scalars(chosen)])
+        """List a source's tools by id."""
+        statement = select(SourceToolRow).where(SourceToolRow.source_id == source_id).order_by(SourceToolRow.tool)
+        return await self._database.read(
+            lambda session: [to_model(StoredTool, row) for row in session.scalars(statement)]
+        )
 
     async def get_tool(self, source_id: str, tool: str) -> StoredTool | None:
-        """One of them."""
+        """Return a tool of a source."""
         key = (source_id, tool)
         return await self._database.read(
             lambda s: to_model(StoredTool, row) if (row := s.get(SourceToolRow, key)) else None
         )
 
     async def get_reading(self, source_id: str, version: int) -> SourceReading | None:
-        """What was read then."""
+        """Return a reading of a source."""
         key = (source_id, version)
         return await self._database.read(
             lambda s: to_model(SourceReading, row) if (row := s.get(SourceReadingRow, key)) else None
         )
 
     async def list_steps(self, source_id: str, *, limit: int = 100, before: str = "") -> list[SourceStep]:
-        """What was done, the latest first; ``before``: only what came before this one."""
-        chosen = select(SourceStepRow).where(SourceStepRow.source_id == source_id)
+        """List a source's steps, the latest first, starting before the id ``before``."""
+        statement = select(SourceStepRow).where(SourceStepRow.source_id == source_id)
         if before:
-            chosen = chosen.where(SourceStepRow.id < before)
-        ordered = chosen.order_by(SourceStepRow.id.desc()).limit(limit)
+            statement = statement.where(SourceStepRow.id < before)
+        ordered = statement.order_by(SourceStepRow.id.desc()).limit(limit)
         return await self._database.read(lambda session: [to_step(row) for row in session.scalars(ordered)])
 
     async def apply_step(
         self, source_id: str, actor: Actor, work: Callable[[LockedSource], SourceChange | None]
     ) -> OfferChange:
-        """Take a step: what ``work`` makes of the source is written as a whole, or, where it raises, nothing of it. None: nothing is to be done.
+        """Apply a step: write what ``work`` returns for the locked source, all or nothing.
+
+        Where ``work`` returns None there is nothing to do; where it raises, nothing is written.
 
         Raises:
-            NotFoundError: there is no such source. ConflictError: a tool that would be offered is offered of another source.
+            NotFoundError: there is no such source.
+            ConflictError: another source already offers a tool of the step.
         """
 
-        def taken(session: Session) -> OfferChange:
+        def apply(session: Session) -> OfferChange:
             row = session.scalar(
                 select(SourceRow).where(SourceRow.id == source_id, SourceRow.removed_at.is_(None)).with_for_update()
             )
             if row is None:
                 raise NotFoundError("there is no such source")
             author = session.scalar(select(UserRow.name).where(UserRow.id == row.author_id))
-            held = _load_locked(session, row, author)
-            done = work(held)
-            if done is None:
-                return OfferChange(held.source, (), ())
-            _write_change(session, row, done)
-            if done.source is not None and done.source.watch_minutes != held.source.watch_minutes:
-                row.watch_at = _compute_next_watch(self._clock(), done.source)
-            if done.is_recorded:
-                session.add(self._build_step_row(source_id, actor, done, _build_undo_state(held, done)))
+            locked = _load_locked(session, row, author)
+            change = work(locked)
+            if change is None:
+                return OfferChange(locked.source, (), ())
+            _write_change(session, row, change)
+            if change.source is not None and change.source.watch_minutes != locked.source.watch_minutes:
+                row.watch_at = _compute_next_watch(self._clock(), change.source)
+            if change.is_recorded:
+                session.add(self._build_step_row(source_id, actor, change, _build_undo_state(locked, change)))
                 session.flush()
                 _forget_old_details(session, source_id)
             session.flush()
-            return _compare_offers(to_source(row, author), held, done)
+            return _compare_offers(to_source(row, author), locked, change)
 
-        return await self._database.write(taken, durable=True)
+        return await self._database.write(apply, durable=True)
 
     def _build_step_row(
-        self, source_id: str, actor: Actor, done: SourceChange, before: UndoState | None
+        self, source_id: str, actor: Actor, change: SourceChange, undo_state: UndoState | None
     ) -> SourceStepRow:
         return SourceStepRow(
             id=generate_id(),
@@ -173,10 +185,10 @@ class Sources(Repository):
             user_id=actor.user_id,
             who=actor.name,
             by_admin=actor.admin,
-            what=done.what,
-            tools=list(done.named_tools or done.tools),
-            reason=done.reason,
-            before=None if before is None else before.model_dump(mode="json"),
+            what=change.what,
+            tools=list(change.named_tools or change.tools),
+            reason=change.reason,
+            before=None if undo_state is None else undo_state.model_dump(mode="json"),
             undone=False,
         )
 
@@ -212,181 +224,205 @@ def _load_locked(session: Session, row: SourceRow, author: str | None) -> Locked
     )
 
 
-def _write_change(session: Session, row: SourceRow, done: SourceChange) -> None:
-    _check_unclaimed(session, row.id, done)
-    if done.source is not None:
-        write_source(row, done.source)
-    if done.reading is not None:
-        session.add(build_reading_row(row.id, done.reading))
-    _write_tools(session, row.id, done.tools)
-    if done.undoes:
-        session.execute(update(SourceStepRow).where(SourceStepRow.id == done.undoes).values(undone=True))
+def _write_change(session: Session, row: SourceRow, change: SourceChange) -> None:
+    _check_unclaimed(session, row.id, change)
+    if change.source is not None:
+        write_source(row, change.source)
+    if change.reading is not None:
+        session.add(build_reading_row(row.id, change.reading))
+    _write_tools(session, row.id, change.tools)
+    if change.undoes:
+        session.execute(update(SourceStepRow).where(SourceStepRow.id == change.undoes).values(undone=True))
 
 
-def _check_unclaimed(session: Session, source_id: str, done: SourceChange) -> None:
-    wanted = [one.offer.id for one in done.tools.values() if one is not None and one.offer is not None]
-    if not wanted:
+def _check_unclaimed(session: Session, source_id: str, change: SourceChange) -> None:
+    """Check that no other source offers a tool that this step offers.
+
+    Raises:
+        ConflictError: one does.
+    """
+    offered_ids = [one.offer.id for one in change.tools.values() if one is not None and one.offer is not None]
+    if not offered_ids:
         return
-    others = SourceToolRow.offered_as.in_(wanted) & (SourceToolRow.source_id != source_id)
-    if taken := session.scalar(select(SourceToolRow.tool).where(others).limit(1)):
+    of_others = SourceToolRow.offered_as.in_(offered_ids) & (SourceToolRow.source_id != source_id)
+    if taken := session.scalar(select(SourceToolRow.tool).where(of_others).limit(1)):
         raise ConflictError(
             f"another source offers {taken} already; add this one under another category or tool set, or withdraw that one"
         )
 
 
 def _write_tools(session: Session, source_id: str, tools: Mapping[ToolId, StoredTool | None]) -> None:
-    for tool, kept in tools.items():
+    for tool, stored in tools.items():
         row = session.get(SourceToolRow, (source_id, tool))
-        if kept is None:
+        if stored is None:
             if row is not None:
                 session.delete(row)
             continue
-        fresh = row is None
+        is_new = row is None
         row = row or SourceToolRow(source_id=source_id, tool=tool)
-        write_tool(row, kept)
-        if fresh:
+        write_tool(row, stored)
+        if is_new:
             session.add(row)
 
 
-def _build_undo_state(held: LockedSource, done: SourceChange) -> UndoState | None:
-    if not done.is_undoable:
+def _build_undo_state(locked: LockedSource, change: SourceChange) -> UndoState | None:
+    if not change.is_undoable:
         return None
     return UndoState(
-        tools={tool: held.tools.get(tool) for tool in done.tools},
-        version=held.source.version,
-        changes=held.source.changes,
-        operations=held.source.operations,
+        tools={tool: locked.tools.get(tool) for tool in change.tools},
+        version=locked.source.version,
+        changes=locked.source.changes,
+        operations=locked.source.operations,
     )
 
 
 def _forget_old_details(session: Session, source_id: str) -> None:
-    """The latest few steps can be undone, and the latest few readings are kept as they came."""
+    """Delete undo states and raw bytes of all but the latest steps and readings."""
     steps = select(SourceStepRow.id).where(SourceStepRow.source_id == source_id, SourceStepRow.before.is_not(None))
     if old := session.scalars(steps.order_by(SourceStepRow.id.desc()).offset(_MAX_UNDOABLE)).all():
         session.execute(update(SourceStepRow).where(SourceStepRow.id.in_(old)).values(before=None))
-    of_it = (SourceReadingRow.source_id == source_id) & SourceReadingRow.raw.is_not(None)
+    has_bytes = (SourceReadingRow.source_id == source_id) & SourceReadingRow.raw.is_not(None)
     readings = (
-        select(SourceReadingRow.version).where(of_it).order_by(SourceReadingRow.version.desc()).offset(_MAX_UNDOABLE)
+        select(SourceReadingRow.version)
+        .where(has_bytes)
+        .order_by(SourceReadingRow.version.desc())
+        .offset(_MAX_UNDOABLE)
     )
-    if bygone := session.scalars(readings).all():
-        chosen = (SourceReadingRow.source_id == source_id) & SourceReadingRow.version.in_(bygone)
-        session.execute(update(SourceReadingRow).where(chosen).values(raw=None))
+    if old_versions := session.scalars(readings).all():
+        condition = (SourceReadingRow.source_id == source_id) & SourceReadingRow.version.in_(old_versions)
+        session.execute(update(SourceReadingRow).where(condition).values(raw=None))
 
 
-def _compare_offers(source: Source, held: LockedSource, done: SourceChange) -> OfferChange:
+def _compare_offers(source: Source, locked: LockedSource, change: SourceChange) -> OfferChange:
     offered, withdrawn = list[ToolDoc](), list[ToolId]()
-    for tool, now in done.tools.items():
-        before = held.tools.get(tool)
-        was = before.offer if before is not None else None
-        is_now = now.offer if now is not None else None
-        if is_now is not None and is_now != was:
-            offered.append(is_now)
-        elif is_now is None and was is not None:
+    for tool, now in change.tools.items():
+        before = locked.tools.get(tool)
+        previous_offer = before.offer if before is not None else None
+        current_offer = now.offer if now is not None else None
+        if current_offer is not None and current_offer != previous_offer:
+            offered.append(current_offer)
+        elif current_offer is None and previous_offer is not None:
             withdrawn.append(tool)
     return OfferChange(source, tuple(offered), tuple(withdrawn))
 
 
 CHECK_ABORTED = "the check was broken off when the server stopped; start it again"
+"""Shown where a check was lost."""
 
 
 class SourceChecks(Repository):
-    """Those of a database. A check is held by a lease, which its worker renews."""
+    """Leases of running checks, which their workers renew."""
 
     async def begin(self, source_id: str, worker: str, lease: timedelta, to_check: int, max_checks: int) -> None:
-        """Take it.
+        """Take the lease of a new check.
 
         Raises:
-            NotFoundError: there is no such source. ConflictError: it is being checked. BusyError: ``most`` of its author's are.
+            NotFoundError: there is no such source.
+            ConflictError: it is being checked.
+            BusyError: ``max_checks`` sources of its author are being checked.
         """
         at = self._clock()
 
-        def begun(session: Session) -> None:
-            there = (SourceRow.id == source_id) & SourceRow.removed_at.is_(None)
-            row = session.scalar(select(SourceRow).where(there).with_for_update())
+        def begin(session: Session) -> None:
+            exists = (SourceRow.id == source_id) & SourceRow.removed_at.is_(None)
+            row = session.scalar(select(SourceRow).where(exists).with_for_update())
             if row is None:
                 raise NotFoundError("there is no such source")
             if row.check_worker is not None and row.check_until is not None and row.check_until > at:
                 raise ConflictError("this source is being checked; wait until it is done")
-            mine = (SourceRow.author_id == row.author_id) & (SourceRow.check_until > at) & (SourceRow.id != source_id)
-            under_way = select(func.count()).select_from(SourceRow).where(mine, SourceRow.check_worker.is_not(None))
-            if (session.scalar(under_way) or 0) >= max_checks:
+            is_checked = (
+                (SourceRow.author_id == row.author_id) & (SourceRow.check_until > at) & (SourceRow.id != source_id)
+            )
+            running = select(func.count()).select_from(SourceRow).where(is_checked, SourceRow.check_worker.is_not(None))
+            if (session.scalar(running) or 0) >= max_checks:
                 raise BusyError(
                     f"{max_checks} of this author's sources are being checked, which is the most; wait for one of them"
                 )
             row.check_worker, row.check_until = worker, at + lease
             row.checked, row.to_check, row.check_trouble = 0, to_check, ""
 
-        await self._database.write(begun)
+        await self._database.write(begin)
 
     async def renew(self, worker: str, lease: timedelta) -> None:
-        """Go on holding all that this worker holds."""
-        held = update(SourceRow).where(SourceRow.check_worker == worker).values(check_until=self._clock() + lease)
-        await self._database.write(lambda session: session.execute(held))
+        """Extend all leases of a worker."""
+        change = update(SourceRow).where(SourceRow.check_worker == worker).values(check_until=self._clock() + lease)
+        await self._database.write(lambda session: session.execute(change))
 
     async def is_held(self, source_id: str, worker: str) -> bool:
-        """Whether it is this worker's still."""
-        holds = select(SourceRow.id).where(SourceRow.id == source_id, SourceRow.check_worker == worker)
-        return await self._database.read(lambda session: session.scalar(holds)) is not None
+        """Return whether the worker still holds the check."""
+        statement = select(SourceRow.id).where(SourceRow.id == source_id, SourceRow.check_worker == worker)
+        return await self._database.read(lambda session: session.scalar(statement)) is not None
 
     async def finish(self, source_id: str, worker: str, trouble: str = "") -> None:
-        """It is done, or stopped early."""
+        """Store the end of a check; ``trouble`` tells why it stopped early."""
         values = {"check_worker": None, "check_until": None, "check_trouble": trouble}
         if not trouble:
             values |= {"checked_at": self._clock()}
-        ended = update(SourceRow).where(SourceRow.id == source_id, SourceRow.check_worker == worker).values(values)
-        await self._database.write(lambda session: session.execute(ended))
+        change = update(SourceRow).where(SourceRow.id == source_id, SourceRow.check_worker == worker).values(values)
+        await self._database.write(lambda session: session.execute(change))
 
     async def abort_lost(self, workers: Sequence[str] = ()) -> int:
-        """Tell of the checks that these workers had in hand, and of those whose lease has ended; how many."""
+        """Abort the checks of these workers and those whose lease has expired; return how many."""
         lost = or_(SourceRow.check_worker.in_(workers), SourceRow.check_until <= self._clock())
         values = {"check_worker": None, "check_until": None, "check_trouble": CHECK_ABORTED}
-        ended = update(SourceRow).where(SourceRow.check_worker.is_not(None), lost).values(values)
-        return len(await self._database.write(lambda s: s.scalars(ended.returning(SourceRow.id)).all()))
+        change = update(SourceRow).where(SourceRow.check_worker.is_not(None), lost).values(values)
+        return len(await self._database.write(lambda s: s.scalars(change.returning(SourceRow.id)).all()))
 
 
 class SourceWatches(Repository):
-    """Sources that are read again by themselves. Of several servers one does it."""
+    """Schedules the repeated reading of sources, each by one of several servers."""
 
     async def claim(self, lease: timedelta, limit: int = 1) -> list[str]:
-        """Take sources that are due; no two get the same. What is not :meth:`done` when the lease ends is due again."""
+        """Take sources that are due; no two servers get the same.
+
+        One that is not passed to :meth:`schedule_next` before the lease ends is due again.
+        """
         at = self._clock()
-        due = (SourceRow.watch_at <= at) & SourceRow.removed_at.is_(None)
-        chosen = (
-            select(SourceRow.id).where(due).order_by(SourceRow.watch_at).limit(limit).with_for_update(skip_locked=True)
+        is_due = (SourceRow.watch_at <= at) & SourceRow.removed_at.is_(None)
+        statement = (
+            select(SourceRow.id)
+            .where(is_due)
+            .order_by(SourceRow.watch_at)
+            .limit(limit)
+            .with_for_update(skip_locked=True)
         )
 
-        def claimed(session: Session) -> list[str]:
-            ids = list(session.scalars(chosen))
+        def claim(session: Session) -> list[str]:
+            ids = list(session.scalars(statement))
             session.execute(update(SourceRow).where(SourceRow.id.in_(ids)).values(watch_at=at + lease))
             return ids
 
-        return await self._database.write(claimed)
+        return await self._database.write(claim)
 
     async def schedule_next(self, source_id: str, pause: float) -> None:
-        """It is due again after ``pause`` times the minutes of its watch; never where these are none."""
+        """Schedule the next reading after ``pause`` times the source's interval; none where it is not watched."""
 
-        def put(session: Session) -> None:
+        def schedule(session: Session) -> None:
             row = session.get(SourceRow, source_id)
             if row is not None:
                 minutes = timedelta(minutes=row.watch_minutes * pause)
                 row.watch_at = self._clock() + minutes if row.watch_minutes and row.removed_at is None else None
 
-        await self._database.write(put)
+        await self._database.write(schedule)
 
     async def schedule_soon(self, url: str, pause: timedelta) -> None:
-        """The sources of the MCP server at this address, or of this command, are due after ``pause``, if they are not before."""
+        """Have the sources of the MCP server at this address, or of this command, read after ``pause``, unless they
+        are due sooner.
+        """
         at = self._clock() + pause
         command = url.removeprefix(STDIO) if url.startswith(STDIO) else ""
-        same = (SourceRow.command == command) if command else (SourceRow.address == url)
+        has_address = (SourceRow.command == command) if command else (SourceRow.address == url)
         later = SourceRow.watch_at.is_(None) | (SourceRow.watch_at > at)
-        due = update(SourceRow).where(same & later & (SourceRow.kind == "mcp") & SourceRow.removed_at.is_(None))
-        await self._database.write(lambda session: session.execute(due.values(watch_at=at)))
+        change = update(SourceRow).where(
+            has_address & later & (SourceRow.kind == "mcp") & SourceRow.removed_at.is_(None)
+        )
+        await self._database.write(lambda session: session.execute(change.values(watch_at=at)))
 
     async def record_reading(self, source_id: str, trouble: str) -> None:
-        """It was read again and says the same, or could not be read: why."""
+        """Record that a source was read without changes, or why it could not be read."""
         values = {"trouble": trouble} | ({} if trouble else {"read_at": self._clock()})
-        told = update(SourceRow).where(SourceRow.id == source_id).values(values)
-        await self._database.write(lambda session: session.execute(told))
+        change = update(SourceRow).where(SourceRow.id == source_id).values(values)
+        await self._database.write(lambda session: session.execute(change))
 
 
 def _format_revision(steps: int, last: str | None) -> str:
@@ -394,58 +430,61 @@ def _format_revision(steps: int, last: str | None) -> str:
 
 
 class SourceOffers(Repository):
-    """Those of a database. Only what is admitted, of sources that are there."""
+    """Finds what is offered: admitted tools of sources that were not removed."""
 
     async def get_revision(self) -> str:
-        """What is another one after every step that was taken with any source."""
-        chosen = select(func.count(), func.max(SourceStepRow.id))
-        return _format_revision(*await self._database.read(lambda session: session.execute(chosen).one()))
+        """Return a text that changes with every step of any source."""
+        statement = select(func.count(), func.max(SourceStepRow.id))
+        return _format_revision(*await self._database.read(lambda session: session.execute(statement).one()))
 
     async def get_revision_and_user(self, user_id: str) -> tuple[str, User | None]:
-        """The revision, and the account that looks at it, as of one moment; None where it is gone."""
+        """Return the revision and a user's account as of one moment; None where the account was deleted."""
         steps = select(func.count().label("steps"), func.max(SourceStepRow.id).label("last")).subquery()
-        chosen = select(steps.c.steps, steps.c.last, UserRow).outerjoin_from(steps, UserRow, UserRow.id == user_id)
-        found = await self._database.read(lambda session: session.execute(chosen).one())
-        user: UserRow | None = found[2]  # an outer join
-        return _format_revision(found[0], found[1]), to_model(User, user) if user else None
+        statement = select(steps.c.steps, steps.c.last, UserRow).outerjoin_from(steps, UserRow, UserRow.id == user_id)
+        row = await self._database.read(lambda session: session.execute(statement).one())
+        user: UserRow | None = row[2]  # an outer join
+        return _format_revision(row[0], row[1]), to_model(User, user) if user else None
 
     async def list_all(self) -> list[SourceOffer]:
-        """Every tool that is offered, with its document as it is offered."""
+        """List every offered tool with its document."""
         columns = (SourceToolRow.source_id, SourceToolRow.offer)
-        chosen = select(*columns).where(SourceToolRow.offered_as.is_not(None)).order_by(SourceToolRow.offered_as)
+        statement = select(*columns).where(SourceToolRow.offered_as.is_not(None)).order_by(SourceToolRow.offered_as)
 
-        def found(session: Session) -> list[SourceOffer]:
-            return [SourceOffer(source_id=one, doc=ToolDoc.model_validate(doc)) for one, doc in session.execute(chosen)]
+        def load(session: Session) -> list[SourceOffer]:
+            return [
+                SourceOffer(source_id=source_id, doc=ToolDoc.model_validate(doc))
+                for source_id, doc in session.execute(statement)
+            ]
 
-        return await self._database.read(found)
+        return await self._database.read(load)
 
     async def map_tools_to_sources(self) -> dict[ToolId, str]:
-        """The tools that are offered, each with its source's id."""
+        """Return the source id of each offered tool."""
         columns = (SourceToolRow.offered_as, SourceToolRow.source_id)
-        chosen = select(*columns).where(SourceToolRow.offered_as.is_not(None))
+        statement = select(*columns).where(SourceToolRow.offered_as.is_not(None))
         return await self._database.read(
-            lambda session: {ToolId(one): of for one, of in session.execute(chosen) if one}
+            lambda session: {ToolId(tool): source_id for tool, source_id in session.execute(statement) if tool}
         )
 
     async def list_known_ids(self) -> frozenset[ToolId]:
-        """Every tool that any source ever named, offered or not."""
-        chosen = select(SourceToolRow.tool).distinct()
-        return await self._database.read(lambda session: frozenset(ToolId(one) for one in session.scalars(chosen)))
+        """Return the ids of all tools that any source ever named, offered or not."""
+        statement = select(SourceToolRow.tool).distinct()
+        return await self._database.read(lambda session: frozenset(ToolId(tool) for tool in session.scalars(statement)))
 
     async def list_access(self) -> dict[str, SourceAccess]:
-        """Who may use which source, by its id."""
-        chosen = select(SourceRow).where(SourceRow.removed_at.is_(None))
+        """Return who may use each source, by source id."""
+        statement = select(SourceRow).where(SourceRow.removed_at.is_(None))
         return await self._database.read(
-            lambda session: {row.id: to_model(SourceAccess, row) for row in session.scalars(chosen)}
+            lambda session: {row.id: to_model(SourceAccess, row) for row in session.scalars(statement)}
         )
 
     async def get_keys_of(self, source_id: str) -> KeysOf | None:
-        """Whose keys a source's calls send; None where there is no such source."""
-        chosen = select(SourceRow.keys_of).where(SourceRow.id == source_id, SourceRow.removed_at.is_(None))
-        found = await self._database.read(lambda session: session.scalar(chosen))
+        """Return whose keys a source's calls send; None where there is no such source."""
+        statement = select(SourceRow.keys_of).where(SourceRow.id == source_id, SourceRow.removed_at.is_(None))
+        found = await self._database.read(lambda session: session.scalar(statement))
         return "source" if found == "source" else "caller" if found is not None else None
 
     async def find_source(self, tool: ToolId) -> str | None:
-        """The id of the source that offers it."""
-        chosen = select(SourceToolRow.source_id).where(SourceToolRow.offered_as == tool)
-        return await self._database.read(lambda session: session.scalar(chosen))
+        """Return the id of the source that offers a tool."""
+        statement = select(SourceToolRow.source_id).where(SourceToolRow.offered_as == tool)
+        return await self._database.read(lambda session: session.scalar(statement))

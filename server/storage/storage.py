@@ -53,37 +53,40 @@ _COUNTED_TABLES = {
 
 
 class RowCounts(Repository):
-    """Those of a database."""
+    """Counts rows for what watches the server."""
 
     async def count_all(self) -> dict[str, int]:
-        """By name."""
+        """Return the number of rows by subject."""
 
-        def counted(session: Session) -> dict[str, int]:
-            found = {
+        def count(session: Session) -> dict[str, int]:
+            counts = {
                 name: session.scalar(select(func.count()).select_from(table)) or 0
                 for name, table in _COUNTED_TABLES.items()
             }
-            there = select(func.count()).select_from(SourceRow).where(SourceRow.removed_at.is_(None))
-            return found | {"sources": session.scalar(there) or 0}
+            existing = select(func.count()).select_from(SourceRow).where(SourceRow.removed_at.is_(None))
+            return counts | {"sources": session.scalar(existing) or 0}
 
-        return await self._database.read(counted)
+        return await self._database.read(count)
 
     async def list_source_names(self) -> dict[str, str]:
-        """Of sources of tools, by id; of removed ones too."""
-        chosen = select(SourceRow.id, SourceRow.name)
-        return await self._database.read(lambda session: {row.id: row.name for row in session.execute(chosen)})
+        """Return the names of sources by id, including removed ones."""
+        statement = select(SourceRow.id, SourceRow.name)
+        return await self._database.read(lambda session: {row.id: row.name for row in session.execute(statement)})
 
 
 @dataclass(frozen=True, slots=True)
 class Lifetimes:
-    """How long an access token counts, and a session at most."""
+    """How long access tokens are valid, and sessions at most."""
 
     access: timedelta = timedelta(minutes=15)
     session: timedelta = timedelta(days=30)
 
 
 class Storage:
-    """Opens nothing until used; the tables must be up to date (``migrate``). ``close`` it."""
+    """All repositories of a database. Opens nothing until used.
+
+    The tables must be up to date (see :func:`migrate`). Call :meth:`close` at the end.
+    """
 
     def __init__(self, url: str, keys: Keyring, lifetimes: Lifetimes | None = None, clock: Clock = now) -> None:
         lifetimes = lifetimes or Lifetimes()
@@ -134,14 +137,18 @@ class Storage:
         self.job_leases = JobLeases(database, clock)
 
     async def check(self) -> None:
-        """Whether it can be used now. ``UnavailableError`` where it is not reached, its tables are of another version, or nothing can be written."""
-        known = await asyncio.to_thread(get_newest_version)
+        """Check that the database can be used now.
+
+        Raises:
+            UnavailableError: it is not reachable, its tables have another version, or it cannot be written.
+        """
+        expected = await asyncio.to_thread(get_newest_version)
         try:
             found, takes_writes = await self._read_state()
         except ProgrammingError as error:
             raise UnavailableError("the database has no tables of ours: run scripts/migrate.py") from error
-        if found != known:
-            raise UnavailableError(f"the database has version {found} of the tables, this program {known}")
+        if found != expected:
+            raise UnavailableError(f"the database has version {found} of the tables, this program {expected}")
         if not takes_writes:
             raise UnavailableError(
                 "the database can be read and not written: name a server in FOOTPATH_DATABASE_URL that takes writes (no standby, not read-only), or "
@@ -149,14 +156,17 @@ class Storage:
             )
 
     async def _read_state(self) -> tuple[str | None, bool]:
-        """Return the version of the tables, and whether a write would be let in, without one: what is busy with another's write takes writes, too."""
+        """Return the version of the tables and whether the database accepts writes, without writing.
+
+        A database that is busy with another's write accepts writes, too.
+        """
         version = "(SELECT version_num FROM alembic_version)"
         async with self.database.read_session() as session:
             if self._file is not None:
                 found = await session.scalar(text(f"SELECT {version}"))
                 return found, await asyncio.to_thread(_is_writable, self._file)
-            refused = "pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'"
-            found, refuses = (await session.execute(text(f"SELECT {version}, {refused}"))).one()
+            refusal = "pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'"
+            found, refuses = (await session.execute(text(f"SELECT {version}, {refusal}"))).one()
             return found, not refuses
 
     async def close(self) -> None:
@@ -165,18 +175,19 @@ class Storage:
 
 
 def _is_writable(file: Path) -> bool:
-    """SQLite makes further files beside its own."""
+    """Return whether an SQLite file and its folder can be written: SQLite creates further files beside it."""
     return os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)
 
 
 @asynccontextmanager
 async def open_storage(settings: Settings, *, any_keys: bool = False) -> AsyncGenerator[Storage]:
-    """The rows, with their tables up to date.
+    """Open the database of the settings, with its tables up to date.
 
-    ``any_keys``: also with keys of the vault that are not those of the rows.
+    ``any_keys`` also accepts vault keys that are not those of the rows.
 
     Raises:
-        UnavailableError: the database or the home is not there or cannot be used. UsageError: a setting is wrong.
+        UnavailableError: the database or the server's home is missing or cannot be used.
+        UsageError: a setting is wrong.
     """
     url = await asyncio.to_thread(resolve_database_url, settings)
     keys = await asyncio.to_thread(load_vault_keyring, settings)
@@ -192,30 +203,33 @@ async def open_storage(settings: Settings, *, any_keys: bool = False) -> AsyncGe
 
 
 def resolve_database_url(settings: Settings) -> str:
-    """Where the rows are; makes the home where they lie in it. Home and file are their owner's alone."""
-    chosen = settings.database_url.get_secret_value()
-    if not chosen:
+    """Return the URL of the database; creates the server's home where the file lies in it.
+
+    Home and file are made accessible to their owner only.
+    """
+    url = settings.database_url.get_secret_value()
+    if not url:
         try:
             settings.server_home.mkdir(parents=True, exist_ok=True, mode=FOLDER)
         except OSError as error:
             raise UnavailableError(
                 f"cannot make the folder {settings.server_home}: {error.strerror}; set FOOTPATH_SERVER_HOME"
             ) from error
-        chosen = build_sqlite_url(settings.server_home / "rows.db")
+        url = build_sqlite_url(settings.server_home / "rows.db")
     keep_private(settings.server_home)
-    if file := find_sqlite_file(chosen):
+    if file := find_sqlite_file(url):
         private_database(file)
-    return chosen
+    return url
 
 
 def get_key_file(settings: Settings) -> Path:
-    """The file of the vault's keys, where no setting holds them."""
+    """Return the file of the vault's keys, used where no setting holds them."""
     return settings.server_home / "vault.keys"
 
 
 def load_vault_keyring(settings: Settings) -> Keyring:
-    """Those of the settings, or of the file in the home, which is made where there is none."""
-    if given := settings.vault_keys.get_secret_value():
-        fixed = parse_keys(given)
-        return Keyring(lambda: fixed)
+    """Return the keyring of the settings, or of the file in the home, which is created where it is missing."""
+    if text := settings.vault_keys.get_secret_value():
+        keys = parse_keys(text)
+        return Keyring(lambda: keys)
     return open_key_file(get_key_file(settings))

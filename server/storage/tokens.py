@@ -1,6 +1,7 @@
-"""Sessions and their tokens. A refresh token counts once; one that comes back ends its session (RFC 9700, 4.14).
+"""Sessions and their tokens. A refresh token is valid once; a repeated one ends its session (RFC 9700, section 4.14).
 
-Whatever is not plainly good is refused: unknown, expired, revoked, of the wrong kind, of a disabled account.
+Everything that is not clearly valid is refused: unknown, expired, revoked, of the wrong kind, of a disabled
+account.
 """
 
 from collections.abc import Collection, Sequence
@@ -30,7 +31,7 @@ _REFUSED = "this token does not count any more; log in again"
 
 
 class TokenPair(Model):
-    """Given out once. ``repr`` hides them. Times say until when they count."""
+    """The tokens of a session, given out once. Their values are hidden in ``repr``."""
 
     access_token: str = Field(repr=False)
     refresh_token: str = Field(repr=False)
@@ -39,33 +40,36 @@ class TokenPair(Model):
 
 
 class TokenHolder(NamedTuple):
-    """Whose an access token is. ``program``: the label of a token that a program has; None: somebody has logged in.
-
-    ``scopes``: of a program's token; None: somebody has logged in and may do all that their account may.
-    """
+    """Whose an access token is."""
 
     user: User
     session_id: str
     program: str | None
+    """The label of a program's token; None for a user who has logged in."""
     scopes: frozenset[Scope] | None
+    """The scopes of a program's token; None for a user who has logged in, who may do what the account may."""
 
 
 class Session(Model):
-    """One log-in of a user. ``label``: what it was made with, as that said of itself. ``renewed_at``: when its newest token was made, which happens
-    again and again while it is used; ``program``: it is of a program's token, which is not renewed.
-    """
+    """A log-in of a user, or a program's token."""
 
     id: str
     label: str
+    """The client, as it described itself."""
     created_at: datetime
     renewed_at: datetime
+    """When its newest token was made; tokens are renewed while the session is used."""
     program: bool = False
+    """It belongs to a program's token, which is not renewed."""
     expires_at: datetime
     scopes: tuple[Scope, ...] = Field(default=(), description="Of a program's token: what it may do.")
 
 
 class SessionTokens(Repository):
-    """``access``: how long an access token counts. ``session``: how long one stays logged in at most."""
+    """Stores sessions with the hashes of their tokens.
+
+    ``access`` is the lifetime of an access token, ``session`` the longest time for which a user stays logged in.
+    """
 
     def __init__(self, database: Database, clock: Clock, access: timedelta, session: timedelta) -> None:
         super().__init__(database, clock)
@@ -73,7 +77,7 @@ class SessionTokens(Repository):
         self._session = session
 
     async def open_session(self, user_id: str, label: str = "") -> TokenPair:
-        """A new session with its first tokens. What has long expired is cleared away by the way."""
+        """Open a session with its first tokens; sessions that expired more than a day ago are deleted."""
         at = self._clock()
         row: dict[str, Any] = {
             "id": generate_id(),
@@ -99,7 +103,10 @@ class SessionTokens(Repository):
     async def open_program_session(
         self, user_id: str, label: str, lifetime: timedelta, scopes: Sequence[Scope] = DEFAULT_SCOPES
     ) -> tuple[str, datetime]:
-        """A session of what cannot renew its token: one access token and until when it counts, which is as long as the session."""
+        """Open a session for a program. Return its access token and expiry.
+
+        The token cannot be renewed and is valid as long as the session.
+        """
         at, access = self._clock(), generate_secret("fpa")
         row = SessionRow(
             id=generate_id(), user_id=user_id, label=label[:200], created_at=at, expires_at=at + lifetime, program=True,
@@ -115,7 +122,11 @@ class SessionTokens(Repository):
         return access, row.expires_at
 
     async def authenticate(self, access_token: str) -> TokenHolder:
-        """The user and the session of an access token. ``UnauthenticatedError`` where it does not count."""
+        """Return the holder of an access token.
+
+        Raises:
+            UnauthenticatedError: the token is not valid.
+        """
         at = self._clock()
         statement = (
             select(UserRow, SessionRow)
@@ -157,16 +168,16 @@ class SessionTokens(Repository):
         return pair
 
     async def list_sessions(self, user_id: str) -> list[Session]:
-        """A user's sessions that count, the newest first."""
-        counting = (SessionRow.user_id == user_id) & SessionRow.revoked_at.is_(None)
+        """List a user's valid sessions, the newest first."""
+        is_open = (SessionRow.user_id == user_id) & SessionRow.revoked_at.is_(None)
         newest = select(func.max(TokenRow.created_at)).where(TokenRow.session_id == SessionRow.id).scalar_subquery()
-        statement = select(SessionRow, newest).where(counting, SessionRow.expires_at > self._clock())
+        statement = select(SessionRow, newest).where(is_open, SessionRow.expires_at > self._clock())
         async with self._database.read_session() as session:
             rows = await session.execute(statement.order_by(SessionRow.id.desc()))
             return [_to_session(row, renewed) for row, renewed in rows]
 
     async def revoke(self, user_id: str, session_id: str, reason: str) -> bool:
-        """End one of this user's sessions. Whether it was there."""
+        """End one of this user's sessions; return whether it was open."""
         async with self._database.write_session(single=True) as session:
             return (
                 await self._revoke_where(
@@ -176,27 +187,29 @@ class SessionTokens(Repository):
             )
 
     async def revoke_with_runs(self, user_id: str, session_id: str | None, reason: str) -> bool:
-        """End one of a user's sessions, or all of them (None), and the runs that were asked for in them. Whether there was one."""
-        mine, runs = SessionRow.user_id == user_id, RunRow.user_id == user_id
+        """End one of a user's sessions, or all (None), and the runs started in them; return whether one was open."""
+        sessions, runs = SessionRow.user_id == user_id, RunRow.user_id == user_id
         if session_id is not None:
-            mine, runs = mine & (SessionRow.id == session_id), runs & (RunRow.session_id == session_id)
+            sessions, runs = sessions & (SessionRow.id == session_id), runs & (RunRow.session_id == session_id)
         async with self._database.write_session() as session:
-            # The user's row first, as by who adds a run: none is added meanwhile in a session that ends.
+            # Lock the user's row first, as Runs.add does, so that no run is added in a session that is ending.
             await session.execute(select(UserRow.id).where(UserRow.id == user_id).with_for_update())
-            ended = await self._revoke_where(session, mine, reason)
+            ended = await self._revoke_where(session, sessions, reason)
             if ended or session_id is None:
                 await end_runs(session, runs, reason, self._clock())
             return ended > 0
 
     async def get_roles(self, session_ids: Collection[str]) -> dict[str, str]:
-        """Of these sessions those that still count, with their users' roles."""
-        good = SessionRow.revoked_at.is_(None) & (SessionRow.expires_at > self._clock()) & UserRow.disabled_at.is_(None)
+        """Return the roles of the users of those sessions that are still valid, by session id."""
+        is_valid = (
+            SessionRow.revoked_at.is_(None) & (SessionRow.expires_at > self._clock()) & UserRow.disabled_at.is_(None)
+        )
         joined = select(SessionRow.id, UserRow.role).join(UserRow, UserRow.id == SessionRow.user_id)
-        statement = joined.where(SessionRow.id.in_(list(session_ids)), good)
+        statement = joined.where(SessionRow.id.in_(list(session_ids)), is_valid)
         return await self._database.read(lambda session: {row[0]: row[1] for row in session.execute(statement)})
 
     async def revoke_all(self, user_id: str, reason: str, *, except_session: str = "") -> int:
-        """End all of a user's sessions, ``but`` one if named. How many."""
+        """End all of a user's sessions except ``except_session``; return how many."""
         async with self._database.write_session(single=True) as session:
             return await self._revoke_where(
                 session, (SessionRow.user_id == user_id) & (SessionRow.id != except_session), reason
@@ -204,8 +217,8 @@ class SessionTokens(Repository):
 
     async def _revoke_where(self, session: AsyncSession, chosen: "object", why: str) -> int:
         statement = update(SessionRow).where(chosen, SessionRow.revoked_at.is_(None))  # pyright: ignore[reportArgumentType]
-        ended = statement.values(revoked_at=self._clock(), revoked_why=why).returning(SessionRow.id)
-        return len((await session.scalars(ended)).all())
+        change = statement.values(revoked_at=self._clock(), revoked_why=why).returning(SessionRow.id)
+        return len((await session.scalars(change)).all())
 
     async def _lock_open_session(self, session: AsyncSession, session_id: str, at: datetime) -> datetime | None:
         statement = (
@@ -213,13 +226,13 @@ class SessionTokens(Repository):
             .join(UserRow, UserRow.id == SessionRow.user_id)
             .where(SessionRow.id == session_id, SessionRow.revoked_at.is_(None), SessionRow.expires_at > at)
             .where(UserRow.disabled_at.is_(None))
-            # Whoever revokes it meanwhile waits, or has been waited for.
+            # Serializes with a concurrent revocation.
             .with_for_update(of=SessionRow)
         )
         return await session.scalar(statement)
 
     def _build_pair(self, session_id: str, until: datetime) -> tuple[TokenPair, list[dict[str, Any]]]:
-        """Return new tokens of a session, and their rows, which are yet to be inserted."""
+        """Build new tokens of a session and the rows to insert for them."""
         at = self._clock()
         access_until = min(at + self._access, until)
         access, refresh = generate_secret("fpa"), generate_secret("fpr")
@@ -252,5 +265,5 @@ def _to_session(row: SessionRow, renewed: datetime | None) -> Session:
 
 
 def _to_scopes(row: SessionRow) -> tuple[Scope, ...]:
-    """As rows hold them; nothing else writes them."""
+    """Return the scopes of a row; nothing but this module writes them."""
     return tuple(cast("list[Scope]", row.scopes))

@@ -19,7 +19,7 @@ from server.storage.rows.accounts import DailyUsageRow, UserLimitRow, UserRow
 
 
 class OwnLimits(Model):
-    """Of one user and day. None: as for everybody; 0: no limit."""
+    """A user's own daily limits. None: the general limit applies; 0: no limit."""
 
     runs: int | None = None
     tokens: int | None = None
@@ -30,15 +30,19 @@ NO_OWN_LIMITS = OwnLimits()
 
 
 class UserLimits(Repository):
-    """Those of a database."""
+    """Stores the daily limits of single users."""
 
     async def get(self, user_id: str) -> OwnLimits:
-        """A user's own."""
+        """Return a user's own limits."""
         row = await self._database.read(lambda session: session.get(UserLimitRow, user_id))
         return to_limits(row)
 
     async def set(self, user_id: str, limits: OwnLimits) -> None:
-        """They count from the next run on, and for the tokens of one that is begun. ``NotFoundError``: there is no such user."""
+        """Set a user's limits, from the next run on and for the tokens of a run in progress.
+
+        Raises:
+            NotFoundError: there is no such user.
+        """
         async with self._database.write_session() as session:
             if await session.get(UserRow, user_id) is None:
                 raise NotFoundError("there is no such user")
@@ -46,54 +50,56 @@ class UserLimits(Repository):
 
 
 def to_limits(row: UserLimitRow | None) -> OwnLimits:
-    """What a user's row says."""
+    """Return the limits of a row."""
     return NO_OWN_LIMITS if row is None else OwnLimits(runs=row.runs, tokens=row.tokens, cost=row.cost)
 
 
 class DailyTotal(Model):
-    """In one day (UTC). ``until``: when the next begins. ``cost``: of tokens as they were taken, None where no model asked had a price."""
+    """What a user has used in one day (UTC)."""
 
     until: datetime
+    """When the next day begins."""
     runs: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost: float | None = None
+    """The cost of the tokens at the time; None where no model had a price."""
 
     @property
     def tokens(self) -> int:
-        """In and out."""
+        """Return prompt and completion tokens together."""
         return self.prompt_tokens + self.completion_tokens
 
     def plus(self, prompt_tokens: int, completion_tokens: int, cost: float | None = None) -> "DailyTotal":
-        """With so many tokens more."""
+        """Return the total with more tokens added."""
         prompt, completion = self.prompt_tokens + prompt_tokens, self.completion_tokens + completion_tokens
-        paid = self.cost if cost is None else (self.cost or 0.0) + cost
+        total_cost = self.cost if cost is None else (self.cost or 0.0) + cost
         return DailyTotal(
-            until=self.until, runs=self.runs, prompt_tokens=prompt, completion_tokens=completion, cost=paid
+            until=self.until, runs=self.runs, prompt_tokens=prompt, completion_tokens=completion, cost=total_cost
         )
 
 
 class DailyUsage(Repository):
-    """Those of a database."""
+    """Counts what each user uses per day, over all servers. Deleted runs stay counted."""
 
     async def get_today(self, user_id: str) -> DailyTotal:
-        """What this user has used until now."""
+        """Return what a user has used today."""
         at = self._clock().astimezone(UTC)
-        chosen = select(DailyUsageRow).where(DailyUsageRow.user_id == user_id, DailyUsageRow.day == at.date())
-        row = await self._database.read(lambda session: session.scalar(chosen))
+        statement = select(DailyUsageRow).where(DailyUsageRow.user_id == user_id, DailyUsageRow.day == at.date())
+        row = await self._database.read(lambda session: session.scalar(statement))
         return DailyTotal(until=get_next_day(at)) if row is None else to_daily_total(row, at)
 
     async def get_today_with_limits(self, user_id: str) -> tuple[DailyTotal, OwnLimits]:
-        """The same, and what of limits is the user's own."""
+        """Return what a user has used today, and the user's own limits."""
         at = self._clock().astimezone(UTC)
-        chosen = (
+        statement = (
             select(DailyUsageRow, UserLimitRow)
             .select_from(UserRow)
             .outerjoin(DailyUsageRow, (DailyUsageRow.user_id == UserRow.id) & (DailyUsageRow.day == at.date()))
             .outerjoin(UserLimitRow, UserLimitRow.user_id == UserRow.id)
             .where(UserRow.id == user_id)
         )
-        found = await self._database.read(lambda session: session.execute(chosen).one_or_none())
+        found = await self._database.read(lambda session: session.execute(statement).one_or_none())
         day, limits = found or (None, None)
         return DailyTotal(until=get_next_day(at)) if day is None else to_daily_total(day, at), to_limits(limits)
 
@@ -106,50 +112,57 @@ class DailyUsage(Repository):
         model_calls: int = 0,
         cost: float | None = None,
     ) -> DailyTotal:
-        """Count more tokens; what it comes to. Of a user who is gone nothing is counted: ``ConflictError``."""
+        """Count further tokens and return the day's total.
+
+        Raises:
+            ConflictError: the user was deleted, so nothing is counted.
+        """
         at = self._clock()
         tokens = {"prompt_tokens": prompt_tokens, "completion_tokens": completion_tokens, "model_calls": model_calls}
         return await self._database.write(lambda session: add_usage(session, user_id, at, tokens, cost), single=True)
 
     async def delete_old(self, before: timedelta) -> None:
-        """Remove the counts of days so long ago."""
-        gone = delete(DailyUsageRow).where(DailyUsageRow.day < (self._clock().astimezone(UTC) - before).date())
-        await self._database.write(lambda session: session.execute(gone), single=True)
+        """Delete the counts of days longer ago than ``before``."""
+        removal = delete(DailyUsageRow).where(DailyUsageRow.day < (self._clock().astimezone(UTC) - before).date())
+        await self._database.write(lambda session: session.execute(removal), single=True)
 
 
 def add_usage(
-    session: Session, user_id: str, at: datetime, more: Mapping[str, int], cost: float | None = None
+    session: Session, user_id: str, at: datetime, amounts: Mapping[str, int], cost: float | None = None
 ) -> DailyTotal:
-    """Add ``more``, by the names of the columns, to the user's day, within a transaction; what it comes to. ``cost`` None: nothing had a price."""
-    counted = build_usage_statement(session, user_id, at, more, cost)
-    return to_daily_total(session.execute(counted).one(), at)
+    """Add amounts by column name to the user's day within a transaction, and return the day's total.
+
+    ``cost`` is None where nothing had a price.
+    """
+    statement = build_usage_statement(session, user_id, at, amounts, cost)
+    return to_daily_total(session.execute(statement).one(), at)
 
 
 def build_usage_statement(
-    session: Session, user_id: str, at: datetime, more: Mapping[str, int], cost: float | None = None
+    session: Session, user_id: str, at: datetime, amounts: Mapping[str, int], cost: float | None = None
 ) -> ReturningInsert[int, int, int, float | None]:
-    """The statement that :func:`count` executes; it returns what :func:`used_of` reads."""
-    added = {"runs": 0, "model_calls": 0, "prompt_tokens": 0, "completion_tokens": 0} | dict(more)
+    """Build the statement of :func:`add_usage`; it returns the columns that :func:`to_daily_total` reads."""
+    increments = {"runs": 0, "model_calls": 0, "prompt_tokens": 0, "completion_tokens": 0} | dict(amounts)
     insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
-    paid = {} if cost is None else {"cost": func.coalesce(DailyUsageRow.cost, 0.0) + cost}
+    cost_increment = {} if cost is None else {"cost": func.coalesce(DailyUsageRow.cost, 0.0) + cost}
     return (
         insert(DailyUsageRow)
-        .values(user_id=user_id, day=at.astimezone(UTC).date(), cost=cost, **added)
+        .values(user_id=user_id, day=at.astimezone(UTC).date(), cost=cost, **increments)
         .on_conflict_do_update(
             index_elements=[DailyUsageRow.user_id, DailyUsageRow.day],
-            set_={name: getattr(DailyUsageRow, name) + amount for name, amount in added.items()} | paid,
+            set_={name: getattr(DailyUsageRow, name) + amount for name, amount in increments.items()} | cost_increment,
         )
         .returning(DailyUsageRow.runs, DailyUsageRow.prompt_tokens, DailyUsageRow.completion_tokens, DailyUsageRow.cost)
     )
 
 
 def get_next_day(at: datetime) -> datetime:
-    """When the next day (UTC) begins."""
+    """Return when the next day (UTC) begins."""
     return at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
 
 
 def to_daily_total(row: DailyUsageRow | RowOfColumns[*tuple[Any, ...]], at: datetime) -> DailyTotal:
-    """What a row says, or the columns that :func:`count_statement` returns."""
+    """Build a total from a row, or from the columns of :func:`build_usage_statement`."""
     tokens = {"prompt_tokens": row.prompt_tokens, "completion_tokens": row.completion_tokens}
     return DailyTotal(until=get_next_day(at), runs=row.runs, cost=row.cost, **tokens)
 
@@ -158,7 +171,7 @@ _MAX_USERS = 100
 
 
 class UsageTotal(Model):
-    """Sums. ``day`` or ``user_id`` and ``name`` say of what."""
+    """Sums of one day, or of one user."""
 
     day: date | None = None
     user_id: str = ""
@@ -184,42 +197,45 @@ _SUM_COLUMNS: Sequence[ColumnElement[Any]] = tuple(
 def _sum_cost(price: Price | None) -> ColumnElement[Any]:
     if price is None:
         return func.sum(DailyUsageRow.cost).label("cost")
-    asked = (
+    estimate = (
         DailyUsageRow.prompt_tokens * price.prompt + DailyUsageRow.completion_tokens * price.completion
     ) / 1_000_000
-    return func.sum(func.coalesce(DailyUsageRow.cost, asked)).label("cost")
+    return func.sum(func.coalesce(DailyUsageRow.cost, estimate)).label("cost")
 
 
 class UsageReport(Repository):
-    """Of a database: as far back as days are kept."""
+    """Sums what all users have used, as far back as days are stored."""
 
     async def sum_by_day(self, days: int, price: Price | None = None) -> list[UsageTotal]:
-        """The last so many days (UTC) with today, the first first; without those on which nothing was used. ``price``: of what was taken when nobody
-        counted what it costs.
+        """Sum each of the last ``days`` days (UTC) with today, in order, without days of no use.
+
+        ``price`` applies to tokens that were counted without a cost.
         """
-        chosen = (
+        statement = (
             select(DailyUsageRow.day, *_SUM_COLUMNS, _sum_cost(price))
             .where(DailyUsageRow.day > self._get_first_day(days))
             .group_by(DailyUsageRow.day)
         )
-        return await self._read(chosen.order_by(DailyUsageRow.day))
+        return await self._read(statement.order_by(DailyUsageRow.day))
 
     async def sum_by_user(self, days: int, name: str = "", price: Price | None = None) -> list[UsageTotal]:
-        """Who has used most of it first, a hundred at most; ``name``: the beginning of theirs."""
+        """Sum by user, the heaviest first, a hundred at most; ``name`` is the beginning of a user's name."""
         tokens = func.sum(DailyUsageRow.prompt_tokens + DailyUsageRow.completion_tokens)
-        chosen = select(DailyUsageRow.user_id, UserRow.name, *_SUM_COLUMNS, _sum_cost(price)).join(
+        statement = select(DailyUsageRow.user_id, UserRow.name, *_SUM_COLUMNS, _sum_cost(price)).join(
             UserRow, UserRow.id == DailyUsageRow.user_id
         )
-        chosen = chosen.where(DailyUsageRow.day > self._get_first_day(days)).group_by(
+        statement = statement.where(DailyUsageRow.day > self._get_first_day(days)).group_by(
             DailyUsageRow.user_id, UserRow.name
         )
         if name:
-            chosen = chosen.where(UserRow.name_key.startswith(normalize_name(name), autoescape=True))
-        return await self._read(chosen.order_by(tokens.desc(), func.sum(DailyUsageRow.runs).desc()).limit(_MAX_USERS))
+            statement = statement.where(UserRow.name_key.startswith(normalize_name(name), autoescape=True))
+        return await self._read(
+            statement.order_by(tokens.desc(), func.sum(DailyUsageRow.runs).desc()).limit(_MAX_USERS)
+        )
 
     def _get_first_day(self, days: int) -> date:
         return self._clock().astimezone(UTC).date() - timedelta(days=days)
 
-    async def _read(self, chosen: Any) -> list[UsageTotal]:
-        found = await self._database.read(lambda session: session.execute(chosen).mappings().all())
-        return [UsageTotal.model_validate({**one}) for one in found]
+    async def _read(self, statement: Any) -> list[UsageTotal]:
+        rows = await self._database.read(lambda session: session.execute(statement).mappings().all())
+        return [UsageTotal.model_validate({**row}) for row in rows]

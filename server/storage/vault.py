@@ -1,4 +1,8 @@
-"""The vault: keys for tools, sources and models, sealed, each with the hosts it may be sent to."""
+"""The vault: keys for tools, sources and models, sealed, each with the hosts it may be sent to.
+
+Some are given as they are, some are obtained by a grant. A sealed key opens only in its own row, for its own hosts,
+and as what it was sealed.
+"""
 
 import json
 import secrets
@@ -25,46 +29,55 @@ _SEALED_AS: dict[ShelfName, str] = {"user": "tool key", "source": "source key", 
 
 @dataclass(frozen=True, slots=True)
 class KeyShelf:
-    """``rows``: its table; ``owner_column`` says whose a key is."""
+    """A table of keys with one kind of owner."""
 
     name: ShelfName
     rows: type[ToolKeyRow] | type[SourceKeyRow] | type[ModelKeyRow]
+    """The table."""
     owner_column: str
+    """The column that holds the owner's id."""
 
     @property
     def owner(self) -> InstrumentedAttribute[str]:
-        """Of a row: whose it is."""
+        """Return the column of the owner's id."""
         return getattr(self.rows, self.owner_column)
 
     def is_key(self, owner: str, name: str) -> ColumnElement[bool]:
-        """The row of one key."""
+        """Return the condition that selects one key."""
         return (self.owner == owner) & (self.rows.name == name)
 
     def build_row(self, owner: str, name: str) -> KeyRow:
-        """A row without what it holds."""
+        """Build a row without its sealed content."""
         return self.rows(**{self.owner_column: owner, "name": name})
 
     def get_owner(self, row: KeyRow) -> str:
-        """Whose it is."""
+        """Return the owner's id of a row."""
         return getattr(row, self.owner_column)
 
     def seal(
         self, keys: Keyring, owner: str, name: str, hosts: Sequence[str], value: str, *, granted: bool = False
     ) -> tuple[int, bytes]:
-        """Return the version and the bytes of a key that is sealed for its row and its hosts: with other hosts in the row it does not open."""
+        """Seal a key for its row and its hosts; return the key's version and the sealed bytes.
+
+        With other hosts in the row it does not open, so a key cannot be redirected by editing the database.
+        """
         return keys.seal(value, _bind_to_hosts(self._describe_place(owner, name, granted=granted), hosts))
 
     def open(self, keys: Keyring, row: KeyRow) -> str:
-        """Open what a row holds. ``SecretError`` where the key is gone, or row or hosts are not those that it was sealed for."""
+        """Open the content of a row.
+
+        Raises:
+            SecretError: the encryption key is missing, or row or hosts are not those that it was sealed for.
+        """
         place = self._describe_place_of(row)
         try:
             return keys.open(row.key_version, row.sealed, _bind_to_hosts(place, row.hosts))
         except SecretError:
-            # Sealed before hosts were a part of it; bind_hosts seals such rows anew when a server starts.
+            # Rows of versions before hosts were part of the seal; bind_hosts seals them again when a server starts.
             return keys.open(row.key_version, row.sealed, place)
 
     def is_bound(self, keys: Keyring, row: KeyRow) -> bool:
-        """Whether a row is sealed for its hosts; where nobody can open it, there is nothing to bind."""
+        """Return whether a row is sealed for its hosts; True also where it cannot be opened, since nothing can be done."""
         try:
             keys.open(row.key_version, row.sealed, self._describe_place_of(row))
         except SecretError:
@@ -72,7 +85,7 @@ class KeyShelf:
         return False
 
     def _describe_place(self, owner: str, name: str, *, granted: bool) -> str:
-        """What names a row, and whether its key is given or obtained."""
+        """Return what identifies a row, and whether its key was given or obtained."""
         return f"{_SEALED_AS[self.name]}{' grant' if granted else ''}\n{owner}\n{name}"
 
     def _describe_place_of(self, row: KeyRow) -> str:
@@ -104,7 +117,7 @@ class ToolKey(Model):
 
 
 class ToolKeys(Repository):
-    """The vault of a database; ``shelf``: whose keys."""
+    """Stores the keys of one shelf."""
 
     def __init__(self, database: Database, clock: Clock, keys: Keyring, shelf: KeyShelf = USER_SHELF) -> None:
         super().__init__(database, clock)
@@ -112,13 +125,13 @@ class ToolKeys(Repository):
         self._shelf = shelf
 
     async def put(self, owner: str, name: str, value: str, hosts: Sequence[str]) -> ToolKey:
-        """Keep a key as it is given, in place of one of the same name."""
+        """Store a key in place of one of the same name."""
         async with self._database.write_session() as session:
             row = await session.merge(self.build_sealed_row(owner, name, value, hosts))
         return to_tool_key(row)
 
     def build_sealed_row(self, owner: str, name: str, value: str, hosts: Sequence[str]) -> KeyRow:
-        """A row for a key as it is given, for a transaction that writes more."""
+        """Build the row of a key, for a transaction that writes more."""
         version, sealed = self._shelf.seal(self._keys, owner, name, hosts, value)
         row = self._shelf.build_row(owner, name)
         row.hosts, row.key_version, row.sealed, row.updated_at = list(hosts), version, sealed, self._clock()
@@ -126,18 +139,22 @@ class ToolKeys(Repository):
         return row
 
     async def list_all(self, owner: str) -> list[ToolKey]:
-        """An owner's keys by name, without their values."""
+        """List an owner's keys by name, without their values."""
         rows = self._shelf.rows
         statement = select(rows).where(self._shelf.owner == owner).order_by(rows.name)
         async with self._database.read_session() as session:
             return [to_tool_key(row) for row in await session.scalars(statement)]
 
     async def list_hosts(self, owner: str) -> dict[str, tuple[str, ...]]:
-        """Names and hosts."""
+        """Return the hosts of each of an owner's keys by name."""
         return {key.name: key.hosts for key in await self.list_all(owner)}
 
     async def get_value(self, owner: str, name: str) -> str | None:
-        """The value of one that was given; None where there is none. ``SecretError`` where it cannot be opened."""
+        """Return the value of a key that was given; None where there is none.
+
+        Raises:
+            SecretError: it cannot be opened.
+        """
         async with self._database.read_session() as session:
             row = await session.get(self._shelf.rows, (owner, name))
         if row is None or row.grant is not None:
@@ -145,51 +162,51 @@ class ToolKeys(Repository):
         return self._shelf.open(self._keys, row)
 
     async def remove(self, owner: str, name: str) -> bool:
-        """Whether there was one."""
+        """Delete a key; return whether there was one."""
         rows = self._shelf.rows
-        gone = delete(rows).where(self._shelf.is_key(owner, name)).returning(rows.name)
+        removal = delete(rows).where(self._shelf.is_key(owner, name)).returning(rows.name)
         async with self._database.write_session(single=True) as session:
-            return await session.scalar(gone) is not None
+            return await session.scalar(removal) is not None
 
     async def remove_all(self, owner: str) -> None:
-        """Forget all that this owner has."""
+        """Delete all keys of an owner."""
         async with self._database.write_session(single=True) as session:
             await session.execute(delete(self._shelf.rows).where(self._shelf.owner == owner))
 
     async def reseal(self) -> int:
-        """Seal with the newest key whatever was sealed with an older one; how many. Servers may go on meanwhile."""
+        """Seal with the newest key what was sealed with an older one; return how many. Servers may keep running."""
         rows = self._shelf.rows
         async with self._database.read_session() as session:
-            old = list(await session.scalars(select(rows).where(rows.key_version != self._keys.newest)))
-        return await self._reseal_rows(old)
+            outdated = list(await session.scalars(select(rows).where(rows.key_version != self._keys.newest)))
+        return await self._reseal_rows(outdated)
 
     async def bind_hosts(self) -> int:
-        """Seal for its hosts whatever was sealed before hosts were a part of it; how many."""
+        """Seal again what was sealed before hosts were part of the seal; return how many."""
         async with self._database.read_session() as session:
-            every = list(await session.scalars(select(self._shelf.rows)))
-        return await self._reseal_rows([row for row in every if not self._shelf.is_bound(self._keys, row)])
+            rows = list(await session.scalars(select(self._shelf.rows)))
+        return await self._reseal_rows([row for row in rows if not self._shelf.is_bound(self._keys, row)])
 
     async def _reseal_rows(self, found: Sequence[KeyRow]) -> int:
-        done, rows = 0, self._shelf.rows
+        count, rows = 0, self._shelf.rows
         for row in found:
-            value, granted = self._shelf.open(self._keys, row), row.grant is not None
+            value, is_granted = self._shelf.open(self._keys, row), row.grant is not None
             owner = self._shelf.get_owner(row)
-            version, sealed = self._shelf.seal(self._keys, owner, row.name, row.hosts, value, granted=granted)
-            # Only where it is still what was read: its owner, or a renewal, may have changed it meanwhile.
-            same = self._shelf.is_key(owner, row.name) & (rows.sealed == row.sealed)
-            change = update(rows).where(same).values(key_version=version, sealed=sealed)
+            version, sealed = self._shelf.seal(self._keys, owner, row.name, row.hosts, value, granted=is_granted)
+            # Only where the row is unchanged since it was read: its owner or a renewal may have replaced it.
+            unchanged = self._shelf.is_key(owner, row.name) & (rows.sealed == row.sealed)
+            change = update(rows).where(unchanged).values(key_version=version, sealed=sealed)
             async with self._database.write_session() as session:
-                done += await session.scalar(change.returning(rows.key_version)) is not None
-        return done
+                count += await session.scalar(change.returning(rows.key_version)) is not None
+        return count
 
     async def list_versions(self) -> set[int]:
-        """The versions that something is sealed with."""
+        """Return the versions that something is sealed with."""
         async with self._database.read_session() as session:
             return set(await session.scalars(select(self._shelf.rows.key_version).distinct()))
 
 
 def to_tool_key(row: KeyRow) -> ToolKey:
-    """What may be shown of a row."""
+    """Build what may be shown of a row."""
     return to_model(ToolKey, row)
 
 
@@ -200,32 +217,36 @@ _ADVICE = (
 
 
 class VaultFingerprints(Repository):
-    """Those that a database's rows were sealed with. Rows never hold a key."""
+    """Stores fingerprints of the keys that the rows are sealed with: servers that share a database need the same keys."""
 
     def __init__(self, database: Database, clock: Clock, keys: Keyring) -> None:
         super().__init__(database, clock)
         self._keys = keys
 
     async def check_and_note(self) -> None:
-        """Note the key that seals, where nobody has. ``UnavailableError`` where this server's keys are not those of the rows."""
+        """Check this server's keys against the stored fingerprints, and note a newer one.
+
+        Raises:
+            UnavailableError: this server's keys are not those of the rows.
+        """
         await self._database.write(self._check_and_note)
 
     def _check_and_note(self, session: Session) -> None:
-        mine, noted = self._keys.fingerprints(), _load_noted(session)
+        own, noted = self._keys.fingerprints(), _load_noted(session)
         used = {version for shelf in SHELVES for version in session.scalars(select(shelf.rows.key_version).distinct())}
         for version in sorted(noted.keys() | used):
-            if version not in mine and version in used:
+            if version not in own and version in used:
                 raise UnavailableError(f"the vault was sealed with key {version}, which this server lacks. {_ADVICE}")
-            if version in mine and version in noted and mine[version] != noted[version]:
+            if version in own and version in noted and own[version] != noted[version]:
                 raise UnavailableError(f"this server's vault key {version} is not the one of its database. {_ADVICE}")
         if not noted:
             self._check_by_opening(session)
         newest = self._keys.newest
         if newest > max(noted, default=0):
-            session.add(VaultKeyRow(version=newest, fingerprint=mine[newest], noted_at=self._clock()))
+            session.add(VaultKeyRow(version=newest, fingerprint=own[newest], noted_at=self._clock()))
 
     def _check_by_opening(self, session: Session) -> None:
-        """Rows of before keys were noted tell by themselves."""
+        """Check the keys by opening a row of each version, for rows of versions before fingerprints were stored."""
         for shelf in SHELVES:
             rows = shelf.rows
             for version in session.scalars(select(rows.key_version).distinct()).all():
@@ -238,18 +259,18 @@ class VaultFingerprints(Repository):
                     ) from error
 
     async def forget_older(self) -> None:
-        """Only the newest key counts from now on: nothing is sealed with another."""
+        """Delete the fingerprints of all keys but the newest, once nothing is sealed with them."""
         older = delete(VaultKeyRow).where(VaultKeyRow.version != self._keys.newest)
         await self._database.write(lambda session: session.execute(older))
 
     async def remove_lost(self) -> int:
-        """Remove what was sealed with keys that are not among this server's; how many."""
+        """Delete what was sealed with keys that this server does not have; return how many."""
         return await self._database.write(self._remove_lost)
 
     def _remove_lost(self, session: Session) -> int:
-        mine, gone = self._keys.fingerprints(), 0
+        own, removed = self._keys.fingerprints(), 0
         for version, fingerprint in _load_noted(session).items():
-            if mine.get(version) != fingerprint:
+            if own.get(version) != fingerprint:
                 session.execute(delete(VaultKeyRow).where(VaultKeyRow.version == version))
         for shelf in SHELVES:
             for row in session.scalars(select(shelf.rows)).all():
@@ -257,8 +278,8 @@ class VaultFingerprints(Repository):
                     shelf.open(self._keys, row)
                 except SecretError:
                     session.delete(row)
-                    gone += 1
-        return gone
+                    removed += 1
+        return removed
 
 
 def _load_noted(session: Session) -> dict[int, str]:
