@@ -7,9 +7,8 @@ from sqlalchemy import delete, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from domain.errors import ConflictError, NotFoundError, RegistrationError
-from domain.model import Model
 from server.storage.identifiers import generate_id, generate_secret, hash_secret, normalize_name
-from server.storage.repository import Repository, to_model
+from server.storage.repository import Repository, StoredModel, to_model
 from server.storage.rows.accounts import InvitationRow, PasswordResetRow, SessionRow, UserRow
 from server.storage.rows.runs import RunRow
 from server.storage.runs import end_runs, end_runs_of_shared_templates
@@ -26,7 +25,7 @@ _ROLE_LOWERED = "the account's role was lowered; ask once more"
 _NO_LONGER_SHARED = "its template is not shared any more"
 
 
-class User(Model):
+class User(StoredModel):
     """An account, without its credentials."""
 
     id: str
@@ -196,7 +195,7 @@ class Users(Repository):
             raise ConflictError("this is the last administrator; make another one first")
 
 
-class Invitation(Model):
+class Invitation(StoredModel):
     """An invitation, without its secret."""
 
     id: str

@@ -8,16 +8,16 @@ from typing import Literal
 
 from sqlalchemy import select, update
 
-from domain.model import JsonObject, Model
+from domain.model import JsonObject
 from server.storage.identifiers import generate_id, normalize_name
-from server.storage.repository import Repository, to_model
+from server.storage.repository import Repository, StoredModel, to_model
 from server.storage.rows.administration import AuditRow
 
 Via = Literal["session", "token", "command"]
 """How somebody was authenticated: a session, a program's token, or a command on the machine itself."""
 
 
-class AuditedAction(Model):
+class AuditedAction(StoredModel):
     """An action that is about to be taken."""
 
     user_id: str = ""
@@ -44,7 +44,7 @@ class AuditEntry(AuditedAction):
     """The HTTP status; None where the action was started and its end is unknown."""
 
 
-class AuditFilter(Model):
+class AuditFilter(StoredModel):
     """Criteria for entries; one that is empty or None matches everything."""
 
     name: str = ""

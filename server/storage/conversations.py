@@ -8,9 +8,8 @@ from sqlalchemy import ColumnElement, Select, case, delete, func, select, tuple_
 
 from domain.errors import ConflictError, NotFoundError
 from domain.given_file import GivenFile
-from domain.model import Model
 from server.storage.identifiers import generate_id, generate_secret, hash_secret
-from server.storage.repository import Repository, to_model
+from server.storage.repository import Repository, StoredModel, to_model
 from server.storage.rows.accounts import UserRow
 from server.storage.rows.runs import ConversationRow, FileRow, InputRow, MessageRow, RunRow, SharedAnswerRow
 
@@ -26,7 +25,7 @@ _HAS_OPEN_QUESTION = (
 )
 
 
-class Conversation(Model):
+class Conversation(StoredModel):
     """A conversation of one user."""
 
     id: str
@@ -38,7 +37,7 @@ class Conversation(Model):
     """One of its runs waits for an answer of the user."""
 
 
-class Message(Model):
+class Message(StoredModel):
     """A message of the user, or an answer of the assistant."""
 
     id: str
@@ -190,7 +189,7 @@ MAX_FILES = 20
 """Files of one conversation."""
 
 
-class KeptFile(Model):
+class KeptFile(StoredModel):
     """A file that was given with a question."""
 
     file: GivenFile
@@ -293,7 +292,7 @@ MAX_SHARED_ANSWERS = 100
 """Of one user at a time."""
 
 
-class SharedAnswer(Model):
+class SharedAnswer(StoredModel):
     """A link by which other users see the answer of a run."""
 
     id: str
@@ -306,7 +305,7 @@ class SharedAnswer(Model):
     expires_at: datetime
 
 
-class OpenedSharedAnswer(Model):
+class OpenedSharedAnswer(StoredModel):
     """What a link leads to."""
 
     shared: SharedAnswer

@@ -35,32 +35,18 @@ from domain.errors import (
 T = TypeVar("T")
 
 
-def run_to_completion(work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
-    """Run ``work``; where the caller is cancelled, wait for the end of the work first.
-
-    A query that is cut off costs a connection. The task is created at once, not when the result is first awaited:
-    where several are gathered, one may be cancelled before its first step, and its coroutine would never be
-    awaited.
-    """
-    task = asyncio.create_task(work)
-    task.add_done_callback(_retrieve_exception)
-    return _await_completion(task)
-
-
-async def _await_completion(task: "asyncio.Task[T]") -> T:
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise
-
-
-def _retrieve_exception(task: "asyncio.Task[Any]") -> None:
-    """Mark the task's exception as retrieved, so that it is not logged when nobody waits for the task any more."""
-    if not task.cancelled():
-        task.exception()
-
-
+BUSY_SECONDS = 30
+"""How long a write waits for another program's write."""
+_SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
+_POOL_SIZE = 8
+"""Connections kept open; as many again are opened under load, and further requests wait."""
+MAX_CONNECTIONS = 2 * _POOL_SIZE
+"""Connections that one process has with PostgreSQL at most."""
+_PING_AFTER_SECONDS = 30.0
+"""A connection that was idle for longer is pinged before use."""
+_LAST_USED, _SINGLE = "footpath_used", "footpath_single"
+_STATEMENT_CACHE_SIZE = 1000
+"""Prepared statements that are cached for each connection. One that is not cached costs a round trip more."""
 _BUSY_MESSAGES = ("database is locked", "database table is locked")
 _CONFLICT_STATES = ("40001", "40P01", "55P03")
 """SQLSTATEs of serialization failures, deadlocks and lock timeouts."""
@@ -76,75 +62,6 @@ _REFUSALS = {
 _CONNECTION_ADVICE = "check FOOTPATH_DATABASE_URL, and that the database is there and lets this account in"
 
 
-@contextmanager
-def translate_errors(failed: Callable[[FootpathError], None] = lambda _: None) -> Generator[None]:
-    """Raise ``ConflictError``, ``StoreBusyError`` or ``UnavailableError`` in place of the driver's errors.
-
-    ``failed`` is called with the latter two; a conflict is the caller's business.
-    """
-    try:
-        with _translate_driver_errors():
-            yield
-    except (StoreBusyError, UnavailableError) as error:
-        error.part = error.part or "database"
-        if error.__cause__ is not None and not isinstance(error.__cause__, FootpathError):
-            failed(error)
-        raise
-
-
-@contextmanager
-def _translate_driver_errors() -> Generator[None]:
-    try:
-        yield
-    except IntegrityError as error:
-        raise ConflictError("what was to be written does not go with what is there") from error
-    except DBAPIError as error:
-        if (translated := _to_domain_error(error)) is None:
-            raise
-        raise translated from error
-    except PoolTimeoutError as error:
-        raise StoreBusyError("all connections to the database are in use; try again") from error
-    except OSError as error:
-        raise StoreUnreachableError(
-            f"the database is not reached ({error.strerror or error}); {_CONNECTION_ADVICE}"
-        ) from error
-
-
-def _to_domain_error(error: DBAPIError) -> FootpathError | None:
-    """Return a driver's error as ours; None for one that is a bug of ours."""
-    message, state = _first_line(error.orig), str(getattr(error.orig, "sqlstate", None) or "")
-    if any(word in message for word in _BUSY_MESSAGES) or state in _CONFLICT_STATES:
-        return StoreBusyError("the database is busy with another program's write; try again")
-    for prefix, advice in _REFUSALS.items():
-        if state.startswith(prefix):
-            return UnavailableError(f"the database cannot be used ({message}); {advice}")
-    if error.connection_invalidated or state.startswith(_TRANSIENT_STATES):
-        return StoreUnreachableError(f"the database does not answer just now ({message}); try again in a moment")
-    if isinstance(error, OperationalError | InterfaceError):
-        return UnavailableError(f"the database cannot be used ({message}); {_CONNECTION_ADVICE}")
-    return None
-
-
-def _first_line(error: BaseException | None) -> str:
-    """Return the first line of the database's message, without the driver's class name."""
-    lines = str(error).splitlines()
-    return re.sub(r"^<class '[^']*'>: ", "", lines[0]) if lines else type(error).__name__
-
-
-BUSY_SECONDS = 30
-"""How long a write waits for another program's write."""
-_SSL_MODES = ("disable", "allow", "prefer", "require", "verify-ca", "verify-full")
-_POOL_SIZE = 8
-"""Connections kept open; as many again are opened under load, and further requests wait."""
-MAX_CONNECTIONS = 2 * _POOL_SIZE
-"""Connections that one process has with PostgreSQL at most."""
-_PING_AFTER_SECONDS = 30.0
-"""A connection that was idle for longer is pinged before use."""
-_LAST_USED, _SINGLE = "footpath_used", "footpath_single"
-_STATEMENT_CACHE_SIZE = 1000
-"""Prepared statements that are cached for each connection. One that is not cached costs a round trip more."""
-
-
 class Database:
     """One database. Opens nothing until used.
 
@@ -153,7 +70,7 @@ class Database:
 
     def __init__(self, url: str) -> None:
         self.on_error: Callable[[FootpathError], None] = lambda _: None
-        """Told of every error of the database itself."""
+        """Called with each error of the database itself."""
         self._engine = build_engine(url, pooled=True)
         # At READ COMMITTED each statement of PostgreSQL sees what was committed before it, in a transaction or not:
         # reads go without one, in one round trip instead of three.
@@ -368,3 +285,84 @@ def _begin_transaction(connection: Connection) -> None:
     connection.exec_driver_sql(f"PRAGMA synchronous={'FULL' if options.get('footpath_durable') else 'NORMAL'}")
     # Take the write lock at once: a transaction that reads first and upgrades later fails with SQLITE_BUSY.
     connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+@contextmanager
+def translate_errors(failed: Callable[[FootpathError], None] = lambda _: None) -> Generator[None]:
+    """Raise ``ConflictError``, ``StoreBusyError`` or ``UnavailableError`` in place of the driver's errors.
+
+    ``failed`` is called with the latter two; a conflict is the caller's business.
+    """
+    try:
+        with _translate_driver_errors():
+            yield
+    except (StoreBusyError, UnavailableError) as error:
+        error.part = error.part or "database"
+        if error.__cause__ is not None and not isinstance(error.__cause__, FootpathError):
+            failed(error)
+        raise
+
+
+@contextmanager
+def _translate_driver_errors() -> Generator[None]:
+    try:
+        yield
+    except IntegrityError as error:
+        raise ConflictError("what was to be written does not go with what is there") from error
+    except DBAPIError as error:
+        if (translated := _to_domain_error(error)) is None:
+            raise
+        raise translated from error
+    except PoolTimeoutError as error:
+        raise StoreBusyError("all connections to the database are in use; try again") from error
+    except OSError as error:
+        raise StoreUnreachableError(
+            f"the database is not reached ({error.strerror or error}); {_CONNECTION_ADVICE}"
+        ) from error
+
+
+def _to_domain_error(error: DBAPIError) -> FootpathError | None:
+    """Return a driver's error as ours; None for one that is a bug of ours."""
+    message, state = _first_line(error.orig), str(getattr(error.orig, "sqlstate", None) or "")
+    if any(word in message for word in _BUSY_MESSAGES) or state in _CONFLICT_STATES:
+        return StoreBusyError("the database is busy with another program's write; try again")
+    for prefix, advice in _REFUSALS.items():
+        if state.startswith(prefix):
+            return UnavailableError(f"the database cannot be used ({message}); {advice}")
+    if error.connection_invalidated or state.startswith(_TRANSIENT_STATES):
+        return StoreUnreachableError(f"the database does not answer just now ({message}); try again in a moment")
+    if isinstance(error, OperationalError | InterfaceError):
+        return UnavailableError(f"the database cannot be used ({message}); {_CONNECTION_ADVICE}")
+    return None
+
+
+def _first_line(error: BaseException | None) -> str:
+    """Return the first line of the database's message, without the driver's class name."""
+    lines = str(error).splitlines()
+    return re.sub(r"^<class '[^']*'>: ", "", lines[0]) if lines else type(error).__name__
+
+
+def run_to_completion(work: Coroutine[Any, Any, T]) -> Coroutine[Any, Any, T]:
+    """Run ``work``; where the caller is cancelled, wait for the end of the work first.
+
+    A query that is cut off costs a connection. The task is created at once, not when the result is first awaited:
+    where several are gathered, one may be cancelled before its first step, and its coroutine would never be
+    awaited.
+    """
+    task = asyncio.create_task(work)
+    task.add_done_callback(_retrieve_exception)
+    return _await_completion(task)
+
+
+async def _await_completion(task: "asyncio.Task[T]") -> T:
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
+
+
+def _retrieve_exception(task: "asyncio.Task[Any]") -> None:
+    """Mark the task's exception as retrieved, so that it is not logged when nobody waits for the task any more."""
+    if not task.cancelled():
+        task.exception()

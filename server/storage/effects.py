@@ -8,13 +8,13 @@ from datetime import datetime
 from pydantic import Field
 from sqlalchemy import delete, select, update
 
-from domain.model import JsonObject, Model
+from domain.model import JsonObject
 from domain.plan import CallOutcome
-from server.storage.repository import Repository, to_model
+from server.storage.repository import Repository, StoredModel, to_model
 from server.storage.rows.runs import EffectRow
 
 
-class NewEffect(Model):
+class NewEffect(StoredModel):
     """A call that is about to be made."""
 
     run_id: str

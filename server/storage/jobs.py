@@ -9,10 +9,10 @@ from sqlalchemy import ColumnElement, delete, or_, select, update
 from sqlalchemy.orm import Session
 
 from domain.errors import ConflictError, NotFoundError
-from domain.model import JsonObject, Model
+from domain.model import JsonObject
 from server.storage.accounts import User
 from server.storage.identifiers import generate_id
-from server.storage.repository import Repository, to_model
+from server.storage.repository import Repository, StoredModel, to_model
 from server.storage.rows.administration import JobRow
 
 JobState = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -22,7 +22,7 @@ _SLOT_TAKEN = "another job works on the same just now: wait until it has ended, 
 _NOT_STARTED = "it was cancelled before it began"
 
 
-class NewJob(Model):
+class NewJob(StoredModel):
     """A job to be queued."""
 
     kind: str
@@ -34,7 +34,7 @@ class NewJob(Model):
     """The parameters of the job; never a secret."""
 
 
-class Job(Model):
+class Job(StoredModel):
     """A job as it is stored."""
 
     id: str

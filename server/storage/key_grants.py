@@ -9,18 +9,17 @@ from typing import Any, Literal, cast
 from pydantic import Field
 from sqlalchemy import CursorResult, delete, select, update
 
-from domain.model import Model
 from server.storage.database import Database
 from server.storage.encryption import Keyring
 from server.storage.identifiers import generate_secret, hash_secret
-from server.storage.repository import Clock, Repository
+from server.storage.repository import Clock, Repository, StoredModel
 from server.storage.rows.keys import KeyConsentRow
 from server.storage.vault import USER_SHELF, GrantKind, KeyRow, KeyShelf, ShelfName, ToolKey, to_tool_key
 
 ClientAuth = Literal["basic", "post", "none"]
 
 
-class GrantTerms(Model):
+class GrantTerms(StoredModel):
     """How a key is obtained from an authorization server."""
 
     kind: GrantKind
@@ -38,7 +37,7 @@ class GrantTerms(Model):
     """The server names itself in its authorization response (RFC 9207)."""
 
 
-class GrantTokens(Model):
+class GrantTokens(StoredModel):
     """The tokens of a grant."""
 
     access: str = Field(repr=False)
@@ -48,7 +47,7 @@ class GrantTokens(Model):
     ends_at: datetime | None = None
 
 
-class KeyGrant(Model):
+class KeyGrant(StoredModel):
     """Everything about a grant that is sealed."""
 
     terms: GrantTerms
@@ -152,7 +151,7 @@ CONSENT_LIFETIME = timedelta(minutes=10)
 """How long an authorization server may take to send its user back."""
 
 
-class ConsentRequest(Model):
+class ConsentRequest(StoredModel):
     """What consent is requested for, and the proof that the same client returns."""
 
     terms: GrantTerms
@@ -162,7 +161,7 @@ class ConsentRequest(Model):
     """The code verifier of PKCE."""
 
 
-class PendingConsent(Model):
+class PendingConsent(StoredModel):
     """A consent that was requested."""
 
     user_id: str

@@ -7,8 +7,7 @@ from typing import Literal
 from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.orm import Session
 
-from domain.model import Model
-from server.storage.repository import Repository
+from server.storage.repository import Repository, StoredModel
 from server.storage.rows.runs import EventRow, LessonRow, RunRow
 from server.storage.run_events import StoredEvent
 
@@ -17,7 +16,7 @@ LessonEnd = Literal["ended", "lost", "changed", "gone"]
 """
 
 
-class WaitingLesson(Model):
+class WaitingLesson(StoredModel):
     """A lesson that was taken."""
 
     run_id: str

@@ -5,14 +5,13 @@ from datetime import datetime
 
 from sqlalchemy import delete, select
 
-from domain.model import Model
 from domain.origin import COVERABLE, ValueKind
 from domain.tool import ToolDoc
-from server.storage.repository import Repository, to_model
+from server.storage.repository import Repository, StoredModel, to_model
 from server.storage.rows.accounts import AllowedToolRow, HostTransferRow
 
 
-class CallTarget(Model):
+class CallTarget(StoredModel):
     """Where a tool's calls go, how, and which source offers the tool. A permission covers no other target."""
 
     address: str = ""
@@ -80,7 +79,7 @@ class AllowedTools(Repository):
             return await session.scalar(removal) is not None
 
 
-class HostTransfer(Model):
+class HostTransfer(StoredModel):
     """A user's decision on sending values of one host's responses to another host."""
 
     source: str

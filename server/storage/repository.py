@@ -4,6 +4,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from pydantic import ConfigDict
+
 from domain.model import Model
 from server.storage.columns import TableRow
 from server.storage.database import Database
@@ -18,6 +20,12 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+class StoredModel(Model):
+    """A model of what is stored. The docstrings of its fields are their descriptions in the API's document."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+
 class Repository:
     """Reads and writes the rows of one subject."""
 
@@ -27,6 +35,6 @@ class Repository:
 
 
 def to_model(kind: type[M], row: TableRow, **further: Any) -> M:
-    """Build a model from the columns of the same names; ``further`` gives fields that the row does not have or holds otherwise."""
+    """Build a model from the columns of the same names, except for the fields given in ``further``."""
     columns = {name: getattr(row, name) for name in kind.model_fields if name not in further}
     return kind.model_validate(columns | further)

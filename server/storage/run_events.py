@@ -9,12 +9,11 @@ from sqlalchemy import ColumnElement, delete, exists, func, insert, select
 from sqlalchemy.orm import Session, aliased
 
 from domain.errors import ConflictError, NotFoundError
-from domain.model import Model
-from server.storage.repository import Repository, to_model
+from server.storage.repository import Repository, StoredModel, to_model
 from server.storage.rows.runs import ConversationRow, EventRow, InputRow, RunRow
 
 
-class StoredEvent(Model):
+class StoredEvent(StoredModel):
     """An event of a run, numbered from 1 without gaps."""
 
     run_id: str
@@ -88,7 +87,7 @@ question about what the request leaves open.
 """
 
 
-class RunQuestion(Model):
+class RunQuestion(StoredModel):
     """A question that a run waits with."""
 
     run_id: str

@@ -10,10 +10,9 @@ from typing import Any, Literal
 from sqlalchemy import Select, func, select
 
 from domain.event import CallFinished, EventRecord, InputNeeded, Outcome
-from domain.model import Model
 from domain.usage import Usage
 from domain.verdict import Verdict
-from server.storage.repository import Repository
+from server.storage.repository import Repository, StoredModel
 from server.storage.rows.runs import ConversationRow, EventRow, MessageRow, RunRow, RunToolRow
 from server.storage.runs import ListedRun, RunStatus
 
@@ -32,7 +31,7 @@ class PastRun(ListedRun):
     """
 
 
-class RunFilter(Model):
+class RunFilter(StoredModel):
     """Criteria for runs; one that is empty or None matches everything."""
 
     search: str = ""
@@ -50,7 +49,7 @@ class RunFilter(Model):
     conversation_id: str = ""
 
 
-class ToolUse(Model):
+class ToolUse(StoredModel):
     """A tool, and how many runs have called it."""
 
     tool: str
@@ -144,7 +143,7 @@ _MAX_EVENT_LENGTH = 100_000
 _FAILED_OUTCOMES = ("failed", "gave_up", "budget")
 
 
-class Figure(Model):
+class Figure(StoredModel):
     """Figures of one planner or tool."""
 
     name: str

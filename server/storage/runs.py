@@ -11,11 +11,11 @@ from sqlalchemy.orm import Session
 
 from domain.errors import BusyError, ConflictError, NotFoundError, UnauthenticatedError
 from domain.event import Outcome
-from domain.model import JsonObject, Model
+from domain.model import JsonObject
 from domain.verdict import Verdict
 from server.storage.conversations import build_message_values, build_title_values
 from server.storage.identifiers import generate_id
-from server.storage.repository import Repository, to_model
+from server.storage.repository import Repository, StoredModel, to_model
 from server.storage.rows.accounts import SessionRow, UserLimitRow, UserRow
 from server.storage.rows.runs import ConversationRow, EventRow, InputRow, MessageRow, RunRow, TemplateRow
 from server.storage.run_events import StoredEvent, to_event
@@ -26,7 +26,7 @@ RunStatus = Literal["queued", "running", "waiting", "finished"]
 """``waiting``: for an answer of the user; no worker holds it."""
 
 
-class RunChoices(Model):
+class RunChoices(StoredModel):
     """What was chosen for a run."""
 
     planner: str
@@ -74,7 +74,7 @@ class Run(RunChoices):
     """It had no events when it was taken up; False where it was read otherwise."""
 
 
-class ListedRun(Model):
+class ListedRun(StoredModel):
     """A run without its settings and edited plan, which may be long."""
 
     id: str

@@ -7,12 +7,11 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from domain.model import Model
 from domain.operations import OperationChoice
 from domain.source import Corrections, Finding, KeysOf, SourceKind, ToolChange, ToolState, Visibility
 from domain.tool import Credential, ToolDoc, ToolId
 from server.storage.accounts import Role
-from server.storage.repository import to_model
+from server.storage.repository import StoredModel, to_model
 from server.storage.rows.tools import SourceReadingRow, SourceRow, SourceStepRow, SourceToolRow
 
 StepKind = Literal[
@@ -21,7 +20,7 @@ StepKind = Literal[
 """``read``: fetched again; ``looked``: its changes were acknowledged."""
 
 
-class Source(Model):
+class Source(StoredModel):
     """A source of tools."""
 
     id: str
@@ -63,14 +62,14 @@ class Source(Model):
     to_check: int = 0
 
 
-class ObservedResponses(Model):
+class ObservedResponses(StoredModel):
     """What a probe saw of a tool's responses: JSON texts, as in a tool's document."""
 
     example_response: str | None = None
     learnt_response: str | None = None
 
 
-class StoredTool(Model):
+class StoredTool(StoredModel):
     """A tool of a source."""
 
     tool: ToolId
@@ -93,7 +92,7 @@ class StoredTool(Model):
     """Its source no longer names it."""
 
 
-class SourceReading(Model):
+class SourceReading(StoredModel):
     """What was read of a source at a time."""
 
     version: int
@@ -105,7 +104,7 @@ class SourceReading(Model):
     """The bytes as they came; None where they are no longer stored."""
 
 
-class UndoState(Model):
+class UndoState(StoredModel):
     """The state before a step, for undoing it."""
 
     tools: dict[str, StoredTool | None]
@@ -116,7 +115,7 @@ class UndoState(Model):
     """None in steps that were stored before operations could be chosen."""
 
 
-class SourceStep(Model):
+class SourceStep(StoredModel):
     """A step that was taken with a source."""
 
     id: str
@@ -133,7 +132,7 @@ class SourceStep(Model):
     """Undoing the step is still possible."""
 
 
-class Actor(Model):
+class Actor(StoredModel):
     """Who takes a step."""
 
     user_id: str | None = None
@@ -189,14 +188,14 @@ class OfferChange:
     """Tools that are no longer offered."""
 
 
-class SourceOffer(Model):
+class SourceOffer(StoredModel):
     """A tool that is offered, and its source."""
 
     source_id: str
     doc: ToolDoc
 
 
-class SourceAccess(Model):
+class SourceAccess(StoredModel):
     """Who may see a source's tools, and whose keys their calls send."""
 
     id: str

@@ -7,17 +7,17 @@ from sqlalchemy import ColumnElement, Text, delete, func, or_, select, tuple_, t
 from sqlalchemy.orm import Session
 
 from domain.errors import ConflictError, NotFoundError
-from domain.model import JsonObject, Model
+from domain.model import JsonObject
 from domain.tool import ToolId
 from server.storage.accounts import SHARING_ROLES
 from server.storage.database import Database
 from server.storage.identifiers import generate_id
-from server.storage.repository import Repository, to_model
+from server.storage.repository import Repository, StoredModel, to_model
 from server.storage.rows.accounts import UserRow
 from server.storage.rows.runs import RunRow, TemplatePinRow, TemplateRow, TemplateVersionRow
 
 
-class Template(Model):
+class Template(StoredModel):
     """A workflow template."""
 
     id: str
@@ -32,7 +32,7 @@ class Template(Model):
     updated_at: datetime
 
 
-class TemplateUse(Model):
+class TemplateUse(StoredModel):
     """How often a user ran a template, and how often it answered."""
 
     runs: int = 0
@@ -40,7 +40,7 @@ class TemplateUse(Model):
     last_used_at: datetime | None = None
 
 
-class TemplateContent(Model):
+class TemplateContent(StoredModel):
     """What a version of a template contains."""
 
     parameters: JsonObject
@@ -252,7 +252,7 @@ class TemplatePins(Repository):
             await session.merge(row)
 
 
-class TemplateMention(Model):
+class TemplateMention(StoredModel):
     """A template that calls a tool."""
 
     name: str

@@ -14,11 +14,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session as RowSession
 
 from domain.errors import UnauthenticatedError
-from domain.model import Model
 from server.storage.accounts import User
 from server.storage.database import Database
 from server.storage.identifiers import generate_id, generate_secret, hash_secret
-from server.storage.repository import Clock, Repository, to_model
+from server.storage.repository import Clock, Repository, StoredModel, to_model
 from server.storage.rows.accounts import SessionRow, TokenRow, UserRow
 from server.storage.rows.runs import RunRow
 from server.storage.runs import end_runs
@@ -30,7 +29,7 @@ DEFAULT_SCOPES: tuple[Scope, ...] = ("ask", "read")
 _REFUSED = "this token does not count any more; log in again"
 
 
-class TokenPair(Model):
+class TokenPair(StoredModel):
     """The tokens of a session, given out once. Their values are hidden in ``repr``."""
 
     access_token: str = Field(repr=False)
@@ -50,7 +49,7 @@ class TokenHolder(NamedTuple):
     """The scopes of a program's token; None for a user who has logged in, who may do what the account may."""
 
 
-class Session(Model):
+class Session(StoredModel):
     """A log-in of a user, or a program's token."""
 
     id: str

@@ -7,18 +7,18 @@ from typing import Any, Literal
 from sqlalchemy import and_, delete, func, or_, select, update
 
 from domain.errors import ConflictError
-from domain.model import JsonObject, Model
+from domain.model import JsonObject
 from domain.plan import CallOutcome
 from domain.tool import ToolId
 from server.storage.identifiers import generate_id
-from server.storage.repository import Repository, to_model
+from server.storage.repository import Repository, StoredModel, to_model
 from server.storage.rows.tools import ToolMarkRow, ToolTryRow
 
 MAX_TRIES = 200
 """The newest tries of a user that are stored. One whose end is unknown always stays."""
 
 
-class TryOutcome(Model):
+class TryOutcome(StoredModel):
     """How a try ended."""
 
     outcome: CallOutcome | None = None
@@ -121,7 +121,7 @@ parameter or field, what fills a parameter, or what runs have taught about it.
 MarkWord = Literal["pin", "mute", "ban", "reads", "changes", "set", "add", "forbid", "forget", "clear"]
 
 
-class NewToolMark(Model):
+class NewToolMark(StoredModel):
     """A mark to be set."""
 
     tool: ToolId

@@ -12,13 +12,12 @@ from sqlalchemy.sql.dml import ReturningInsert
 
 from agent.plans.cost_estimate import Price
 from domain.errors import NotFoundError
-from domain.model import Model
 from server.storage.identifiers import normalize_name
-from server.storage.repository import Repository
+from server.storage.repository import Repository, StoredModel
 from server.storage.rows.accounts import DailyUsageRow, UserLimitRow, UserRow
 
 
-class OwnLimits(Model):
+class OwnLimits(StoredModel):
     """A user's own daily limits. None: the general limit applies; 0: no limit."""
 
     runs: int | None = None
@@ -54,7 +53,7 @@ def to_limits(row: UserLimitRow | None) -> OwnLimits:
     return NO_OWN_LIMITS if row is None else OwnLimits(runs=row.runs, tokens=row.tokens, cost=row.cost)
 
 
-class DailyTotal(Model):
+class DailyTotal(StoredModel):
     """What a user has used in one day (UTC)."""
 
     until: datetime
@@ -170,7 +169,7 @@ def to_daily_total(row: DailyUsageRow | RowOfColumns[*tuple[Any, ...]], at: date
 _MAX_USERS = 100
 
 
-class UsageTotal(Model):
+class UsageTotal(StoredModel):
     """Sums of one day, or of one user."""
 
     day: date | None = None

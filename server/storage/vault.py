@@ -16,10 +16,9 @@ from sqlalchemy import ColumnElement, delete, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from domain.errors import SecretError, UnavailableError
-from domain.model import Model
 from server.storage.database import Database
 from server.storage.encryption import Keyring
-from server.storage.repository import Clock, Repository, to_model
+from server.storage.repository import Clock, Repository, StoredModel, to_model
 from server.storage.rows.keys import ModelKeyRow, SourceKeyRow, ToolKeyRow, VaultKeyRow
 
 KeyRow = ToolKeyRow | SourceKeyRow | ModelKeyRow
@@ -105,7 +104,7 @@ SHELVES = (USER_SHELF, SOURCE_SHELF, MODEL_SHELF)
 GrantKind = Literal["authorization_code", "client_credentials"]
 
 
-class ToolKey(Model):
+class ToolKey(StoredModel):
     """What may be shown of a key: everything but its value."""
 
     name: str
