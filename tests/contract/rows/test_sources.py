@@ -96,7 +96,7 @@ async def test_of_two_that_offer_one_id_at_once_one_does(storage: Storage) -> No
     sources = [await added(storage, ada) for _ in range(4)]
     steps = [storage.sources.apply_step(one.id, actor(ada), lambda _: offering(SHIPS)) for one in sources]
     done = await asyncio.gather(*steps, return_exceptions=True)
-    assert sorted(type(one).__name__ for one in done) == ["ConflictError"] * 3 + ["Followed"]
+    assert sorted(type(one).__name__ for one in done) == ["ConflictError"] * 3 + ["OfferChange"]
     assert [one.doc.id for one in await storage.source_offers.list_all()] == [SHIPS.id]
 
 

@@ -62,7 +62,7 @@ async def test_no_server_goes_on_with_rows_that_are_not_settled(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(restoring, "settle", killed)
+        patched.setattr(restoring, "end_unfinished_work", killed)
         with pytest.raises(KeyboardInterrupt):
             await restore(new, backup, progress, keys)
     with pytest.raises(UnavailableError, match="was interrupted"):
