@@ -179,7 +179,7 @@ def _read_audit_rows(file: Path) -> Iterator[list[dict[str, Any]]]:
             inspector = inspect(connection)
             if AuditRow.__tablename__ not in inspector.get_table_names():
                 return
-            existing = {one["name"] for one in inspector.get_columns(AuditRow.__tablename__)}
+            existing = {column["name"] for column in inspector.get_columns(AuditRow.__tablename__)}
             columns = [column for column in AuditRow.__table__.columns if column.name in existing]
             for rows in connection.execute(select(*columns)).mappings().partitions(_BATCH_SIZE):
                 yield [dict(row) for row in rows]

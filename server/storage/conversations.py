@@ -64,10 +64,10 @@ class Conversations(Repository):
     async def get(self, conversation_id: str, user_id: str) -> Conversation | None:
         """Return one of this user's conversations."""
         async with self._database.read_session() as session:
-            found = await session.execute(
+            result = await session.execute(
                 select(ConversationRow, _HAS_OPEN_QUESTION).where(_is_owned(conversation_id, user_id))
             )
-            row = found.one_or_none()
+            row = result.one_or_none()
             return _to_conversation(*row) if row else None
 
     async def list_page(
@@ -85,8 +85,8 @@ class Conversations(Repository):
         if before is not None:
             statement = statement.where(tuple_(row.updated_at, row.id) < tuple_(before.updated_at, before.id))
         async with self._database.read_session() as session:
-            found = await session.execute(statement.order_by(row.updated_at.desc(), row.id.desc()).limit(limit))
-            return [_to_conversation(*pair) for pair in found]
+            rows = await session.execute(statement.order_by(row.updated_at.desc(), row.id.desc()).limit(limit))
+            return [_to_conversation(*pair) for pair in rows]
 
     async def rename(self, conversation_id: str, user_id: str, title: str) -> Conversation:
         """Rename a conversation.
@@ -212,8 +212,8 @@ class ConversationFiles(Repository):
         """
         owned = (ConversationRow.id == conversation_id) & (ConversationRow.user_id == user_id)
         async with self._database.write_session() as session:
-            found = await session.scalar(select(ConversationRow.id).where(owned).with_for_update())
-            if found is None:
+            owned_id = await session.scalar(select(ConversationRow.id).where(owned).with_for_update())
+            if owned_id is None:
                 raise NotFoundError("there is no such conversation")
             variables = select(FileRow.variable).where(FileRow.conversation_id == conversation_id)
             taken = list(await session.scalars(variables))
@@ -289,7 +289,7 @@ def _to_stored_file(row: FileRow) -> KeptFile:
 
 
 MAX_SHARED_ANSWERS = 100
-"""Of one user at a time."""
+"""Shared answers of one user at a time."""
 
 
 class SharedAnswer(StoredModel):
@@ -306,7 +306,7 @@ class SharedAnswer(StoredModel):
 
 
 class OpenedSharedAnswer(StoredModel):
-    """What a link leads to."""
+    """A shared answer as somebody opens it by its link."""
 
     shared: SharedAnswer
     user_id: str
@@ -326,16 +326,16 @@ class SharedAnswers(Repository):
             ConflictError: the run has not ended, or the user shares too many answers.
         """
         secret, at = generate_secret("fps"), self._clock()
-        mine = SharedAnswerRow.user_id == user_id
+        is_own = SharedAnswerRow.user_id == user_id
         async with self._database.write_session() as session:
             run = await session.get(RunRow, run_id)
             if run is None or run.user_id != user_id:
                 raise NotFoundError("there is no such run")
             if run.finished_at is None:
                 raise ConflictError("the run has not ended; share it when it has")
-            await session.execute(delete(SharedAnswerRow).where(mine, SharedAnswerRow.expires_at <= at))
+            await session.execute(delete(SharedAnswerRow).where(is_own, SharedAnswerRow.expires_at <= at))
             if (
-                len((await session.scalars(select(SharedAnswerRow.id).where(mine).limit(MAX_SHARED_ANSWERS))).all())
+                len((await session.scalars(select(SharedAnswerRow.id).where(is_own).limit(MAX_SHARED_ANSWERS))).all())
                 == MAX_SHARED_ANSWERS
             ):
                 raise ConflictError(f"you share {MAX_SHARED_ANSWERS} answers already; take one back first")
@@ -358,9 +358,9 @@ class SharedAnswers(Repository):
 
     async def remove(self, user_id: str, shared_id: str) -> bool:
         """Revoke one of this user's links and return whether there was one."""
-        mine = (SharedAnswerRow.user_id == user_id) & (SharedAnswerRow.id == shared_id)
+        is_own = (SharedAnswerRow.user_id == user_id) & (SharedAnswerRow.id == shared_id)
         async with self._database.write_session(single=True) as session:
-            removal = delete(SharedAnswerRow).where(mine).returning(SharedAnswerRow.id)
+            removal = delete(SharedAnswerRow).where(is_own).returning(SharedAnswerRow.id)
             return await session.scalar(removal) is not None
 
     async def open_link(self, secret: str) -> OpenedSharedAnswer:
@@ -376,12 +376,12 @@ class SharedAnswers(Repository):
             .join(UserRow, UserRow.id == SharedAnswerRow.user_id)
             .where(valid, UserRow.disabled_at.is_(None))
         )
-        found = await self._database.read(lambda session: session.execute(statement).one_or_none())
-        if found is None:
+        result = await self._database.read(lambda session: session.execute(statement).one_or_none())
+        if result is None:
             raise NotFoundError(
                 "this link leads nowhere any more: it has expired or was taken back; ask who gave it to you for another"
             )
-        row, request, name = found
+        row, request, name = result
         return OpenedSharedAnswer(shared=_to_shared_answer(row, request), user_id=row.user_id, owner=name)
 
 

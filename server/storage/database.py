@@ -58,7 +58,7 @@ _REFUSALS = {
     "42501": "let this account own the database, so that it may make its tables",
     "25006": "name a server in FOOTPATH_DATABASE_URL that takes writes",
 }
-"""What to do about SQLSTATEs that do not pass by themselves."""
+"""Advice about SQLSTATEs that do not pass by themselves."""
 _CONNECTION_ADVICE = "check FOOTPATH_DATABASE_URL, and that the database is there and lets this account in"
 
 

@@ -27,7 +27,7 @@ class NewJob(StoredModel):
 
     kind: str
     slot: str
-    """What the job has to itself: no two open jobs have the same slot."""
+    """The resource that the job has to itself: no two open jobs have the same slot."""
     home: str = ""
     """The server whose files the job needs; empty for any."""
     wanted: JsonObject = Field(default_factory=dict)
@@ -96,10 +96,10 @@ class Jobs(Repository):
         Raises:
             NotFoundError: there is no such job.
         """
-        found = await self._database.read(lambda session: session.get(JobRow, job_id))
-        if found is None:
+        row = await self._database.read(lambda session: session.get(JobRow, job_id))
+        if row is None:
             raise NotFoundError("there is no such job: it is unknown, or so old that it was removed")
-        return to_model(Job, found)
+        return to_model(Job, row)
 
     async def list_page(self, kinds: tuple[str, ...] = (), before: str = "", limit: int = 50) -> list[Job]:
         """List jobs, the newest first, starting before the id ``before``; ``kinds`` may be empty for all kinds."""
@@ -153,8 +153,8 @@ class JobLeases(Repository):
         """
         at = self._clock()
         free = or_(JobRow.state == "queued", (JobRow.state == "running") & (JobRow.lease_until <= at))
-        mine = JobRow.kind.in_(kinds) & JobRow.home.in_(("", home))
-        available = select(JobRow).where(free, mine).order_by(JobRow.id)
+        is_suitable = JobRow.kind.in_(kinds) & JobRow.home.in_(("", home))
+        available = select(JobRow).where(free, is_suitable).order_by(JobRow.id)
 
         if not await self._database.read(
             lambda session: session.scalar(available.with_only_columns(JobRow.id).limit(1))

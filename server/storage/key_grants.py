@@ -113,8 +113,10 @@ class KeyGrants:
         """Store renewed tokens, on disk before anyone uses them. Return False where the key was replaced meanwhile."""
         rows = self._shelf.rows
         async with self._database.read_session() as session:
-            mine = select(rows.hosts).where(self._shelf.is_key(owner, name), rows.turn == turn)
-            hosts = await session.scalar(mine)  # replacing the hosts changes the turn, so these are the current ones
+            statement = select(rows.hosts).where(self._shelf.is_key(owner, name), rows.turn == turn)
+            hosts = await session.scalar(
+                statement
+            )  # replacing the hosts changes the turn, so these are the current ones
         if hosts is None:
             return False
         version, sealed = self._seal(owner, name, hosts, grant)
@@ -126,10 +128,10 @@ class KeyGrants:
         await self._finish_turn(owner, name, turn, {"lapsed": lapsed} if lapsed else {})
 
     async def _finish_turn(self, owner: str, name: str, turn: str, values: dict[str, Any]) -> bool:
-        mine = self._shelf.is_key(owner, name) & (self._shelf.rows.turn == turn)
+        is_own = self._shelf.is_key(owner, name) & (self._shelf.rows.turn == turn)
         # A new turn: whoever read the row meanwhile has outdated tokens and must read it again.
         values = {"turn": _generate_turn(), "turn_until": None} | values
-        return await self._change_one(update(self._shelf.rows).where(mine).values(**values))
+        return await self._change_one(update(self._shelf.rows).where(is_own).values(**values))
 
     async def _change_one(self, change: Any) -> bool:
         async with self._database.write_session(durable=True, single=True) as session:
@@ -152,7 +154,7 @@ CONSENT_LIFETIME = timedelta(minutes=10)
 
 
 class ConsentRequest(StoredModel):
-    """What consent is requested for, and the proof that the same client returns."""
+    """A request for consent, with the proof that the same client returns."""
 
     terms: GrantTerms
     hosts: tuple[str, ...]
@@ -165,9 +167,9 @@ class PendingConsent(StoredModel):
     """A consent that was requested."""
 
     user_id: str
-    """Who started it."""
+    """The user who started it."""
     shelf: ShelfName
-    """Whether the key is a user's, a source's or a model's."""
+    """The kind of the key's owner: a user, a source or a model service."""
     owner_id: str
     name: str
     asked: ConsentRequest

@@ -147,7 +147,7 @@ class LoginPlaces(Repository):
         """Record that a user has logged in from there. Only the latest places are stored."""
         row, at, hashed = LoginPlaceRow, self._clock(), _hash_place(user_id, place)
         insert = postgresql.insert if self._database.dialect == "postgresql" else sqlite.insert
-        kept = (
+        upsert = (
             insert(row)
             .values(user_id=user_id, place=hashed, last_at=at)
             .on_conflict_do_update(index_elements=[row.user_id, row.place], set_={"last_at": at})
@@ -157,7 +157,7 @@ class LoginPlaces(Repository):
 
         def remember(session: Session) -> None:
             chain = StatementChain(session)
-            chain.add(kept)
+            chain.add(upsert)
             chain.add(delete(row).where(others, row.place.not_in(latest)))
             chain.run()
 

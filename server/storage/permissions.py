@@ -1,4 +1,4 @@
-"""What users permit once and for all: calls of tools that change something, and values that go from one host to another."""
+"""Standing permissions of users: calls of tools that change data, and values that go from one host to another."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -19,7 +19,7 @@ class CallTarget(StoredModel):
     method: str = ""
     """The HTTP method."""
     source: str = ""
-    """What brought the tool in."""
+    """The source that brought the tool in."""
 
 
 class AllowedTool(CallTarget):

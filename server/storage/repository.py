@@ -1,4 +1,4 @@
-"""What every repository has: a database, the time, and a way from rows to models."""
+"""The base of all repositories: a database, the time, and a way from rows to models."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

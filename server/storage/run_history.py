@@ -27,8 +27,7 @@ class PastRun(ListedRun):
     calls: int | None
     """How many calls it has really made; null while it has not ended."""
     refused: Refusal | None = None
-    """What its user did not allow, where it ended for that: a call, or its plan; null also once its events are removed.
-    """
+    """The part that its user did not allow, where the run ended for that; null also once its events are removed."""
 
 
 class RunFilter(StoredModel):

@@ -50,9 +50,11 @@ class RunLeases(Repository):
             "status": "running",
             "started_at": func.coalesce(RunRow.started_at, literal(at, RunRow.started_at.type)),
         }
-        chosen = next_runs.cte("chosen")
+        claimable = next_runs.cte("chosen")
         has_events = select(EventRow.seq).where(EventRow.run_id == RunRow.id).exists()
-        change = update(RunRow).where(RunRow.id.in_(select(chosen.c.id))).values(values).returning(RunRow, has_events)
+        change = (
+            update(RunRow).where(RunRow.id.in_(select(claimable.c.id))).values(values).returning(RunRow, has_events)
+        )
 
         def claim(session: Session) -> list[Run]:
             rows = session.execute(change, execution_options={"synchronize_session": False})
@@ -176,12 +178,12 @@ class RunLeases(Repository):
         """
         statement = select(RunRow.cancel_at, RunRow.cancel_why, UserRow.disabled_at)
         run_with_user = statement.join(UserRow, UserRow.id == RunRow.user_id).where(RunRow.id == run_id)
-        found = await self._database.read(lambda session: session.execute(run_with_user).one_or_none())
-        if found is None:
+        row = await self._database.read(lambda session: session.execute(run_with_user).one_or_none())
+        if row is None:
             return "the run was removed"
-        if found.cancel_at is not None:
-            return found.cancel_why or ""
-        return ACCOUNT_DISABLED if found.disabled_at is not None else None
+        if row.cancel_at is not None:
+            return row.cancel_why or ""
+        return ACCOUNT_DISABLED if row.disabled_at is not None else None
 
     async def release_workers(self, workers: Sequence[str]) -> int:
         """Queue the runs of workers that are gone; return how many."""
@@ -223,7 +225,7 @@ def select_next_runs(
         .subquery("under_way")
     )
     order = free.c.number + func.coalesce(running.c.everywhere, 0)
-    chosen = (
+    statement = (
         select(RunRow.id)
         .join(free, free.c.id == RunRow.id)
         .outerjoin(running, running.c.user_id == RunRow.user_id)
@@ -236,8 +238,8 @@ def select_next_runs(
     )
     if per_user is not None:
         has_capacity = free.c.number + func.coalesce(running.c.here, 0) <= per_user
-        chosen = chosen.where(or_(RunRow.cancel_at.is_not(None), has_capacity))
-    return chosen
+        statement = statement.where(or_(RunRow.cancel_at.is_not(None), has_capacity))
+    return statement
 
 
 def is_lost(at: datetime) -> ColumnElement[bool]:

@@ -27,7 +27,7 @@ RunStatus = Literal["queued", "running", "waiting", "finished"]
 
 
 class RunChoices(StoredModel):
-    """What was chosen for a run."""
+    """The choices that were made for a run."""
 
     planner: str
     policy: str
@@ -53,7 +53,7 @@ class Run(RunChoices):
     """The plan as it was last edited."""
     plan_version: int
     usage: JsonObject | None
-    """What the run has used; until now, while it waits."""
+    """Tokens, calls and cost of the run; until now, while it waits."""
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
@@ -204,10 +204,10 @@ class Runs(Repository):
         is_end = (EventRow.run_id == RunRow.id) & (EventRow.kind == "run.finished")
         statement = select(RunRow, last, EventRow).outerjoin(EventRow, is_end).order_by(EventRow.seq.desc()).limit(1)
         of_user = statement.where(RunRow.id == run_id, RunRow.user_id == user_id)
-        found = await self._database.read(lambda session: session.execute(of_user).one_or_none())
-        if found is None:
+        result = await self._database.read(lambda session: session.execute(of_user).one_or_none())
+        if result is None:
             return None
-        row, seq, end = found
+        row, seq, end = result
         return RunWithEnd(to_run(row), seq or 0, end and to_event(end))
 
     async def list_page(
@@ -238,8 +238,8 @@ class Runs(Repository):
         self, user_id: str, conversation_id: str, *, after: str = "", limit: int = 50
     ) -> list[ListedRun]:
         """List a conversation's runs, the oldest first, starting after the id ``after``."""
-        chosen = (RunRow.user_id == user_id) & (RunRow.conversation_id == conversation_id) & (RunRow.id > after)
-        return await self._fetch_listed(select(*_LISTED).where(chosen).order_by(RunRow.id).limit(limit))
+        condition = (RunRow.user_id == user_id) & (RunRow.conversation_id == conversation_id) & (RunRow.id > after)
+        return await self._fetch_listed(select(*_LISTED).where(condition).order_by(RunRow.id).limit(limit))
 
     async def count_open_by_status(self) -> dict[str, int]:
         """Count the unfinished runs of all users by status; every status has an entry."""
@@ -327,8 +327,8 @@ class Runs(Repository):
             return to_run(row)
 
     async def _lock_row(self, session: AsyncSession, run_id: str, user_id: str) -> RunRow:
-        chosen = (RunRow.id == run_id) & (RunRow.user_id == user_id)
-        row = await session.scalar(select(RunRow).where(chosen).with_for_update())
+        condition = (RunRow.id == run_id) & (RunRow.user_id == user_id)
+        row = await session.scalar(select(RunRow).where(condition).with_for_update())
         if row is None:
             raise NotFoundError("there is no such run")
         return row
@@ -358,14 +358,14 @@ async def end_runs(session: AsyncSession, condition: ColumnElement[bool], reason
 
     Waiting ones are queued for it; ``reason`` becomes their error.
     """
-    still_open = (RunRow.status != "finished") & RunRow.cancel_at.is_(None)
+    is_unfinished = (RunRow.status != "finished") & RunRow.cancel_at.is_(None)
     status = case((RunRow.status == "waiting", "queued"), else_=RunRow.status)
     await session.execute(
-        update(RunRow).where(condition, still_open).values(cancel_at=at, cancel_why=reason, status=status)
+        update(RunRow).where(condition, is_unfinished).values(cancel_at=at, cancel_why=reason, status=status)
     )
 
 
 async def end_runs_of_shared_templates(session: AsyncSession, owner_id: str, reason: str, at: datetime) -> None:
     """End the runs that others started from the templates of a user who may not share any more."""
-    theirs = RunRow.template_id.in_(select(TemplateRow.id).where(TemplateRow.user_id == owner_id))
-    await end_runs(session, theirs & (RunRow.user_id != owner_id), reason, at)
+    is_from_template = RunRow.template_id.in_(select(TemplateRow.id).where(TemplateRow.user_id == owner_id))
+    await end_runs(session, is_from_template & (RunRow.user_id != owner_id), reason, at)

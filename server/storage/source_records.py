@@ -49,7 +49,7 @@ class Source(StoredModel):
     removed_at: datetime | None = None
     trouble: str = ""
     notes: tuple[str, ...] = ()
-    """What could not be taken from it, or only in part."""
+    """Parts that could not be taken from it, or only partly."""
     credentials: tuple[Credential, ...] = ()
     """Keys that reading it takes, where it is an MCP server."""
     changes: tuple[ToolChange, ...] = ()
@@ -63,7 +63,7 @@ class Source(StoredModel):
 
 
 class ObservedResponses(StoredModel):
-    """What a probe saw of a tool's responses: JSON texts, as in a tool's document."""
+    """Responses of a tool as a probe saw them: JSON texts, as in a tool's document."""
 
     example_response: str | None = None
     learnt_response: str | None = None
@@ -93,7 +93,7 @@ class StoredTool(StoredModel):
 
 
 class SourceReading(StoredModel):
-    """What was read of a source at a time."""
+    """The tools that a source listed at a time."""
 
     version: int
     digest: str
@@ -133,7 +133,7 @@ class SourceStep(StoredModel):
 
 
 class Actor(StoredModel):
-    """Who takes a step."""
+    """The user, or the server itself, that takes a step."""
 
     user_id: str | None = None
     """None for the server itself."""
@@ -159,7 +159,7 @@ class LockedSource:
 
 @dataclass(frozen=True, slots=True)
 class SourceChange:
-    """What a step writes."""
+    """The rows that a step writes."""
 
     what: StepKind
     reason: str = ""
@@ -196,7 +196,7 @@ class SourceOffer(StoredModel):
 
 
 class SourceAccess(StoredModel):
-    """Who may see a source's tools, and whose keys their calls send."""
+    """The users who may see a source's tools, and whose keys their calls send."""
 
     id: str
     author_id: str | None

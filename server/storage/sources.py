@@ -74,10 +74,10 @@ class Sources(Repository):
             session.add(row)
             session.flush()
             session.add(build_reading_row(source.id, reading))
-            _write_tools(session, source.id, {one.tool: one for one in tools})
+            _write_tools(session, source.id, {tool.tool: tool for tool in tools})
             session.add(
                 self._build_step_row(
-                    source.id, actor, SourceChange("added", named_tools=tuple(one.tool for one in tools)), None
+                    source.id, actor, SourceChange("added", named_tools=tuple(tool.tool for tool in tools)), None
                 )
             )
             session.flush()
@@ -104,7 +104,7 @@ class Sources(Repository):
         grouped = statement.group_by(SourceToolRow.source_id, SourceToolRow.state)
 
         def count(session: Session) -> dict[str, StateCounts]:
-            counts: dict[str, StateCounts] = {one: _count_nothing() for one in source_ids}
+            counts: dict[str, StateCounts] = {source_id: _count_nothing() for source_id in source_ids}
             for source_id, state, number in session.execute(grouped):
                 counts[source_id][state] = number
             return counts
@@ -218,7 +218,7 @@ def _load_locked(session: Session, row: SourceRow, author: str | None) -> Locked
     readings = select(func.max(SourceReadingRow.version)).where(SourceReadingRow.source_id == row.id)
     return LockedSource(
         to_source(row, author),
-        {ToolId(one.tool): to_model(StoredTool, one) for one in rows},
+        {ToolId(tool.tool): to_model(StoredTool, tool) for tool in rows},
         None if last is None or before is None else (to_step(last), before),
         session.scalar(readings) or 0,
     )
@@ -241,7 +241,7 @@ def _check_unclaimed(session: Session, source_id: str, change: SourceChange) -> 
     Raises:
         ConflictError: one does.
     """
-    offered_ids = [one.offer.id for one in change.tools.values() if one is not None and one.offer is not None]
+    offered_ids = [tool.offer.id for tool in change.tools.values() if tool is not None and tool.offer is not None]
     if not offered_ids:
         return
     of_others = SourceToolRow.offered_as.in_(offered_ids) & (SourceToolRow.source_id != source_id)
@@ -481,8 +481,8 @@ class SourceOffers(Repository):
     async def get_keys_of(self, source_id: str) -> KeysOf | None:
         """Return whose keys a source's calls send; None where there is no such source."""
         statement = select(SourceRow.keys_of).where(SourceRow.id == source_id, SourceRow.removed_at.is_(None))
-        found = await self._database.read(lambda session: session.scalar(statement))
-        return "source" if found == "source" else "caller" if found is not None else None
+        keys_of = await self._database.read(lambda session: session.scalar(statement))
+        return "source" if keys_of == "source" else "caller" if keys_of is not None else None
 
     async def find_source(self, tool: ToolId) -> str | None:
         """Return the id of the source that offers a tool."""

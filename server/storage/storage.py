@@ -144,11 +144,11 @@ class Storage:
         """
         expected = await asyncio.to_thread(get_newest_version)
         try:
-            found, takes_writes = await self._read_state()
+            current, takes_writes = await self._read_state()
         except ProgrammingError as error:
             raise UnavailableError("the database has no tables of ours: run scripts/migrate.py") from error
-        if found != expected:
-            raise UnavailableError(f"the database has version {found} of the tables, this program {expected}")
+        if current != expected:
+            raise UnavailableError(f"the database has version {current} of the tables, this program {expected}")
         if not takes_writes:
             raise UnavailableError(
                 "the database can be read and not written: name a server in FOOTPATH_DATABASE_URL that takes writes (no standby, not read-only), or "
@@ -163,11 +163,11 @@ class Storage:
         version = "(SELECT version_num FROM alembic_version)"
         async with self.database.read_session() as session:
             if self._file is not None:
-                found = await session.scalar(text(f"SELECT {version}"))
-                return found, await asyncio.to_thread(_is_writable, self._file)
+                current = await session.scalar(text(f"SELECT {version}"))
+                return current, await asyncio.to_thread(_is_writable, self._file)
             refusal = "pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'"
-            found, refuses = (await session.execute(text(f"SELECT {version}, {refusal}"))).one()
-            return found, not refuses
+            current, refuses = (await session.execute(text(f"SELECT {version}, {refusal}"))).one()
+            return current, not refuses
 
     async def close(self) -> None:
         """Close its connections; idempotent."""

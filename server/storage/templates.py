@@ -41,7 +41,7 @@ class TemplateUse(StoredModel):
 
 
 class TemplateContent(StoredModel):
-    """What a version of a template contains."""
+    """The content of a version of a template."""
 
     parameters: JsonObject
     """Name to JSON Schema."""
@@ -113,8 +113,8 @@ class Templates(Repository):
         is_visible = _is_visible(user_id, admin=admin)
         async with self._database.read_session() as session:
             row = await session.scalar(select(TemplateRow).where(TemplateRow.id == template_id, is_visible))
-            found = await session.get(TemplateVersionRow, (template_id, version or row.version)) if row else None
-            return (to_model(Template, row), to_model(TemplateVersion, found)) if row and found else None
+            version_row = await session.get(TemplateVersionRow, (template_id, version or row.version)) if row else None
+            return (to_model(Template, row), to_model(TemplateVersion, version_row)) if row and version_row else None
 
     async def list_versions(
         self, template_id: str, user_id: str, *, after: int = 0, limit: int = 10, admin: bool = False

@@ -39,7 +39,7 @@ class TokenPair(StoredModel):
 
 
 class TokenHolder(NamedTuple):
-    """Whose an access token is."""
+    """The user or program that an access token belongs to."""
 
     user: User
     session_id: str
@@ -134,13 +134,13 @@ class SessionTokens(Repository):
             .where(TokenRow.hash == hash_secret(access_token), TokenRow.kind == "access", TokenRow.expires_at > at)
             .where(SessionRow.revoked_at.is_(None), SessionRow.expires_at > at, UserRow.disabled_at.is_(None))
         )
-        found = await self._database.read(lambda session: session.execute(statement).one_or_none())
-        if found is None:
+        row = await self._database.read(lambda session: session.execute(statement).one_or_none())
+        if row is None:
             raise UnauthenticatedError(_REFUSED)
-        held = found[1]
+        held = row[1]
         if not held.program:
-            return TokenHolder(to_model(User, found[0]), held.id, None, None)
-        return TokenHolder(to_model(User, found[0]), held.id, held.label, frozenset(_to_scopes(held)))
+            return TokenHolder(to_model(User, row[0]), held.id, None, None)
+        return TokenHolder(to_model(User, row[0]), held.id, held.label, frozenset(_to_scopes(held)))
 
     async def refresh(self, refresh_token: str) -> TokenPair:
         """Trade a refresh token in for new tokens. ``UnauthenticatedError`` where it does not count.

@@ -1,4 +1,4 @@
-"""What people do with single tools: calls that users try by hand, and marks that administrators set."""
+"""Work with single tools: calls that users try by hand, and marks that administrators set."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -22,6 +22,7 @@ class TryOutcome(StoredModel):
     """How a try ended."""
 
     outcome: CallOutcome | None = None
+    """None of a try that has ended: nothing was sent."""
     http_status: int | None = None
     response: str = ""
     """The stored part of the response."""
@@ -115,8 +116,8 @@ class ToolTries(Repository):
 
 
 MarkKind = Literal["edge", "tool", "effect", "entity", "feed", "runs"]
-"""What a mark is about: an edge out of the tool, the tool everywhere, whether it changes data, the entity of a
-parameter or field, what fills a parameter, or what runs have taught about it.
+"""The subject of a mark: an edge out of the tool, the tool everywhere, whether it changes data, the entity of a
+parameter or field, the feed of a parameter, or what runs have taught about the tool.
 """
 MarkWord = Literal["pin", "mute", "ban", "reads", "changes", "set", "add", "forbid", "forget", "clear"]
 

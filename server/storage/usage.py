@@ -1,4 +1,4 @@
-"""What users have used, day by day, what each may use, and reports of it."""
+"""Daily use per user, the users' own limits, and reports of use."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
@@ -18,11 +18,14 @@ from server.storage.rows.accounts import DailyUsageRow, UserLimitRow, UserRow
 
 
 class OwnLimits(StoredModel):
-    """A user's own daily limits. None: the general limit applies; 0: no limit."""
+    """A user's own limits for one day. None: the general limit applies; 0: no limit."""
 
     runs: int | None = None
+    """Runs started in a day."""
     tokens: int | None = None
+    """Prompt and completion tokens together."""
     cost: float | None = None
+    """The cost of the tokens."""
 
 
 NO_OWN_LIMITS = OwnLimits()
@@ -54,7 +57,7 @@ def to_limits(row: UserLimitRow | None) -> OwnLimits:
 
 
 class DailyTotal(StoredModel):
-    """What a user has used in one day (UTC)."""
+    """The use of one user in one day (UTC)."""
 
     until: datetime
     """When the next day begins."""
@@ -98,8 +101,8 @@ class DailyUsage(Repository):
             .outerjoin(UserLimitRow, UserLimitRow.user_id == UserRow.id)
             .where(UserRow.id == user_id)
         )
-        found = await self._database.read(lambda session: session.execute(statement).one_or_none())
-        day, limits = found or (None, None)
+        result = await self._database.read(lambda session: session.execute(statement).one_or_none())
+        day, limits = result or (None, None)
         return DailyTotal(until=get_next_day(at)) if day is None else to_daily_total(day, at), to_limits(limits)
 
     async def add(

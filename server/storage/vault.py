@@ -105,7 +105,7 @@ GrantKind = Literal["authorization_code", "client_credentials"]
 
 
 class ToolKey(StoredModel):
-    """What may be shown of a key: everything but its value."""
+    """A key as it may be shown: everything but its value."""
 
     name: str
     hosts: tuple[str, ...]

@@ -10,16 +10,13 @@ from server.storage.columns import JsonText, TableRow
 
 
 class SourceRow(TableRow):
-    """``author_id``: empty once that account is gone; administrators have it then. ``version``: of the reading that counts.
-
-    ``notes``: what could not be taken of it, or only in part. ``credentials``: keys that reading it takes (MCP). ``changes``: of its tools, which nobody has looked at yet. ``check_*``: the check that is under way, and who makes it.
-    ``watch_at``: when it is to be read again. ``removed_at``: since when it is kept for its history only.
-    """
+    """A source of tools."""
 
     __tablename__ = "sources"
 
     id: Mapped[str] = mapped_column(primary_key=True)
     author_id: Mapped[str | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
+    """None once that account was deleted; administrators then manage the source."""
     name: Mapped[str]
     kind: Mapped[str]
     category: Mapped[str]
@@ -34,24 +31,31 @@ class SourceRow(TableRow):
     keys_of: Mapped[str]
     watch_minutes: Mapped[int]
     version: Mapped[int]
+    """The number of the reading in use."""
     created_at: Mapped[datetime]
     read_at: Mapped[datetime | None]
     checked_at: Mapped[datetime | None]
     removed_at: Mapped[datetime | None]
+    """Since when it is kept for its history only."""
     trouble: Mapped[str]
     notes: Mapped[list[str]] = mapped_column(JsonText)
+    """Parts that could not be taken from it, or only partly."""
     credentials: Mapped[list[dict[str, Any]]] = mapped_column(JsonText)
+    """Keys that reading it takes (MCP)."""
     changes: Mapped[list[dict[str, Any]]] = mapped_column(JsonText)
+    """Changes of its tools that nobody has acknowledged yet."""
     check_worker: Mapped[str | None] = mapped_column(index=True)
+    """The worker that holds the running check, until ``check_until``."""
     check_until: Mapped[datetime | None]
     check_trouble: Mapped[str]
     checked: Mapped[int]
     to_check: Mapped[int]
     watch_at: Mapped[datetime | None] = mapped_column(index=True)
+    """When it is to be read again."""
 
 
 class SourceReadingRow(TableRow):
-    """What a source said at a time; never changed once written. ``raw``: as it came, for the latest few."""
+    """The tools that a source listed at a time. Only ``raw`` changes once it is written."""
 
     __tablename__ = "source_readings"
 
@@ -59,17 +63,14 @@ class SourceReadingRow(TableRow):
     version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     digest: Mapped[str]
     raw: Mapped[bytes | None] = mapped_column(LargeBinary)
+    """The bytes as they came, for the latest readings."""
     documents: Mapped[list[dict[str, Any]]] = mapped_column(JsonText)
     skipped: Mapped[list[str]] = mapped_column(JsonText)
     at: Mapped[datetime]
 
 
 class SourceToolRow(TableRow):
-    """``original``: as its source says it; ``learnt``: what a probe saw of its answers. ``looked_at``: digest of what the gate looked at.
-
-    ``offer``: its document as it is offered, while it is admitted, and ``offered_as`` its id then, which only one source's tool can have.
-    ``held``: an administrator keeps it out. ``gone``: its source does not name it any more.
-    """
+    """A tool of a source."""
 
     __tablename__ = "source_tools"
     __table_args__ = (Index(None, "offered_as", unique=True),)
@@ -79,19 +80,26 @@ class SourceToolRow(TableRow):
     state: Mapped[str]
     reason: Mapped[str]
     original: Mapped[dict[str, Any]] = mapped_column(JsonText)
+    """As its source describes it."""
     corrections: Mapped[dict[str, Any]] = mapped_column(JsonText)
     learnt: Mapped[dict[str, Any]] = mapped_column(JsonText)
+    """Responses as a probe saw them."""
     findings: Mapped[list[dict[str, Any]]] = mapped_column(JsonText)
     looked_at: Mapped[str]
+    """The digest of the document that the findings are about."""
     version: Mapped[int]
     offer: Mapped[dict[str, Any] | None] = mapped_column(JsonText)
+    """The document that is offered, while the tool is admitted."""
     offered_as: Mapped[str | None]
+    """The id that it is offered under, which only one source's tool can have."""
     held: Mapped[bool]
+    """An administrator keeps it out."""
     gone: Mapped[bool]
+    """Its source no longer names it."""
 
 
 class SourceStepRow(TableRow):
-    """Something that was done with a source. ``who``: the name at that time; empty: the server itself. ``before``: what undoing brings back."""
+    """A step that was taken with a source."""
 
     __tablename__ = "source_steps"
 
@@ -100,19 +108,18 @@ class SourceStepRow(TableRow):
     at: Mapped[datetime]
     user_id: Mapped[str | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
     who: Mapped[str]
+    """The user's name at that time; empty for the server itself."""
     by_admin: Mapped[bool]
     what: Mapped[str]
     tools: Mapped[list[str]] = mapped_column(JsonText)
     reason: Mapped[str]
     before: Mapped[dict[str, Any] | None] = mapped_column(JsonText)
+    """The state that undoing restores."""
     undone: Mapped[bool]
 
 
 class ToolTryRow(TableRow):
-    """A call that a user tries, written before it is made; ``finished_at`` and ``outcome`` after. Without them nobody knows how it ended.
-
-    ``key``: what its caller named it by; no two of one user have the same.
-    """
+    """A call that a user makes by hand, recorded before it is made. Without ``finished_at`` its end is unknown."""
 
     __tablename__ = "tool_tries"
     __table_args__ = (Index(None, "user_id", "tool"), Index(None, "user_id", "key", unique=True))
@@ -131,12 +138,11 @@ class ToolTryRow(TableRow):
     note: Mapped[str]
     milliseconds: Mapped[int]
     key: Mapped[str | None]
+    """The key that the client gave it; unique among the user's tries."""
 
 
 class ToolMarkRow(TableRow):
-    """What an administrator said, and why; the newest of a tool, kind, target, place and field counts. ``target``: where an edge leads, or which tool a feed comes from, else empty.
-    ``sources``: where the edges come from that were marked with the tool. ``place``, ``field``, ``entity``: of which parameter or field it is said, and what. ``kept``: what it put aside.
-    """
+    """A mark of an administrator. The newest of a tool, kind, target, place and field counts."""
 
     __tablename__ = "tool_marks"
     __table_args__ = (Index(None, "tool"), Index(None, "kind", "tool"))
@@ -145,13 +151,18 @@ class ToolMarkRow(TableRow):
     tool: Mapped[str]
     kind: Mapped[str]
     target: Mapped[str]
+    """The tool that an edge leads to or a feed comes from; empty otherwise."""
     mark: Mapped[str]
     reason: Mapped[str]
     sources: Mapped[list[str]] = mapped_column(JsonText)
+    """The tools whose edges were marked together with the tool."""
     place: Mapped[str]
+    """The parameter or field that the mark is about."""
     field: Mapped[str]
     entity: Mapped[str]
+    """The entity that the place is of."""
     kept: Mapped[dict[str, Any]] = mapped_column(JsonText)
+    """The state that the mark replaced."""
     by_id: Mapped[str | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
     by: Mapped[str]
     at: Mapped[datetime]
