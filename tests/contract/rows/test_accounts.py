@@ -1,4 +1,4 @@
-"""Accounts, invitations, failed attempts."""
+"""Accounts, invitations, failed log-ins, and links for a new password."""
 
 import asyncio
 from datetime import timedelta
@@ -153,3 +153,18 @@ async def test_success_forgets_the_account_and_forgives_the_address_one(storage:
 
 def test_no_wait_is_longer_than_the_longest() -> None:
     assert LIMITS.wait_after(10_000) == timedelta(minutes=15)
+
+
+async def test_one_ends_after_a_day(storage: Storage, clock: ManualClock) -> None:
+    ada = await user(storage)
+    secret, until = await storage.password_resets.add(ada.id)
+    assert (await storage.password_resets.find_user(secret)).id == ada.id
+    clock.at = until
+    with pytest.raises(RegistrationError):
+        await storage.password_resets.redeem(secret, "another hash")
+    assert await storage.users.get_password_hash(ada.id) == "a hash"
+
+
+async def test_there_is_none_for_nobody(storage: Storage) -> None:
+    with pytest.raises(NotFoundError):
+        await storage.password_resets.add("00000000-0000-0000-0000-000000000000")

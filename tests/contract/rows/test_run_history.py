@@ -1,19 +1,22 @@
-"""A user's runs over all conversations: found by what was asked and answered, how they ended and what they called; another's never."""
+"""Runs that are over: found by what was asked and answered, how they ended and what they called; failures and latency of them."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from domain.event import CallFinished, Event, EventRecord, InputNeeded, Outcome
+from domain.model import JsonObject
 from domain.plan import StepResult
 from server.runs.journal import as_stored
 from server.storage.accounts import User
+from server.storage.run_events import StoredEvent
 from server.storage.run_history import RunFilter
 from server.storage.runs import RunChoices
 from server.storage.storage import Storage
 from tests.contract.rows.conftest import ManualClock
-from tests.contract.rows.people import user
+from tests.contract.rows.people import run, user
 
 AT = datetime(2026, 11, 23, tzinfo=UTC)
 LEASE = timedelta(seconds=30)
@@ -135,3 +138,26 @@ async def test_the_tools_that_most_runs_called_first(storage: Storage, ada: User
         (await storage.run_history.list_page(ada.id, RunFilter()))[1].conversation_id, ada.id
     )
     assert [one.tool for one in await storage.run_history.list_tools(ada.id)] == ["w/w/now", "w/w/place"]
+
+
+def call(run_id: str, seq: int, outcome: str | None, seconds: float, response: str = "") -> StoredEvent:
+    result: JsonObject = {"tool": "a/b/c", "outcome": outcome, "seconds": seconds, "response": response}
+    body = json.dumps({"event": {"kind": "call.finished", "result": result}})
+    return StoredEvent(run_id=run_id, seq=seq, kind="call.finished", body=body)
+
+
+async def test_runs_by_planner_and_calls_by_tool(storage: Storage, clock: ManualClock) -> None:
+    ada = await user(storage)
+    made, _ = await run(storage, ada)
+    await storage.run_leases.claim("here", timedelta(seconds=60))
+    outcomes = (("ok", 1.0), ("transient", 3.0), (None, 9.0))
+    told = [call(made.id, number, outcome, seconds) for number, (outcome, seconds) in enumerate(outcomes, start=1)]
+    await storage.events.append([*told, call(made.id, 4, "ok", 50.0, "x" * 200_000)])
+    assert await storage.performance.measure_tools(7) == [], "its run has not ended"
+    await storage.run_leases.finish(made.id, "here", "gave_up", {"total_seconds": 4.5})
+    (planner,) = await storage.performance.measure_planners(7)
+    assert (planner.name, planner.count, planner.failed, planner.p95) == ("dfs (offline)", 1, 1, 4.5)
+    (tool,) = await storage.performance.measure_tools(7)
+    assert (tool.name, tool.count, tool.failed, tool.median, tool.p95) == ("a/b/c", 2, 1, 1.0, 3.0)
+    clock.on(days=8)
+    assert (await storage.performance.measure_tools(7), await storage.performance.measure_planners(7)) == ([], [])
