@@ -268,7 +268,7 @@ _RESET_REFUSED = (
 
 
 class PasswordResets(Repository):
-    """Stores secrets by which users set a new password: each is valid once, for a day, and only the newest of a user."""
+    """Stores secrets that let users set a new password. Each is valid once, for a day, and only a user's newest."""
 
     async def add(self, user_id: str) -> tuple[str, datetime]:
         """Create a secret and return it with the time of its expiry; earlier ones of the user become invalid.

@@ -135,7 +135,7 @@ async def end_unfinished_work(database: Database, backed_up: datetime) -> int:
     """
     at = datetime.now(UTC)
 
-    def settled(session: Session) -> int:
+    def settle(session: Session) -> int:
         ended = update(SessionRow).where(SessionRow.revoked_at.is_(None))
         session.execute(ended.values(revoked_at=at, revoked_why="restored from a backup"))
         rows = session.scalars(select(RunRow).where(RunRow.status != "finished")).all()
@@ -144,7 +144,7 @@ async def end_unfinished_work(database: Database, backed_up: datetime) -> int:
         session.execute(_FAIL_OPEN_JOBS.values(finished_at=at))
         return len(rows)
 
-    return await database.write(settled, durable=True)
+    return await database.write(settle, durable=True)
 
 
 async def carry_over_audit_log(database: Database, before: Path) -> int:
@@ -154,7 +154,7 @@ async def carry_over_audit_log(database: Database, before: Path) -> int:
     SQLite file that was set aside.
     """
 
-    def carried(session: Session) -> int:
+    def carry_over(session: Session) -> int:
         added = 0
         for rows in _read_audit_rows(before):
             existing = AuditRow.id.in_([row["id"] for row in rows])
@@ -163,7 +163,7 @@ async def carry_over_audit_log(database: Database, before: Path) -> int:
             session.execute(insert(AuditRow), rows)
         return added
 
-    return await database.write(carried, durable=True)
+    return await database.write(carry_over, durable=True)
 
 
 def _read_audit_rows(file: Path) -> Iterator[list[dict[str, Any]]]:

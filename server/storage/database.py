@@ -77,7 +77,7 @@ class Database:
         self._autocommit_engine = self._engine
         if self._engine.dialect.name == "postgresql":
             self._autocommit_engine = self._engine.execution_options(isolation_level="AUTOCOMMIT")
-        # SQLite has one writer at a time. Waiters of this lock are served in order and at once; SQLite's own would poll.
+        # SQLite has one writer at a time. Waiters of this lock are served in order and at once; SQLite's lock is polled.
         self._write_lock = asyncio.Lock() if self._engine.dialect.name == "sqlite" else nullcontext()
         self._thread_engine = _build_thread_engine(url) if self._engine.dialect.name == "sqlite" else None
 

@@ -4,8 +4,8 @@ import base64
 import hmac
 import os
 import secrets
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 
@@ -123,7 +123,7 @@ def open_key_file(path: Path) -> Keyring:
         UnavailableError: the file is readable by others, or cannot be read or created.
         UsageError: it holds no valid keys.
     """
-    with _said(path):
+    with _report_os_errors(path):
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
             _write(path, {1: secrets.token_bytes(32)}, replace=False)
@@ -142,7 +142,7 @@ def write_keys(path: Path, keys: Keyring) -> None:
     Raises:
         UnavailableError: it cannot be written.
     """
-    with _said(path):
+    with _report_os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         _write(path, keys.to_dict(), replace=False)
 
@@ -151,7 +151,7 @@ def add_key(path: Path) -> int:
     """Add a key to the file and return its version."""
     keys = _read_file(path)
     version = max(keys) + 1
-    with _said(path):
+    with _report_os_errors(path):
         _write(path, keys | {version: secrets.token_bytes(32)}, replace=True)
     return version
 
@@ -162,13 +162,13 @@ def drop_keys(path: Path) -> int:
     What they sealed can no longer be opened by anybody.
     """
     keys = _read_file(path)
-    with _said(path):
+    with _report_os_errors(path):
         _write(path, {max(keys): keys[max(keys)]}, replace=True)
     return len(keys) - 1
 
 
 def _read_file(path: Path) -> dict[int, bytes]:
-    with _said(path):
+    with _report_os_errors(path):
         if path.stat().st_mode & 0o077:
             raise UnavailableError(f"{path} holds keys and others may read it: chmod 600 {path}")
         text = path.read_text(encoding="ascii", errors="replace")
@@ -192,14 +192,10 @@ def _write(path: Path, keys: Mapping[int, bytes], *, replace: bool) -> None:
         part.unlink(missing_ok=True)
 
 
-class _said:  # noqa: N801  # reads as a word where it is used
-    """An operating system's refusal, in our words."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        if isinstance(error, OSError):
-            raise UnavailableError(f"the vault's keys in {self._path} cannot be used ({error.strerror})") from error
+@contextmanager
+def _report_os_errors(path: Path) -> Generator[None]:
+    """Raise ``UnavailableError`` where the operating system refuses access to the file of keys."""
+    try:
+        yield
+    except OSError as error:
+        raise UnavailableError(f"the vault's keys in {path} cannot be used ({error.strerror})") from error

@@ -1,4 +1,4 @@
-"""Lessons that wait for a store: taken one at a time over all servers, oldest first, so that they are learned in order."""
+"""Lessons that wait for a store: taken one at a time over all servers, oldest first, so that order is kept."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -12,8 +12,7 @@ from server.storage.rows.runs import EventRow, LessonRow, RunRow
 from server.storage.run_events import StoredEvent
 
 LessonEnd = Literal["ended", "lost", "changed", "gone"]
-"""``lost``: another worker has it; ``changed``: the user has judged the run meanwhile; ``gone``: the run was deleted.
-"""
+"""``lost``: another worker has it; ``changed``: the user has judged the run since; ``gone``: the run was deleted."""
 
 
 class WaitingLesson(StoredModel):

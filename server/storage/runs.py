@@ -160,8 +160,8 @@ class Runs(Repository):
 
         def add(session: Session) -> Run:
             # The user's row stays locked to the end: nobody disables the account, ends the session or adds another run
-            # meanwhile. What follows is a separate statement, since a statement does not see what was committed while it
-            # waited for a lock.
+            # meanwhile. What follows is a separate statement, since a statement does not see what was committed while
+            # it waited for a lock.
             joined = select(UserRow.disabled_at, UserLimitRow).outerjoin(
                 UserLimitRow, UserLimitRow.user_id == UserRow.id
             )

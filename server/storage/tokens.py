@@ -137,30 +137,38 @@ class SessionTokens(Repository):
         row = await self._database.read(lambda session: session.execute(statement).one_or_none())
         if row is None:
             raise UnauthenticatedError(_REFUSED)
-        held = row[1]
-        if not held.program:
-            return TokenHolder(to_model(User, row[0]), held.id, None, None)
-        return TokenHolder(to_model(User, row[0]), held.id, held.label, frozenset(_to_scopes(held)))
+        session_row = row[1]
+        if not session_row.program:
+            return TokenHolder(to_model(User, row[0]), session_row.id, None, None)
+        return TokenHolder(
+            to_model(User, row[0]), session_row.id, session_row.label, frozenset(_to_scopes(session_row))
+        )
 
     async def refresh(self, refresh_token: str) -> TokenPair:
-        """Trade a refresh token in for new tokens. ``UnauthenticatedError`` where it does not count.
+        """Exchange a refresh token for new tokens.
 
-        Of two that trade in the same one, one is a thief or a copy: nobody can tell which, so the session ends for both.
+        Of two clients that exchange the same one, one is a thief or a copy: nobody can tell which, so the session
+        ends for both.
+
+        Raises:
+            UnauthenticatedError: the token is not valid.
         """
         at, key = self._clock(), hash_secret(refresh_token)
-        # One statement decides who was first.
+        # One statement decides which of several concurrent exchanges was first.
         unused = (TokenRow.hash == key) & (TokenRow.kind == "refresh") & TokenRow.used_at.is_(None)
-        trade = update(TokenRow).where(unused, TokenRow.expires_at > at).values(used_at=at)
+        exchange = update(TokenRow).where(unused, TokenRow.expires_at > at).values(used_at=at)
         pair: TokenPair | None = None
         async with self._database.write_session() as session:
-            traded = await session.scalar(trade.returning(TokenRow.session_id))
-            if traded is None:
-                again = select(TokenRow.session_id).where(TokenRow.hash == key, TokenRow.used_at.is_not(None))
-                if reused := await session.scalar(again):
-                    await self._revoke_where(session, SessionRow.id == reused, "a refresh token came back")
-            elif (expires := await self._lock_open_session(session, traded, at)) is not None:
-                await session.execute(delete(TokenRow).where(TokenRow.session_id == traded, TokenRow.expires_at < at))
-                pair, tokens = self._build_pair(traded, expires)
+            session_id = await session.scalar(exchange.returning(TokenRow.session_id))
+            if session_id is None:
+                repeated = select(TokenRow.session_id).where(TokenRow.hash == key, TokenRow.used_at.is_not(None))
+                if reused_session := await session.scalar(repeated):
+                    await self._revoke_where(session, SessionRow.id == reused_session, "a refresh token came back")
+            elif (expires := await self._lock_open_session(session, session_id, at)) is not None:
+                await session.execute(
+                    delete(TokenRow).where(TokenRow.session_id == session_id, TokenRow.expires_at < at)
+                )
+                pair, tokens = self._build_pair(session_id, expires)
                 await session.execute(insert(TokenRow), tokens)
         if pair is None:
             raise UnauthenticatedError(_REFUSED)

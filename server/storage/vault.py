@@ -76,7 +76,7 @@ class KeyShelf:
             return keys.open(row.key_version, row.sealed, place)
 
     def is_bound(self, keys: Keyring, row: KeyRow) -> bool:
-        """Return whether a row is sealed for its hosts; True also where it cannot be opened, since nothing can be done."""
+        """Return whether a row is sealed for its hosts. True also where it cannot be opened: nothing can be bound."""
         try:
             keys.open(row.key_version, row.sealed, self._describe_place_of(row))
         except SecretError:
@@ -216,7 +216,7 @@ _ADVICE = (
 
 
 class VaultFingerprints(Repository):
-    """Stores fingerprints of the keys that the rows are sealed with: servers that share a database need the same keys."""
+    """Stores fingerprints of the keys that rows are sealed with, since servers sharing a database need the same keys."""
 
     def __init__(self, database: Database, clock: Clock, keys: Keyring) -> None:
         super().__init__(database, clock)
@@ -232,9 +232,11 @@ class VaultFingerprints(Repository):
 
     def _check_and_note(self, session: Session) -> None:
         own, noted = self._keys.fingerprints(), _load_noted(session)
-        used = {version for shelf in SHELVES for version in session.scalars(select(shelf.rows.key_version).distinct())}
-        for version in sorted(noted.keys() | used):
-            if version not in own and version in used:
+        used_versions = {
+            version for shelf in SHELVES for version in session.scalars(select(shelf.rows.key_version).distinct())
+        }
+        for version in sorted(noted.keys() | used_versions):
+            if version not in own and version in used_versions:
                 raise UnavailableError(f"the vault was sealed with key {version}, which this server lacks. {_ADVICE}")
             if version in own and version in noted and own[version] != noted[version]:
                 raise UnavailableError(f"this server's vault key {version} is not the one of its database. {_ADVICE}")
