@@ -40,7 +40,7 @@ def asked(packages: list[Locked], osv: str, ignored: list[str]) -> dict[str, Any
             file.write_text("\n".join(pins) + "\n", encoding="utf-8")
             done = subprocess.run(  # noqa: S603
                 [sys.executable, "-m", "pip_audit", "--require-hashes", "--disable-pip", "--progress-spinner=off"]
-                + ["--format=json", f"--requirement={file}"]
+                + ["--format=json", f"--requirement={file}", f"--cache-dir={folder}/cache"]  # a home may be read-only
                 + (["--vulnerability-service=osv", f"--osv-url={osv}"] if osv else [])
                 + [f"--ignore-vuln={hole}" for hole in ignored],
                 capture_output=True,

@@ -31,7 +31,7 @@ def patterns_of(settings: Settings, folder: StoreFolder, *, on_server: bool) -> 
         from retriever.backends.qdrant_patterns import QdrantPatterns
 
         return QdrantPatterns(vector_address(settings), name=settings.vector_collection)
-    from graph.backends.sqlite_patterns import SqlitePatterns
+    from graph.backends.sqlite_solutions import SqlitePatterns
 
     return SqlitePatterns(folder.patterns)
 

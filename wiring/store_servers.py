@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 def graph_connection(settings: Settings, retry_seconds: float = 30.0) -> "Connection":
     """A connection to the graph's server that is not open yet."""
-    from graph.backends.bolt import Connection
-    from graph.backends.bolt_errors import Server
+    from graph.backends.bolt import Connection, Server
 
     server = Server(settings.graph_url, settings.graph_user, settings.graph_database)
     return Connection(server, settings.graph_password.get_secret_value(), retry_seconds=retry_seconds)

@@ -1,19 +1,20 @@
-"""The connection to Neo4j: transactions that are retried where that is safe, and errors that say what to do."""
+"""The connection to Neo4j: transactions that are retried where that is safe, errors that say what to do, and reads and writes in chunks."""
 
 import asyncio
 import random
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Literal, LiteralString, TypeVar
+from urllib.parse import urlsplit
 
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, AsyncSession
 from neo4j.exceptions import DriverError, IncompleteCommit, Neo4jError, ServiceUnavailable
 
 from domain.errors import StoreRefusedError, StoreUnreachableError, UnavailableError
 from graph.backends import cypher
-from graph.backends.bolt_errors import Server, check_address, explain
 
 Transaction = AsyncManagedTransaction
 T = TypeVar("T")
@@ -22,6 +23,91 @@ OLDEST = (5, 26)
 _COMMITS = 3
 _FIRST_DELAY, _LONGEST_DELAY = 0.1, 5.0  # seconds between attempts of a query, at most
 _OPEN_SECONDS = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where the graph is, without the password. ``user`` empty: a server that asks for none."""
+
+    url: str
+    user: str
+    database: str
+
+    def __str__(self) -> str:
+        """The address, without what may stand before an ``@``."""
+        try:
+            parts = urlsplit(self.url)
+        except ValueError:
+            return "the graph's address"
+        return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+_SCHEMES = frozenset({"bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"})
+
+
+def check_address(server: Server) -> None:
+    """Raise ``UnavailableError`` for what is no address of a Neo4j, or holds an account (it would end up in logs)."""
+    try:
+        parts = urlsplit(server.url)
+        good = parts.scheme in _SCHEMES and bool(parts.hostname) and "@" not in parts.netloc
+        good = good and (parts.port is None or parts.port > 0)
+    except ValueError:
+        good = False
+    if not good:
+        raise UnavailableError(
+            f"{server}: this cannot be used as an address. Write FOOTPATH_GRAPH_URL as bolt://host:7687 or"
+            " neo4j://host:7687 (+s for TLS), user and password in FOOTPATH_GRAPH_USER and FOOTPATH_GRAPH_PASSWORD"
+        ).of("graph")
+
+
+_SAYS = {
+    "Neo.ClientError.Security.Unauthorized": "the server refused user {user!r} with this password. Check"
+    " FOOTPATH_GRAPH_USER and FOOTPATH_GRAPH_PASSWORD",
+    "Neo.ClientError.Security.AuthenticationRateLimit": "the server takes no password for some seconds after several wrong"
+    " ones. Check FOOTPATH_GRAPH_USER and FOOTPATH_GRAPH_PASSWORD, wait, and try again",
+    "Neo.ClientError.Security.CredentialsExpired": "the first password of user {user!r} must be changed before use."
+    " Run on database system: ALTER CURRENT USER SET PASSWORD FROM 'old' TO 'new'",
+    "Neo.ClientError.Security.Forbidden": "user {user!r} may not do this in database {database!r}. Give it a role that may"
+    " read and write, and for the first start one that may create constraints (Enterprise: publisher, architect)",
+    "Neo.ClientError.Database.DatabaseNotFound": "there is no database {database!r}. Set FOOTPATH_GRAPH_DATABASE to one that"
+    " exists (SHOW DATABASES lists them; Neo4j Community has one, usually called neo4j)",
+    "Neo.ClientError.General.ForbiddenOnReadOnlyDatabase": "database {database!r} is read-only. Make it writable"
+    " (server.databases.default_to_read_only, server.databases.read_only), or only read from it",
+    "Neo.ClientError.General.WriteOnReadOnlyAccessDatabase": "database {database!r} is read-only. Make it writable"
+    " (server.databases.default_to_read_only, server.databases.read_only), or only read from it",
+    "Neo.ClientError.Cluster.NotALeader": "this member of the cluster takes no writes. Use a neo4j:// address, which finds"
+    " the one that does",
+    "Neo.TransientError.Database.DatabaseUnavailable": "database {database!r} is not running. Start it (START DATABASE), or"
+    " wait until it has recovered",
+    "Neo.TransientError.General.MemoryPoolOutOfMemoryError": "this is too much for the server's memory in one transaction."
+    " Nothing of it was kept. Raise dbms.memory.transaction.total.max and the heap, or write smaller batches",
+    "Neo.TransientError.General.OutOfMemoryError": "the server ran out of memory. Nothing of this was kept. Raise"
+    " server.memory.heap.max_size, or write smaller batches",
+}
+
+
+_FAILED = "the server failed in itself; nothing of this was kept. See its log and its free disk, and restart the database if it asks for that"
+
+
+def explain(error: Exception, server: Server) -> str:
+    """What to tell the user of an error of the driver. Never holds the password; ends with the driver's own words."""
+    detail = " ".join(str(error).split())[:400]
+    return f"{_advice(error).format(user=server.user, database=server.database)} ({detail or type(error).__name__})"
+
+
+def _advice(error: Exception) -> str:
+    if isinstance(error, Neo4jError):
+        code = error.code or ""
+        failed = code.startswith("Neo.DatabaseError.")
+        return _SAYS.get(code, _FAILED if failed else "the server refused this; nothing of it was kept")
+    if isinstance(error, ServiceUnavailable | TimeoutError):
+        return (
+            "no Neo4j answers there. Start the server, or correct FOOTPATH_GRAPH_URL (Bolt's port is 7687 unless it was"
+            " changed; 7474 is the browser's)"
+        )
+    if isinstance(error, DriverError):
+        return "the connection failed. Check that this is a Neo4j 5.26 or newer, and try again: nothing that was acknowledged is lost"
+    return "the driver cannot send this"
 
 
 class Connection:
@@ -35,6 +121,7 @@ class Connection:
         self._server = server
         self._password = password
         self._retry_seconds = retry_seconds
+        self._waited_in_vain = False
         self._driver: AsyncDriver | None = None
         self._bookmarks = AsyncGraphDatabase.bookmark_manager()
 
@@ -75,10 +162,13 @@ class Connection:
     async def _repeat(
         self, query: LiteralString, parameters: Mapping[str, Any] | None, mode: Literal["READ", "WRITE"]
     ) -> list[list[Any]]:
-        """The driver repeats transactions only; queries that failed in passing are repeated here, for as long."""
-        give_up = monotonic() + self._retry_seconds
+        """The driver repeats transactions only; queries that failed in passing are repeated here, for as long.
+
+        Where everything before was in vain for all that time, the first try is the last: a run that goes on without the store asks it several more times.
+        """
+        give_up = monotonic() + (0.0 if self._waited_in_vain else self._retry_seconds)
         delay = _FIRST_DELAY
-        async with self._explained():
+        async with self._explained(patient=True):
             while True:
                 try:
                     async with self._session(self._driver, mode) as session:
@@ -101,7 +191,7 @@ class Connection:
         Where the connection broke during the commit nobody knows which; the work is then done again, which must do
         nothing where the commit went through.
         """
-        async with self._explained():
+        async with self._explained(patient=True):
             for _ in range(_COMMITS - 1):
                 with suppress(IncompleteCommit):
                     return await self._transact(work)
@@ -137,11 +227,15 @@ class Connection:
         )
 
     @asynccontextmanager
-    async def _explained(self) -> AsyncGenerator[None]:
+    async def _explained(self, *, patient: bool = False) -> AsyncGenerator[None]:
+        """``patient``: what fails here was repeated for as long as it may be."""
         try:
             yield
         except (Neo4jError, DriverError, TimeoutError, ValueError) as error:
-            raise classify(error)(f"{self._server}: {explain(error, self._server)}").of("graph") from error
+            meaning = classify(error)
+            self._waited_in_vain = self._waited_in_vain or (patient and issubclass(meaning, StoreUnreachableError))
+            raise meaning(f"{self._server}: {explain(error, self._server)}").of("graph") from error
+        self._waited_in_vain = False
 
 
 _FAILURES = (
@@ -182,3 +276,47 @@ def check_version(version: str, server: Server) -> None:
         raise UnavailableError(
             f"{server}: this is Neo4j {version}; Footpath needs {oldest} or newer. Upgrade the server"
         ).of("graph")
+
+
+_CHUNK = 2_000
+
+
+class Neo4jWork:
+    """Holds the connection of the parts that build on it."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def _stream(self, page: LiteralString, **place: str) -> AsyncIterator[list[Any]]:
+        """Page by page, each a read of its own. ``place``: further columns, after the first, that say where one ends."""
+        place = {"after": "", **place}
+        while rows := await self._connection.read(page, {**place, "limit": _CHUNK}):
+            for row in rows:
+                yield row
+            place = dict(zip(place, rows[-1], strict=False))
+
+    async def _by_chunks(self, query: LiteralString, values: Iterable[str]) -> list[list[Any]]:
+        """The rows of a query over ``$values``, each value asked for once."""
+        wanted = sorted(set(values))
+        chunks = (wanted[start : start + _CHUNK] for start in range(0, len(wanted), _CHUNK))
+        return [row for chunk in chunks for row in await self._connection.read(query, {"values": chunk})]
+
+
+async def structured(connection: Connection, statements: Sequence[LiteralString]) -> None:
+    """Connect, and define what is missing; idempotent. Neo4j takes one change of structure a transaction."""
+    await connection.open()
+    for statement in statements:
+
+        async def work(transaction: Transaction, statement: LiteralString = statement) -> None:
+            await (await transaction.run(statement)).consume()
+
+        await connection.write(work)
+
+
+async def send(transaction: Transaction, query: LiteralString, rows: Sequence[object], **parameters: object) -> int:
+    """Run a query over ``$rows``, chunk by chunk. How many nodes it created."""
+    created = 0
+    for start in range(0, len(rows), _CHUNK):
+        result = await transaction.run(query, {**parameters, "rows": rows[start : start + _CHUNK]})
+        created += (await result.consume()).counters.nodes_created
+    return created

@@ -1,12 +1,14 @@
 """The graph in dictionaries: the reference that every other back end is compared with. Nothing outlives the process."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+import numpy as np
+
+from domain.solution import Change, NearPattern, Solution, program_of
 from domain.tool import FINISH, ToolDoc, ToolId
-from graph.backends.memory_answers import MemoryAnswers
-from graph.backends.memory_removal import MemoryRemoval
+from graph.answer_shapes import with_answers
 from graph.evidence import after_calls, after_walks, calls_of, seconds, walks_of
 from graph.facts import (
     LESSONS,
@@ -20,11 +22,77 @@ from graph.facts import (
     Neighbour,
     ToolFacts,
 )
-from graph.links import Neighbourhood
+from graph.links import Feed, LinkCounts, LinkState, Neighbourhood, Substitute, ToolLinks, check_known, check_links
+from graph.shapes import Shape
 from graph.validation import check_batch, check_documents, check_live, check_mark, check_state, check_word
 
 
-class MemoryGraph(MemoryAnswers, MemoryRemoval):
+class MemoryLinks:
+    """A ``LinkStore`` beside the nodes of a graph."""
+
+    def __init__(self, nodes: Collection[ToolId]) -> None:
+        self._nodes = nodes
+        self._states: dict[ToolId, LinkState] = {}
+        self._feeds: dict[ToolId, dict[tuple[ToolId, str, str], Feed]] = {}
+        self._substitutes: dict[ToolId, dict[ToolId, Substitute]] = {}
+
+    async def expect_links(self, digests: Mapping[ToolId, str], also: Iterable[ToolId] = ()) -> None:
+        further = set(also)
+        check_known({*digests, *further}, self._nodes)
+        for tool in further:
+            self._states[tool] = LinkState(self._digest(tool), pending=True)
+        self._states |= {tool: LinkState(digest, pending=True) for tool, digest in digests.items()}
+
+    async def put_links(self, links: Sequence[ToolLinks]) -> None:
+        check_links(links, self._nodes)
+        for one in links:
+            self._feeds[one.tool] = {(feed.source, feed.parameter, feed.field): feed for feed in one.feeds}
+            self._substitutes[one.tool] = {pair.other: pair for pair in one.substitutes}
+            self._states[one.tool] = LinkState(self._digest(one.tool), pending=False)
+
+    def drop_links(self, tools: Collection[ToolId]) -> None:
+        """Forget all links from, into and between tools, and that there were any."""
+        for tool in tools:
+            self._states.pop(tool, None)
+        for feeds in self._feeds.values():
+            for key in [key for key, feed in feeds.items() if feed.source in tools or feed.target in tools]:
+                del feeds[key]
+        for pairs in self._substitutes.values():
+            for other in [other for other, pair in pairs.items() if pair.one in tools or other in tools]:
+                del pairs[other]
+
+    def _digest(self, tool: ToolId) -> str:
+        known = self._states.get(tool)
+        return known.digest if known else ""
+
+    async def link_states(self) -> dict[ToolId, LinkState]:
+        return dict(self._states)
+
+    async def linked_to(self, tools: Iterable[ToolId]) -> set[ToolId]:
+        wanted = set(tools)
+        fed = {tool for tool, feeds in self._feeds.items() if any(source in wanted for source, _, _ in feeds)}
+        return fed | {tool for tool, pairs in self._substitutes.items() if not wanted.isdisjoint(pairs)}
+
+    async def feeds_out(self, tool: ToolId) -> list[Feed]:
+        found = [feed for feeds in self._feeds.values() for feed in feeds.values() if feed.source == tool]
+        return sorted(found, key=lambda feed: (-feed.score, feed.target, feed.parameter, feed.field))
+
+    async def feeds_into(self, tool: ToolId) -> list[Feed]:
+        found = self._feeds.get(tool, {}).values()
+        return sorted(found, key=lambda feed: (-feed.score, feed.source, feed.parameter, feed.field))
+
+    async def substitutes(self, tool: ToolId) -> list[Substitute]:
+        return sorted(self._substitutes.get(tool, {}).values(), key=lambda pair: (-pair.score, pair.other))
+
+    async def link_counts(self) -> LinkCounts:
+        return LinkCounts(
+            sum(map(len, self._feeds.values())),
+            sum(map(len, self._substitutes.values())),
+            sum(state.pending for state in self._states.values()),
+        )
+
+
+class MemoryGraph(MemoryLinks):
     """A ``GraphStore`` and a ``LinkStore`` for one event loop. Checks come before the first change, so a refused write changes nothing."""
 
     def __init__(self) -> None:
@@ -225,6 +293,98 @@ class MemoryGraph(MemoryAnswers, MemoryRemoval):
     async def close(self) -> None:
         """Nothing to release."""
 
+    async def learn_answers(self, seen: Mapping[ToolId, Sequence[Shape]]) -> set[ToolId]:
+        known = [self._documents[tool] for tool in seen if tool in self._documents]
+        changed = [new for old in known if (new := with_answers(old, seen[old.id])) is not old]
+        self._documents.update({one.id: one for one in changed})
+        await self.expect_links({}, (one.id for one in changed))
+        return {one.id for one in changed}
+
+    async def remove_tools(self, tools: Iterable[ToolId]) -> None:
+        going = self._documents.keys() & set(tools)
+        await self.expect_links({}, await self.linked_to(going) - going)
+        self.drop_links(going)
+        self._removed.update({tool: self._documents.pop(tool) for tool in going})
+
+    async def removed_tools(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolDoc]:
+        return {tool: self._removed[tool] for tool in ids if tool in self._removed}
+
 
 def _moment(lesson: Lesson) -> tuple[datetime, str]:
     return lesson.at, lesson.run
+
+
+class MemorySolutions:
+    """A ``SolutionStore`` for one event loop."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Solution] = {}
+
+    async def setup(self) -> None:
+        """Nothing to create."""
+
+    async def put(self, solutions: Sequence[Solution]) -> None:
+        self._kept |= {one.id: one for one in solutions}
+
+    async def get(self, ids: Iterable[str]) -> dict[str, Solution]:
+        return {one: self._kept[one] for one in ids if one in self._kept}
+
+    async def change(self, ids: Sequence[str], change: Change) -> dict[str, Solution]:
+        made = {one: change(one, self._kept.get(one)) for one in ids}
+        written = {one: solution for one, solution in made.items() if solution is not None}
+        self._kept |= written
+        return written
+
+    async def of_program(self, program: str) -> list[Solution]:
+        return [self._kept[one] for one in sorted(self._kept) if program_of(one) == program]
+
+    async def on_path(self, tools: Iterable[ToolId]) -> list[Solution]:
+        wanted = set(tools)
+        return [self._kept[one] for one in sorted(self._kept) if not wanted.isdisjoint(self._kept[one].path)]
+
+    async def all(self) -> AsyncIterator[Solution]:
+        for one in sorted(self._kept):
+            yield self._kept[one]
+
+    async def remove(self, solutions: Iterable[str]) -> None:
+        for one in solutions:
+            self._kept.pop(one, None)
+
+    async def count(self) -> int:
+        return len(self._kept)
+
+    async def close(self) -> None:
+        """Nothing to release."""
+
+
+class MemoryPatterns:
+    """A ``PatternIndex`` for one event loop."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, str], tuple[str, list[list[float]]]] = {}
+
+    async def setup(self) -> None:
+        """Nothing to create."""
+
+    async def known(self, solutions: Iterable[str], identity: str) -> dict[str, int]:
+        found = {one: self._kept.get((identity, one)) for one in solutions}
+        return {one: len(kept[1]) for one, kept in found.items() if kept is not None}
+
+    async def put(self, identity: str, owner: str, solution: str, vectors: Sequence[Sequence[float]]) -> None:
+        self._kept[identity, solution] = (owner, [list(vector) for vector in vectors])
+
+    async def near(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[NearPattern]:
+        found = [
+            NearPattern(solution=solution, number=number, similarity=min(1.0, float(np.dot(vector, one))))
+            for (encoder, solution), (whose, vectors) in self._kept.items()
+            if encoder == identity and whose in ("", owner)
+            for number, one in enumerate(vectors)
+        ]
+        return sorted(found, key=lambda one: (-one.similarity, one.solution, one.number))[:limit]
+
+    async def remove(self, solutions: Iterable[str]) -> None:
+        gone = set(solutions)
+        self._kept = {key: kept for key, kept in self._kept.items() if key[1] not in gone}
+
+    async def close(self) -> None:
+        """Nothing to release."""

@@ -1,31 +1,197 @@
 """The graph in Neo4j, 5.26 or newer (Community is enough), for servers that several workers share."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from typing import LiteralString
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, Final, LiteralString
 from uuid import uuid4
 
 from domain.errors import StoreVersionError, UnavailableError
 from domain.tool import ToolDoc, ToolId
+from graph.answer_shapes import with_answers
 from graph.backends import cypher, neo4j_rows
-from graph.backends import cypher_evidence as live
-from graph.backends.bolt import Connection, Transaction
-from graph.backends.bolt_errors import Server
-from graph.backends.neo4j_answers import Neo4jAnswers
-from graph.backends.neo4j_documents import document
-from graph.backends.neo4j_evidence import Neo4jEvidence, evidence, keep_lessons
-from graph.backends.neo4j_links import Neo4jLinks
-from graph.backends.neo4j_removal import Neo4jRemoval
-from graph.backends.neo4j_work import send
-from graph.facts import Edge, GraphBatch, GraphState, GraphStatistics, LiveBatch, Neighbour, ToolFacts
-from graph.links import Neighbourhood
-from graph.validation import check_batch, check_documents, check_live, check_state
+from graph.backends.bolt import Connection, Neo4jWork, Server, Transaction, send
+from graph.backends.neo4j_rows import Properties, document
+from graph.evidence import seconds
+from graph.facts import (
+    LESSONS,
+    Edge,
+    GraphBatch,
+    GraphState,
+    GraphStatistics,
+    Lesson,
+    LiveBatch,
+    Mark,
+    Neighbour,
+    ToolFacts,
+)
+from graph.links import (
+    Feed,
+    LinkCounts,
+    LinkState,
+    Neighbourhood,
+    Substitute,
+    ToolLinks,
+    check_known,
+    check_links,
+    named_tools,
+)
+from graph.shapes import Shape
+from graph.validation import check_batch, check_documents, check_live, check_mark, check_state, check_word
+
+
+class Neo4jEvidence(Neo4jWork):
+    """Lessons and marks of a ``GraphStore``."""
+
+    async def mark(self, source: ToolId, target: ToolId, mark: Mark | None) -> None:
+        ends = sorted({source, target})
+
+        async def work(transaction: Transaction) -> None:
+            found = await (await transaction.run(cypher.LOCK_TOOLS, {"rows": ends})).values()
+            check_mark(source, target, mark, {tool for (tool,) in found})
+            edge = {"source": source, "target": target, "mark": mark}
+            await (await transaction.run(cypher.MARK_EDGE, edge)).consume()
+
+        await self._connection.write(work)
+
+    async def mark_into(self, tool: ToolId, sources: Iterable[ToolId], mark: Mark | None) -> None:
+        check_word(mark)
+        rows = sorted(set(sources))
+
+        async def work(transaction: Transaction) -> None:
+            await send(transaction, cypher.LOCK_TOOLS, sorted({tool, *rows}))
+            await send(transaction, cypher.MARK_EDGES, rows, target=tool, mark=mark)
+
+        await self._connection.write(work)
+
+    async def begin_anew(self, tools: Iterable[ToolId]) -> None:
+        await self._of_nodes(tools, (cypher.BEGIN_ANEW, cypher.FORGET_RUNS, cypher.FORGET_LESSONS, cypher.FORGET_LINKS))
+
+    async def forget(self, tools: Iterable[ToolId]) -> None:
+        await self._of_nodes(tools, (cypher.FORGET_RUNS, cypher.FORGET_LESSONS))
+
+    async def _of_nodes(self, tools: Iterable[ToolId], statements: Iterable[LiteralString]) -> None:
+        """Run statements over those tools that are nodes."""
+        rows = sorted(set(tools))
+
+        async def work(transaction: Transaction) -> None:
+            for statement in statements:
+                await send(transaction, statement, rows)
+
+        await self._connection.write(work)
+
+    async def _begin_living(self) -> None:
+        """Give the tools and edges of an older Footpath their live evidence, once: what their counts come to."""
+        if (await self._connection.read(cypher.READ_LIVING))[0][0]:
+            return
+
+        async def work(transaction: Transaction) -> None:
+            found = await (await transaction.run(cypher.LOCK_LIVING)).single(strict=True)
+            if not found.value():
+                for statement in cypher.BEGIN_LIVING:
+                    await (await transaction.run(statement)).consume()
+
+        await self._connection.write(work)
+
+    async def lessons(self, tool: ToolId) -> list[Lesson]:
+        return [neo4j_rows.lesson(*row) for row in await self._connection.read(cypher.LESSONS, {"id": tool})]
+
+    async def all_lessons(self) -> AsyncIterator[tuple[ToolId, Lesson]]:
+        async for tool, *lesson in self._stream(cypher.LESSON_PAGE, at="", run=""):
+            yield tool, neo4j_rows.lesson(*lesson)
+
+
+def evidence(batch: LiveBatch) -> dict[str, Any]:
+    """The parameters of LEARN: what a run says of tools, and of the edges between them."""
+    fading, added, taken = neo4j_rows.walk_rows(batch)
+    lessons = batch.lessons().items()
+    return {
+        "at": seconds(batch.at),
+        "half_life": float(batch.half_life),
+        "decay": float(batch.decay),
+        "tools": neo4j_rows.live_rows(batch),
+        "fading": fading,
+        "added": added,
+        "taken": taken,
+        "lessons": neo4j_rows.lesson_rows(lessons),
+        "taught": sorted({tool for tool, _ in lessons}),
+        "kept": LESSONS,
+    }
+
+
+async def keep_lessons(transaction: Transaction, lessons: Collection[tuple[ToolId, Lesson]]) -> None:
+    """Keep lessons about nodes that are there; of each tool's, the newest stay."""
+    if lessons:
+        await send(transaction, cypher.KEEP_LESSONS, neo4j_rows.lesson_rows(lessons))
+        await send(transaction, cypher.DROP_LESSONS, sorted({tool for tool, _ in lessons}), kept=LESSONS)
+
+
+class Neo4jLinks(Neo4jWork):
+    """A ``LinkStore`` in the database of a graph."""
+
+    async def expect_links(self, digests: Mapping[ToolId, str], also: Iterable[ToolId] = ()) -> None:
+        tools = sorted({*digests, *also})
+        rows: list[dict[str, Any]] = [{"id": tool, "digest": digests.get(tool)} for tool in tools]
+
+        async def work(transaction: Transaction) -> None:
+            check_known(tools, await _known(transaction, tools))
+            await send(transaction, cypher.EXPECT, rows)
+
+        await self._connection.write(work)
+
+    async def put_links(self, links: Sequence[ToolLinks]) -> None:
+        tools, feeds, pairs = neo4j_rows.link_rows(links)
+
+        async def work(transaction: Transaction) -> None:
+            check_links(links, await _known(transaction, sorted(named_tools(links))))
+            for statement in (cypher.DONE, cypher.DROP_FEEDS, cypher.DROP_SUBSTITUTES):
+                await send(transaction, statement, tools)
+            await send(transaction, cypher.PUT_FEEDS, feeds)
+            await send(transaction, cypher.PUT_SUBSTITUTES, pairs)
+
+        await self._connection.write(work)
+
+    async def link_states(self) -> dict[ToolId, LinkState]:
+        return {tool: LinkState(*state) async for tool, *state in self._stream(cypher.STATE_PAGE)}
+
+    async def linked_to(self, tools: Iterable[ToolId]) -> set[ToolId]:
+        return {tool for (tool,) in await self._by_chunks(cypher.LINKED_TO, tools)}
+
+    async def feeds_out(self, tool: ToolId) -> list[Feed]:
+        return [Feed(*row) for row in await self._connection.read(cypher.FEEDS_OUT, {"id": tool})]
+
+    async def feeds_into(self, tool: ToolId) -> list[Feed]:
+        return [Feed(*row) for row in await self._connection.read(cypher.FEEDS_INTO, {"id": tool})]
+
+    async def substitutes(self, tool: ToolId) -> list[Substitute]:
+        rows = await self._connection.read(cypher.SUBSTITUTES, {"id": tool})
+        return [neo4j_rows.substitute(*row) for row in rows]
+
+    async def link_counts(self) -> LinkCounts:
+        return LinkCounts(*(await self._connection.read(cypher.COUNTS))[0])
+
+
+async def _known(transaction: Transaction, tools: Sequence[ToolId]) -> set[ToolId]:
+    return {tool for (tool,) in await (await transaction.run(cypher.KNOWN, {"rows": tools})).values()}
+
+
+_LEARN: Final = """
+UNWIND $rows AS row
+MATCH (t:Tool {id: row.id})
+SET t.learnt_response = row.learnt, t.link_digest = coalesce(t.link_digest, ''), t.link_pending = true
+"""
+
+
+def _changed(found: Iterable[Properties], seen: Mapping[ToolId, Sequence[Shape]]) -> list[ToolDoc]:
+    """The documents, among these nodes' properties, that the answers add something to, with what they add."""
+    known = (document(properties) for properties in found)
+    return [new for old in known if (new := with_answers(old, seen[old.id])) is not old]
+
 
 _Count = Callable[[Transaction], Awaitable[None]]
 
 _PAGE = 500
 
 
-class Neo4jGraph(Neo4jEvidence, Neo4jLinks, Neo4jAnswers, Neo4jRemoval):
+class Neo4jGraph(Neo4jEvidence, Neo4jLinks):
     """A ``GraphStore`` and a ``LinkStore`` in one database of a server, for one event loop. :meth:`setup` connects.
 
     Every write is one transaction, sent in chunks: what does not fit the server's transaction memory fails as a whole
@@ -98,7 +264,7 @@ class Neo4jGraph(Neo4jEvidence, Neo4jLinks, Neo4jAnswers, Neo4jRemoval):
     async def learn(self, batch: LiveBatch) -> bool:
         check_live(batch)
         rows = {"key": batch.key, "token": uuid4().hex, **evidence(batch)}
-        ((ours,),) = await self._connection.write_query(live.LEARN, rows)
+        ((ours,),) = await self._connection.write_query(cypher.LEARN, rows)
         return ours
 
     async def _once(self, key: str, count: _Count) -> bool:
@@ -190,6 +356,41 @@ class Neo4jGraph(Neo4jEvidence, Neo4jLinks, Neo4jAnswers, Neo4jRemoval):
 
     async def close(self) -> None:
         await self._connection.close()
+
+    async def learn_answers(self, seen: Mapping[ToolId, Sequence[Shape]]) -> set[ToolId]:
+        tools = sorted(seen)
+        found = await self._by_chunks(cypher.DOCUMENTS, tools)
+        if not _changed((row[0] for row in found), seen):
+            return set()  # as after nearly every run: one read, which locks nothing
+
+        async def work(transaction: Transaction) -> set[ToolId]:
+            await (await transaction.run(cypher.LOCK_TOOLS, {"rows": tools})).consume()
+            found = await (await transaction.run(cypher.DOCUMENTS, {"values": tools})).values()
+            changed = _changed((properties for (properties,) in found), seen)
+            rows = [{"id": one.id, "learnt": one.learnt_response} for one in changed]
+            await send(transaction, _LEARN, rows)
+            return {one.id for one in changed}
+
+        return await self._connection.write(work)
+
+    async def remove_tools(self, tools: Iterable[ToolId]) -> None:
+        asked = sorted(set(tools))
+
+        async def work(transaction: Transaction) -> None:
+            await (await transaction.run(cypher.LOCK_TOOLS, {"rows": asked})).consume()
+            found = await (await transaction.run(cypher.DOCUMENTS, {"values": asked})).values()
+            going = sorted(properties["id"] for (properties,) in found)
+            await send(transaction, cypher.EXPECT_LINKED, going, all=going)
+            await send(transaction, cypher.FORGET_LINKS, going)
+            await send(transaction, cypher.REMOVE_TOOLS, going)
+
+        if asked:
+            await self._connection.write(work)
+
+    async def removed_tools(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolDoc]:
+        rows = await self._by_chunks(cypher.REMOVED, ids)
+        found = [document({**properties, "function": function}) for properties, function in rows]
+        return {one.id: one for one in found}
 
 
 class _CountedBeforeError(Exception):

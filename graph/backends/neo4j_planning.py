@@ -1,27 +1,72 @@
-"""What lies beside the graph in the same Neo4j, so that every machine plans with the same: flows, and kept fields."""
+"""Flows and kept fields in the graph's Neo4j, so that every machine plans with the same.
+
+``(:Flow {place, target, parameter, source, total, fields})``, its ``place`` a digest of the three, which may be too long for an index;
+``(:FlowKey {key})`` of what was counted; ``(:KeptFields {place, kept, known})``. ``fields``, ``kept`` and ``known`` are JSON texts.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Final, LiteralString
 from uuid import uuid4
 
 import orjson
 
 from domain.tool import ToolId
 from domain.trajectory import Taken
-from graph.backends import cypher_planning
-from graph.backends.bolt import Connection, Transaction
-from graph.backends.neo4j_work import Neo4jWork, send, structured
+from graph.backends.bolt import Connection, Neo4jWork, Transaction, send, structured
 from graph.dataflow import FlowCount, KnownFlow
 from graph.kept_fields import FieldChoice
+
+STRUCTURE: Final[tuple[LiteralString, ...]] = (
+    "CREATE CONSTRAINT footpath_flow IF NOT EXISTS FOR (n:Flow) REQUIRE n.place IS UNIQUE",
+    "CREATE CONSTRAINT footpath_flow_key IF NOT EXISTS FOR (n:FlowKey) REQUIRE n.key IS UNIQUE",
+    "CREATE CONSTRAINT footpath_kept_fields IF NOT EXISTS FOR (n:KeptFields) REQUIRE n.place IS UNIQUE",
+    "CREATE INDEX footpath_flow_target IF NOT EXISTS FOR (n:Flow) ON (n.target)",
+)
+
+CLAIM: Final = "MERGE (k:FlowKey {key: $key}) ON CREATE SET k.token = $token RETURN k.token = $token AS ours"
+
+# The total is set first, which locks the node: what its fields are is read behind the lock.
+ADD_TOTALS: Final = """
+UNWIND $rows AS row
+MERGE (f:Flow {place: row.place})
+ON CREATE SET f.target = row.target, f.parameter = row.parameter, f.source = row.source, f.total = 0, f.fields = '{}'
+SET f.total = f.total + row.total
+RETURN f.place AS place, f.fields AS fields
+"""
+SET_FIELDS: Final = "UNWIND $rows AS row MATCH (f:Flow {place: row.place}) SET f.fields = row.fields"
+
+SET_KEYS: Final = "UNWIND $rows AS key MERGE (k:FlowKey {key: key})"
+SET_FLOWS: Final = """
+UNWIND $rows AS row
+MERGE (f:Flow {place: row.place})
+SET f.target = row.target, f.parameter = row.parameter, f.source = row.source, f.total = row.total, f.fields = row.fields
+"""
+FORGET: Final = "MATCH (f:Flow) WHERE f.target IN $tools OR f.source IN $tools DELETE f"
+
+INTO: Final = """
+UNWIND $values AS target MATCH (f:Flow {target: target})
+RETURN f.target, f.parameter, f.source, f.total, f.fields
+"""
+KEYS: Final = "MATCH (k:FlowKey) WHERE k.key > $after RETURN k.key ORDER BY k.key LIMIT $limit"
+COUNTS: Final = """
+MATCH (f:Flow)
+WHERE f.target > $target OR (f.target = $target AND (
+    f.parameter > $parameter OR (f.parameter = $parameter AND f.source > $source)))
+RETURN f.target, f.parameter, f.source, f.total, f.fields
+ORDER BY f.target, f.parameter, f.source LIMIT $limit
+"""
+
+RECALL: Final = "MATCH (k:KeptFields {place: $place}) RETURN k.kept, k.known"
+KEEP: Final = "MERGE (k:KeptFields {place: $place}) SET k.kept = $kept, k.known = $known"
 
 
 class Neo4jFlows(Neo4jWork):
     """A ``FlowStore`` on the graph's server. :meth:`setup` connects."""
 
     async def setup(self) -> None:
-        await structured(self._connection, cypher_planning.STRUCTURE)
+        await structured(self._connection, STRUCTURE)
 
     async def add(self, key: str, taken: Sequence[Taken]) -> bool:
         totals = Counter((one.target, one.parameter, one.source) for one in taken)
@@ -30,16 +75,16 @@ class Neo4jFlows(Neo4jWork):
         token = uuid4().hex
 
         async def work(transaction: Transaction) -> bool:
-            result = await transaction.run(cypher_planning.CLAIM, {"key": key, "token": token})
+            result = await transaction.run(CLAIM, {"key": key, "token": token})
             ours: bool = (await result.single(strict=True)).value()
             if (await result.consume()).counters.nodes_created:
-                before = await (await transaction.run(cypher_planning.ADD_TOTALS, {"rows": rows})).values()
+                before = await (await transaction.run(ADD_TOTALS, {"rows": rows})).values()
                 known = {place: orjson.loads(text) for place, text in before}
                 for (place, name), count in fields.items():
                     counted = known[_digest(*place)]
                     counted[name] = counted.get(name, 0) + count
                 texts = [{"place": place, "fields": _text(counted)} for place, counted in known.items()]
-                await send(transaction, cypher_planning.SET_FIELDS, texts)
+                await send(transaction, SET_FIELDS, texts)
             return ours
 
         return await self._connection.write(work)
@@ -48,12 +93,12 @@ class Neo4jFlows(Neo4jWork):
         gone = {"tools": list(tools)}
 
         async def work(transaction: Transaction) -> None:
-            await (await transaction.run(cypher_planning.FORGET, gone)).consume()
+            await (await transaction.run(FORGET, gone)).consume()
 
         await self._connection.write(work)
 
     async def into(self, tools: Iterable[ToolId]) -> dict[ToolId, list[KnownFlow]]:
-        counts = [_count(row) for row in await self._by_chunks(cypher_planning.INTO, tools)]
+        counts = [_count(row) for row in await self._by_chunks(INTO, tools)]
         known = [
             KnownFlow(one.source, one.target, field, one.parameter, count, one.total)
             for one in counts
@@ -65,18 +110,18 @@ class Neo4jFlows(Neo4jWork):
         return found
 
     async def keys(self, after: str, limit: int) -> list[str]:
-        return [key for (key,) in await self._connection.read(cypher_planning.KEYS, {"after": after, "limit": limit})]
+        return [key for (key,) in await self._connection.read(KEYS, {"after": after, "limit": limit})]
 
     async def counts(self, after: tuple[str, str, str], limit: int) -> list[FlowCount]:
         place = dict(zip(("target", "parameter", "source"), after, strict=True))
-        return [_count(row) for row in await self._connection.read(cypher_planning.COUNTS, {**place, "limit": limit})]
+        return [_count(row) for row in await self._connection.read(COUNTS, {**place, "limit": limit})]
 
     async def restore(self, keys: Sequence[str], counts: Sequence[FlowCount]) -> None:
         rows = [_row(*one.place) | {"total": one.total, "fields": _text(dict(one.fields))} for one in counts]
 
         async def work(transaction: Transaction) -> None:
-            await send(transaction, cypher_planning.SET_KEYS, list(keys))
-            await send(transaction, cypher_planning.SET_FLOWS, rows)
+            await send(transaction, SET_KEYS, list(keys))
+            await send(transaction, SET_FLOWS, rows)
 
         await self._connection.write(work)
 
@@ -93,7 +138,7 @@ class Neo4jKeptFields:
 
     async def recall(self, tool: ToolId, basis: str) -> FieldChoice | None:
         await self._setup()
-        rows = await self._connection.read(cypher_planning.RECALL, {"place": _digest(tool, basis)})
+        rows = await self._connection.read(RECALL, {"place": _digest(tool, basis)})
         return FieldChoice(tuple(orjson.loads(rows[0][0])), tuple(orjson.loads(rows[0][1]))) if rows else None
 
     async def keep(self, tool: ToolId, basis: str, choice: FieldChoice) -> None:
@@ -101,7 +146,7 @@ class Neo4jKeptFields:
         row = {"place": _digest(tool, basis), "kept": _text(choice.kept), "known": _text(choice.known)}
 
         async def work(transaction: Transaction) -> None:
-            await (await transaction.run(cypher_planning.KEEP, row)).consume()
+            await (await transaction.run(KEEP, row)).consume()
 
         await self._connection.write(work)
 
@@ -110,7 +155,7 @@ class Neo4jKeptFields:
 
     async def _setup(self) -> None:
         if not self._ready:
-            await structured(self._connection, cypher_planning.STRUCTURE)
+            await structured(self._connection, STRUCTURE)
             self._ready = True
 
 

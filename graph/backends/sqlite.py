@@ -1,22 +1,221 @@
 """The graph in one SQLite file: the embedded default. Several processes may read and write it at once."""
 
 import sqlite3
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import astuple
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, astuple
+from datetime import datetime
 from pathlib import Path
+from typing import cast
+
+import orjson
+from orjson import dumps
 
 from domain.tool import ToolDoc, ToolId
+from graph.answer_shapes import with_answers
 from graph.backends import sqlite_schema as sql
-from graph.backends.sqlite_answers import SqliteAnswers
-from graph.backends.sqlite_database import Database, json_list
-from graph.backends.sqlite_evidence import SqliteEvidence, add_calls, add_walks, keep_lessons, set_marks
-from graph.backends.sqlite_links import SqliteLinks, read_feeds_into, read_substitutes
-from graph.facts import Edge, GraphBatch, GraphState, GraphStatistics, LiveBatch, Neighbour, ToolFacts
-from graph.links import Neighbourhood
-from graph.validation import check_batch, check_documents, check_live, check_state
+from graph.backends.sqlite_database import Database, SqliteReading, json_list
+from graph.backends.sqlite_schema import NUMBERS
+from graph.evidence import calls_of, seconds, walks_of
+from graph.facts import (
+    LESSONS,
+    Edge,
+    GraphBatch,
+    GraphState,
+    GraphStatistics,
+    Lesson,
+    LiveBatch,
+    LiveOutcome,
+    Mark,
+    Neighbour,
+    ToolFacts,
+)
+from graph.links import (
+    Feed,
+    LinkCounts,
+    LinkState,
+    Neighbourhood,
+    Substitute,
+    ToolLinks,
+    check_known,
+    check_links,
+    named_tools,
+)
+from graph.shapes import Shape
+from graph.validation import check_batch, check_documents, check_live, check_mark, check_state, check_word
 
 
-class SqliteGraph(SqliteEvidence, SqliteLinks, SqliteAnswers):
+class SqliteEvidence(SqliteReading):
+    """Lessons and marks of a ``GraphStore``."""
+
+    async def mark(self, source: ToolId, target: ToolId, mark: Mark | None) -> None:
+        def write(connection: sqlite3.Connection) -> None:
+            ends = json_list([source, target])
+            check_mark(source, target, mark, {row[0] for row in connection.execute(sql.FACTS, (ends,))})
+            if mark:
+                connection.execute(sql.BEGIN_EDGE, (source, target))
+                connection.execute(sql.SET_MARK, (source, target, mark))
+            else:
+                connection.execute(sql.CLEAR_MARK, (source, target))
+                connection.execute(sql.END_EDGE, (source, target))
+
+        await self._database.write(write)
+
+    async def mark_into(self, tool: ToolId, sources: Iterable[ToolId], mark: Mark | None) -> None:
+        check_word(mark)
+        asked = json_list(sources)
+
+        def write(connection: sqlite3.Connection) -> None:
+            there = [(source, tool) for (source,) in connection.execute(sql.SOURCES_AMONG, (tool, asked))]
+            if mark:
+                connection.executemany(sql.SET_MARK, [(*edge, mark) for edge in there])
+            else:
+                connection.executemany(sql.CLEAR_MARK, there)
+                connection.executemany(sql.END_EDGE, there)
+
+        await self._database.write(write)
+
+    async def begin_anew(self, tools: Iterable[ToolId]) -> None:
+        await self._of_nodes(tools, sql.BEGIN_ANEW)
+
+    async def forget(self, tools: Iterable[ToolId]) -> None:
+        await self._of_nodes(tools, sql.FORGET_RUNS)
+
+    async def _of_nodes(self, tools: Iterable[ToolId], statements: Iterable[str]) -> None:
+        """Run statements over the numbers of those tools that are nodes."""
+        asked = json_list(tools)
+
+        def write(connection: sqlite3.Connection) -> None:
+            numbers = dumps([number for _, number in connection.execute(NUMBERS, (asked,))]).decode()
+            for statement in statements:
+                connection.execute(statement, (numbers,))
+
+        await self._database.write(write)
+
+    async def lessons(self, tool: ToolId) -> list[Lesson]:
+        return await self._database.read(lambda c: [_lesson(*row) for row in c.execute(sql.LESSONS, (tool,))])
+
+    async def all_lessons(self) -> AsyncIterator[tuple[ToolId, Lesson]]:
+        async for tool, *lesson in self._stream(sql.LESSON_PAGE, ("", "", "")):
+            yield ToolId(tool), _lesson(*lesson)
+
+
+def add_calls(connection: sqlite3.Connection, batch: LiveBatch) -> None:
+    """Add what a run's calls say of nodes that are there."""
+    moment = {"at": seconds(batch.at), "half_life": float(batch.half_life)}
+    rows = ({"tool": tool, **asdict(calls), **moment} for tool, calls in calls_of(batch).items())
+    connection.executemany(sql.ADD_CALLS_OF_RUN, rows)
+
+
+def add_walks(connection: sqlite3.Connection, batch: LiveBatch) -> None:
+    """Add a run's walks between nodes that are there."""
+    for source, walks in walks_of(batch).items():
+        connection.execute(sql.FADE_WALKS, (source, walks.kept))
+        gained = ((source, target, count, walks.gained[target]) for target, count in walks.count.items())
+        connection.executemany(sql.ADD_WALKS, gained)
+        lost = ((source, target, gain) for target, gain in walks.gained.items() if gain < 0)
+        connection.executemany(sql.TAKE_WALKS, lost)
+
+
+def keep_lessons(connection: sqlite3.Connection, lessons: Collection[tuple[ToolId, Lesson]]) -> None:
+    """Keep lessons; of each tool's, the newest stay."""
+    tools = [(tool,) for tool in sorted({tool for tool, _ in lessons})]
+    connection.executemany(sql.ADD_NODE, tools)
+    connection.executemany(
+        sql.KEEP_LESSON, ((tool, one.run, one.moment, one.score, ",".join(one.outcomes)) for tool, one in lessons)
+    )
+    connection.executemany(sql.DROP_LESSONS, ((tool, LESSONS) for (tool,) in tools))
+
+
+def set_marks(connection: sqlite3.Connection, edges: Iterable[Edge]) -> None:
+    """Make the marks of edges that are there these."""
+    marked = [edge for edge in edges if edge.mark]
+    (any_there,) = connection.execute(sql.ANY_MARK).fetchone()
+    if any_there:
+        connection.executemany(sql.CLEAR_MARK, ((edge.source, edge.target) for edge in edges if not edge.mark))
+    connection.executemany(sql.SET_MARK, ((edge.source, edge.target, edge.mark) for edge in marked))
+
+
+def _lesson(at: str, run: str, score: float | None, outcomes: str) -> Lesson:
+    told = cast("list[LiveOutcome]", outcomes.split(",") if outcomes else [])
+    return Lesson(run, datetime.fromisoformat(at), score, tuple(told))
+
+
+class SqliteLinks(SqliteReading):
+    """A ``LinkStore`` in the file of a graph."""
+
+    async def expect_links(self, digests: Mapping[ToolId, str], also: Iterable[ToolId] = ()) -> None:
+        further = set(also)
+
+        def write(connection: sqlite3.Connection) -> None:
+            numbers = _numbers(connection, {*digests, *further})
+            check_known({*digests, *further}, numbers)
+            connection.executemany(sql.EXPECT_ALSO, ((numbers[tool],) for tool in further))
+            connection.executemany(sql.EXPECT, ((numbers[tool], digest) for tool, digest in digests.items()))
+
+        await self._database.write(write)
+
+    async def put_links(self, links: Sequence[ToolLinks]) -> None:
+        def write(connection: sqlite3.Connection) -> None:
+            numbers = _numbers(connection, named_tools(links))
+            check_links(links, numbers)
+            for one in links:
+                number = numbers[one.tool]
+                connection.execute(sql.DONE, (number,))
+                connection.execute(sql.DROP_FEEDS, (number,))
+                connection.execute(sql.DROP_SUBSTITUTES, (number,))
+                connection.executemany(
+                    sql.PUT_FEED, ((numbers[f.source], number, f.field, f.parameter, f.score) for f in one.feeds)
+                )
+                connection.executemany(
+                    sql.PUT_SUBSTITUTE,
+                    ((number, numbers[s.other], s.score, names_text(s.parameters)) for s in one.substitutes),
+                )
+
+        await self._database.write(write)
+
+    async def link_states(self) -> dict[ToolId, LinkState]:
+        return await self._database.read(
+            lambda c: {tool: LinkState(digest, bool(pending)) for tool, digest, pending in c.execute(sql.STATES)}
+        )
+
+    async def linked_to(self, tools: Iterable[ToolId]) -> set[ToolId]:
+        wanted = json_list(tools)
+        return await self._database.read(lambda c: {row[0] for row in c.execute(sql.LINKED_TO, (wanted,))})
+
+    async def feeds_out(self, tool: ToolId) -> list[Feed]:
+        return await self._database.read(lambda c: [Feed(*row) for row in c.execute(sql.FEEDS_OUT, (tool,))])
+
+    async def feeds_into(self, tool: ToolId) -> list[Feed]:
+        return await self._database.read(lambda connection: read_feeds_into(connection, tool))
+
+    async def substitutes(self, tool: ToolId) -> list[Substitute]:
+        return await self._database.read(lambda connection: read_substitutes(connection, tool))
+
+    async def link_counts(self) -> LinkCounts:
+        return await self._database.read(lambda c: LinkCounts(*c.execute(sql.COUNTS).fetchone()))
+
+
+def read_feeds_into(connection: sqlite3.Connection, tool: ToolId) -> list[Feed]:
+    """What can fill a tool's parameters."""
+    return [Feed(*row) for row in connection.execute(sql.FEEDS_INTO, (tool,))]
+
+
+def read_substitutes(connection: sqlite3.Connection, tool: ToolId) -> list[Substitute]:
+    """What can do a tool's job."""
+    rows = connection.execute(sql.SUBSTITUTES, (tool,))
+    return [Substitute(one, other, score, orjson.loads(names)) for one, other, score, names in rows]
+
+
+def names_text(parameters: Mapping[str, str]) -> str:
+    """A mapping of names as JSON."""
+    return orjson.dumps(dict(parameters)).decode()
+
+
+def _numbers(connection: sqlite3.Connection, tools: set[ToolId]) -> dict[ToolId, int]:
+    return dict(connection.execute(sql.NUMBERS, (json_list(tools),)))
+
+
+class SqliteGraph(SqliteEvidence, SqliteLinks):
     """A ``GraphStore`` and a ``LinkStore`` at ``path``. Only :meth:`setup` creates the file; everything else fails where there is none."""
 
     def __init__(self, path: Path, *, busy_seconds: float = 30.0) -> None:
@@ -174,6 +373,24 @@ class SqliteGraph(SqliteEvidence, SqliteLinks, SqliteAnswers):
 
     async def close(self) -> None:
         await self._database.close()
+
+    async def learn_answers(self, seen: Mapping[ToolId, Sequence[Shape]]) -> set[ToolId]:
+        if not seen:
+            return set()
+        wanted = json_list(seen)
+
+        def write(connection: sqlite3.Connection) -> set[ToolId]:
+            bodies = [body for (body,) in connection.execute(sql.DOCUMENTS, (wanted,))]
+            known = [ToolDoc.model_validate_json(body) for body in bodies]
+            changed = [new for old in known if (new := with_answers(old, seen[old.id])) is not old]
+            rows = ((one.id, one.model_dump_json(exclude_defaults=True)) for one in changed)
+            connection.executemany(sql.PUT_DOCUMENT, rows)
+            expected = {one.id for one in changed}
+            numbers = connection.execute(sql.NUMBERS, (json_list(expected),)).fetchall()
+            connection.executemany(sql.EXPECT_ALSO, ((number,) for _, number in numbers))
+            return expected
+
+        return await self._database.write(write)
 
 
 def _out_edges(connection: sqlite3.Connection, tool: ToolId) -> list[Neighbour]:

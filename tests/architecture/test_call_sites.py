@@ -163,7 +163,7 @@ NAMED_ONLY = {
     "footpath.langchain.run": "classes and messages",
     "footpath.langchain.search": "classes and messages",
     "footpath.langchain.tools": "classes and errors",
-    "graph.backends.bolt_errors": "errors of the driver",
+    "graph.backends.bolt": "errors of the driver",
     "playground.calls": "types; the client is given",
     "playground.gold_programs": "types; the client is given",
     "playground.soay.benchmark": "types; the client is given",

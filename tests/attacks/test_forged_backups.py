@@ -21,6 +21,7 @@ from server.storage.encryption import Keyring, open_key_file
 from server.storage.rows.administration import ModelServiceRow
 from server.storage.rows.keys import ToolKeyRow
 from server.storage.storage import Storage
+from tests.archives import unpack
 from tests.server.test_data import DATA, Boss, boss_of
 from tests.server.world import World, copied, serving, with_store
 from wiring.settings import Settings
@@ -151,7 +152,7 @@ async def _restored(boss: Boss, archive: bytes) -> Any:
 def _edited(archive: bytes, folder: Path, **manifest: str) -> bytes:
     """With other hosts for all keys, an empty audit log, and digests that fit."""
     with tarfile.open(fileobj=BytesIO(archive)) as tar:
-        tar.extractall(folder, filter="data")
+        unpack(tar, folder)
     with closing(sqlite3.connect(folder / "rows.db")) as rows, rows:
         rows.execute("UPDATE tool_keys SET hosts = ?", (json.dumps([THEIRS]),))
         rows.execute("DELETE FROM audit_entries")

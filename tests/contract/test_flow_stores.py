@@ -9,8 +9,7 @@ import pytest
 
 from domain.tool import ToolId, tool_id
 from domain.trajectory import Taken
-from graph.backends.bolt import Connection
-from graph.backends.bolt_errors import Server
+from graph.backends.bolt import Connection, Server
 from graph.backends.neo4j_planning import Neo4jFlows, Neo4jKeptFields
 from graph.backends.sqlite_dataflow import SqliteFlows
 from graph.backends.sqlite_kept_fields import SqliteKeptFields

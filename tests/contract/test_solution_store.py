@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from domain.solution import PatternIndex, SolutionStore
-from graph.backends.memory_solutions import MemoryPatterns, MemorySolutions
-from graph.backends.sqlite_patterns import SqlitePatterns
-from graph.backends.sqlite_solutions import SqliteSolutions
+from graph.backends.memory import MemoryPatterns, MemorySolutions
+from graph.backends.sqlite_solutions import SqlitePatterns, SqliteSolutions
 from tests.contract.solution_store import PatternIndexContract, SolutionStoreContract
 
 

@@ -6,8 +6,7 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from domain.solution import Solution, SolutionStore
-from graph.backends.bolt import Connection
-from graph.backends.bolt_errors import Server
+from graph.backends.bolt import Connection, Server
 from graph.backends.neo4j import Neo4jGraph
 from graph.backends.neo4j_solutions import Neo4jSolutions
 from tests.contract.solution_store import SolutionStoreContract, once_more, solution

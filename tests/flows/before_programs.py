@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from graph.backends.sqlite import SqliteGraph
+from tests.archives import unpack
 from tests.flows.served import ROOT
 from wiring.layout import StoreFolder
 
@@ -37,7 +38,7 @@ def unpacked(folder: Path, address: str = _ADDRESS) -> Unpacked:
     """A copy in a folder; its tools are called at ``address``, and its questions are about calls there."""
     folder.mkdir(parents=True, exist_ok=True)
     with tarfile.open(DATA / "server.tar.xz") as packed:
-        packed.extractall(folder, filter="data")
+        unpack(packed, folder)
     made = Unpacked(folder / "home", folder / "store", folder / "backup")
     if address != _ADDRESS:
         asyncio.run(_call_at(made.store, address))

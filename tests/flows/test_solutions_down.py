@@ -13,9 +13,8 @@ from agent.solutions.library import SolutionLibrary
 from domain.event import EventRecord
 from domain.solution import PatternIndex, SolutionStore
 from domain.taken import NoSolution
-from graph.backends.memory_solutions import MemoryPatterns, MemorySolutions
-from graph.backends.sqlite_patterns import SqlitePatterns
-from graph.backends.sqlite_solutions import SqliteSolutions
+from graph.backends.memory import MemoryPatterns, MemorySolutions
+from graph.backends.sqlite_solutions import SqlitePatterns, SqliteSolutions
 from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_patterns import QdrantPatterns
 from tests.flows.indexed_store import indexed_store

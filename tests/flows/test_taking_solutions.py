@@ -23,7 +23,7 @@ from domain.event import (
 from domain.learned import WeightsLearned
 from domain.model import JsonObject
 from domain.taken import SolutionTaken
-from graph.backends.memory_solutions import MemoryPatterns, MemorySolutions
+from graph.backends.memory import MemoryPatterns, MemorySolutions
 from tests.flows.program_world import OffersAs, World, code, the, world
 from tests.flows.shelf import Shelf, solution
 from tests.flows.small_world import GEOCODE, REMOVE, Answer, ScriptedExecutor, WordEmbedder, ok

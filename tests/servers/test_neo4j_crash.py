@@ -3,12 +3,14 @@
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
 
 import pytest
+from neo4j import AsyncSession
 
+from domain.errors import StoreUnreachableError
 from domain.tool import FINISH, tool_id
-from graph.backends.bolt import Connection
-from graph.backends.bolt_errors import Server
+from graph.backends.bolt import Connection, Server
 from graph.backends.neo4j import Neo4jGraph
 from graph.backends.neo4j_solutions import Neo4jSolutions
 from graph.facts import GraphBatch
@@ -79,6 +81,39 @@ async def test_killed_within_a_large_batch_it_counts_all_of_it_once(
     assert statistics.batches == 5001
     assert await patient.out_edges(tools[0]) != []
     assert not await patient.apply(large)
+
+
+async def test_who_has_waited_in_vain_does_not_wait_again_until_it_is_back(
+    neo4j_graph: Neo4jGraph, neo4j_server: Neo4jServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = Server(neo4j_server.url, neo4j_server.user, "neo4j")
+    connection = Connection(server, neo4j_server.password, retry_seconds=1)
+    opened = connection._session  # pyright: ignore[reportPrivateUsage]  the tries are counted there
+    tries: list[object] = []
+
+    def session(*given: Any) -> AsyncSession:
+        tries.append(given)
+        return opened(*given)
+
+    async def ask() -> int:
+        tries.clear()
+        with pytest.raises(StoreUnreachableError):
+            await connection.read("RETURN 1")
+        return len(tries)
+
+    await connection.open()
+    monkeypatch.setattr(connection, "_session", session)
+    await asyncio.to_thread(neo4j_server.kill)
+    with pytest.raises(StoreUnreachableError):
+        await connection.reach()
+    assert await ask() > 1, "a look at the server, which waits for nothing, does not take others' patience"
+    assert await ask() == 1
+    await asyncio.to_thread(neo4j_server.start)
+    assert await connection.read("RETURN 1") == [[1]]
+    await asyncio.to_thread(neo4j_server.kill)
+    assert await ask() > 1
+    await connection.close()
+    await asyncio.to_thread(neo4j_server.start)
 
 
 class CutLine:

@@ -4,8 +4,7 @@ import pytest
 from neo4j.exceptions import Neo4jError, ServiceUnavailable
 
 from domain.errors import UnavailableError
-from graph.backends.bolt import check_version
-from graph.backends.bolt_errors import Server, explain
+from graph.backends.bolt import Server, check_version, explain
 
 SERVER = Server("neo4j://graph.example:7687", "ada", "tools")
 

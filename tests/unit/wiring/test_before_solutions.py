@@ -13,12 +13,13 @@ from domain.errors import UnavailableError
 from domain.memory import EarlierMemory, Memory, read_memory
 from domain.program import ProgramPlan
 from domain.solution import Solution
-from graph.backends.memory_solutions import MemoryPatterns, MemorySolutions
+from graph.backends.memory import MemoryPatterns, MemorySolutions
 from graph.transfer.companion_stores import CompanionStores
 from graph.transfer.importing import check_export
 from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_memories import QdrantMemories
 from retriever.embedders.bundled import BundledEmbedder
+from tests.archives import unpack
 from tests.unit.agent.solutions.tools_of_scholars import Catalogue
 from tests.unit.graph.transfer.small_stores import quiet
 from wiring.container import open_container
@@ -43,7 +44,7 @@ def patterns_by_owner(solutions: list[Solution]) -> dict[str, tuple[str, ...]]:
 def store(tmp_path: Path) -> Path:
     """The store as it was."""
     with tarfile.open(DATA / "store.tar.xz") as packed:
-        packed.extractall(tmp_path, filter="data")
+        unpack(packed, tmp_path)
     return tmp_path / "store"
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from agent.solutions.library import SolutionLibrary
 from domain.memory import Memory, MemoryStore
-from graph.backends.memory_solutions import MemoryPatterns, MemorySolutions
+from graph.backends.memory import MemoryPatterns, MemorySolutions
 from graph.backends.sqlite_memories import SqliteMemories
 from retriever.embedders.bundled import BundledEmbedder
 from tests.unit.agent.solutions.tools_of_scholars import COLLEAGUES, COUNT, Catalogue, solution

@@ -10,7 +10,7 @@ from agent.solutions.library import SolutionLibrary
 from domain.errors import UnavailableError
 from domain.program import ProgramPlan
 from domain.solution import Solution
-from graph.backends.memory_solutions import MemoryPatterns, MemorySolutions
+from graph.backends.memory import MemoryPatterns, MemorySolutions
 from retriever.embedders.bundled import BundledEmbedder
 from retriever.index import Vectors
 from tests.unit.agent.solutions.tools_of_scholars import COLLEAGUES, COUNT, PERSON, Catalogue, plan, solution

@@ -7,7 +7,7 @@ import pytest
 from agent.solutions.library import SolutionLibrary
 from domain.errors import ConflictError
 from domain.solution import Solution
-from graph.backends.memory_solutions import MemoryPatterns, MemorySolutions
+from graph.backends.memory import MemoryPatterns, MemorySolutions
 from retriever.embedders.bundled import BundledEmbedder
 from tests.unit.agent.solutions.tools_of_scholars import COUNT, PAPERS, PERSON, Catalogue, solution
 

@@ -17,6 +17,7 @@ from tests.contract.graph_samples import NOON, A, B, left_after, walked
 from tests.unit.graph.backends.large_batch import large_batch
 
 ROOT = Path(__file__).resolve().parents[4]
+pytestmark = pytest.mark.outer
 
 
 def worker(*arguments: object) -> subprocess.Popen[str]:

@@ -12,8 +12,7 @@ from domain.memory import Memory, MemoryStore
 from domain.program import Program, ProgramPlan
 from domain.tool import ToolId
 from domain.trajectory import Taken
-from graph.backends.memory import MemoryGraph
-from graph.backends.memory_solutions import MemorySolutions
+from graph.backends.memory import MemoryGraph, MemorySolutions
 from graph.backends.sqlite_dataflow import SqliteFlows
 from graph.backends.sqlite_memories import SqliteMemories
 from graph.backends.sqlite_solutions import SqliteSolutions
