@@ -9,8 +9,8 @@ import _environment as _environment  # first: it tells where the packages are mi
 import typer
 
 from domain.errors import NotFoundError, UnavailableError, UsageError
-from server.storage.audit import Deed
-from server.storage.opening import open_storage
+from server.storage.audit import AuditedAction
+from server.storage.storage import open_storage
 from server.storage.tokens import DEFAULT_SCOPES, Scope
 from wiring.settings import read_settings
 
@@ -44,19 +44,19 @@ def _chosen(scopes: list[str] | None) -> tuple[Scope, ...]:
 
 async def _create(name: str, days: int, label: str, scopes: tuple[Scope, ...]) -> tuple[str, datetime]:
     async with open_storage(read_settings()) as storage:
-        found = await storage.users.by_name(name)
+        found = await storage.users.find_by_name(name)
         if found is None or found[0].disabled_at is not None:
             raise NotFoundError(
                 f"there is no account {name[:200]!r} that counts; python scripts/create_user.py makes one"
             )
-        made = await storage.tokens.open_for_program(found[0].id, label, timedelta(days=days), scopes)
-        told = Deed(
+        made = await storage.tokens.open_program_session(found[0].id, label, timedelta(days=days), scopes)
+        told = AuditedAction(
             via="command",
             operation="create_token",
             about="Make a token for a program",
             said={"account": found[0].name, "label": label, "days": days, "scopes": [*scopes]},
         )
-        await storage.audit.begin(told, 201)
+        await storage.audit_log.begin(told, 201)
         return made
 
 

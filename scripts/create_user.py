@@ -17,9 +17,9 @@ from server.auth.password_rules import check_password
 from server.auth.passwords import Passwords
 from server.json_words import said
 from server.routes.texts import Password, UserName
-from server.storage.audit import Deed
-from server.storage.opening import open_storage
-from server.storage.users import Role, User
+from server.storage.accounts import Role, User
+from server.storage.audit import AuditedAction
+from server.storage.storage import open_storage
 from wiring.settings import read_settings
 
 VARIABLE = "NEW_USER_PASSWORD"
@@ -71,10 +71,12 @@ async def _create(name: str, password: str, role: Role | None) -> User:
     _check("password", TypeAdapter(Password), password)
     check_password(password, name, "password")
     async with open_storage(read_settings()) as storage:
-        role = role or ("user" if await storage.users.any_admin() else "admin")
+        role = role or ("user" if await storage.users.has_admin() else "admin")
         made = await storage.users.add(name, await Passwords().hash(password), role)
         said: JsonObject = {"account": made.name, "role": made.role}
-        await storage.audit.begin(Deed(via="command", operation="create_user", about="Make an account", said=said), 201)
+        await storage.audit_log.begin(
+            AuditedAction(via="command", operation="create_user", about="Make an account", said=said), 201
+        )
         return made
 
 

@@ -10,14 +10,14 @@ from orjson import dumps
 
 from domain.errors import UnavailableError, UsageError
 from server.storage.migrate import migrate
-from server.storage.opening import database_url
+from server.storage.storage import resolve_database_url
 from wiring.settings import read_settings
 
 
 def main(json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
     """Bring the tables up to date; safe while others do the same. Exit codes: 2 a wrong setting, 3 no database."""
     try:
-        before, after = asyncio.run(migrate(database_url(read_settings())))
+        before, after = asyncio.run(migrate(resolve_database_url(read_settings())))
     except (UsageError, UnavailableError) as error:
         print(error, file=sys.stderr)
         raise typer.Exit(2 if isinstance(error, UsageError) else 3) from error

@@ -10,7 +10,7 @@ from orjson import dumps
 
 from domain.errors import FootpathError, UnavailableError
 from server.storage.encryption import add_key, drop_keys
-from server.storage.opening import keys_file, open_storage
+from server.storage.storage import get_key_file, open_storage
 from wiring.settings import Settings, read_settings
 
 
@@ -38,19 +38,19 @@ def main(
 
 
 async def _rotate(settings: Settings, *, forget: bool, lost: bool) -> dict[str, int]:
-    file = None if settings.vault_keys.get_secret_value() else keys_file(settings)
+    file = None if settings.vault_keys.get_secret_value() else get_key_file(settings)
     if file is not None and file.exists():
         await asyncio.to_thread(add_key, file)
     removed = 0
     async with open_storage(settings, any_keys=lost) as storage:
         if lost:
-            removed = await storage.vault_keys.give_up_lost()
-            await storage.vault_keys.agree()
+            removed = await storage.vault_fingerprints.remove_lost()
+            await storage.vault_fingerprints.check_and_note()
         shelves = (storage.tool_keys, storage.source_keys, storage.model_keys)
         sealed = sum([await shelf.reseal() for shelf in shelves])
-        left = {version for shelf in shelves for version in await shelf.versions()}
+        left = {version for shelf in shelves for version in await shelf.list_versions()}
         if forget and len(left) <= 1:
-            await storage.vault_keys.forget_older()
+            await storage.vault_fingerprints.forget_older()
     forgotten = 0
     if forget and file is not None and len(left) <= 1:
         forgotten = await asyncio.to_thread(drop_keys, file)

@@ -15,8 +15,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from domain.errors import FootpathError
 from domain.model import JsonObject
 from server.bodies import STREAMED
-from server.storage.audit import Audit, Deed
-from server.storage.users import Role, User
+from server.storage.accounts import Role, User
+from server.storage.audit import AuditedAction, AuditLog
 
 _log = logging.getLogger(__name__)
 _ENTRY = "footpath.audit"
@@ -50,7 +50,7 @@ _MOST = 20
 class Written:
     """A request's entry. ``said``: routes may add what the request does not tell, such as the name behind an id."""
 
-    def __init__(self, audit: Audit, entry: str, said: JsonObject) -> None:
+    def __init__(self, audit: AuditLog, entry: str, said: JsonObject) -> None:
         self.said = said
         self._audit = audit
         self._entry = entry
@@ -58,7 +58,7 @@ class Written:
     async def ended(self, status: int) -> None:
         """Where the rows cannot be reached, the entry stays without an end: what it tells of may have been done."""
         try:
-            await self._audit.end(self._entry, status, self.said)
+            await self._audit.finish(self._entry, status, self.said)
         except FootpathError as error:
             _log.warning("an entry of the audit log has no end: %s", error)
 
@@ -70,11 +70,11 @@ def is_written(method: str, tags: frozenset[str], needs: Role, user: User) -> bo
     return needs != "user" or (user.role == "admin" and not tags & _OWN)
 
 
-async def write(request: Request, audit: Audit, user: User, label: str | None) -> None:
+async def write(request: Request, audit: AuditLog, user: User, label: str | None) -> None:
     """Before the operation is begun. ``label``: of the program's token; None: somebody has logged in. Raises as the rows do: then nothing is done."""
     route = request.scope["route"]
     said = {**{name: str(value) for name, value in request.path_params.items()}, **told(await _body(request))}
-    deed = Deed(
+    deed = AuditedAction(
         user_id=user.id,
         name=user.name,
         role=user.role,

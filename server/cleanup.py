@@ -33,10 +33,10 @@ async def tidying(storage: Storage, event_days: int, pause: float = _PAUSE) -> A
 
 async def tidy(storage: Storage, event_days: int) -> int:
     """Once, to the end; how many events were removed."""
-    await storage.days.forget(_COUNTS)
-    await storage.jobs.forget(_JOBS)
+    await storage.daily_usage.delete_old(_COUNTS)
+    await storage.jobs.delete_old(_JOBS)
     removed = 0
-    while event_days and (ended := await storage.retention.ended(timedelta(days=event_days))):
+    while event_days and (ended := await storage.retention.find_expired_runs(timedelta(days=event_days))):
         before = removed
         for start in range(0, len(ended), _AT_ONCE):
             removed += await storage.retention.remove_events(ended[start : start + _AT_ONCE])

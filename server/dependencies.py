@@ -17,9 +17,9 @@ from server.audit import READS, is_written, write
 from server.problems import ROLE
 from server.services import Services
 from server.sources.visibility import view_as
-from server.storage.audit import Deed
+from server.storage.accounts import ROLES, Role, User
+from server.storage.audit import AuditedAction
 from server.storage.tokens import Scope
-from server.storage.users import ROLES, Role, User
 from server.token_scopes import check_scope, find_scope
 
 _bearer = HTTPBearer(auto_error=False, scheme_name="token", description="An access token of POST /api/v1/auth/login.")
@@ -59,12 +59,12 @@ async def caller(
         raise UnauthenticatedError(
             "this needs a token: send Authorization: Bearer …, with what POST /api/v1/auth/login gives"
         )
-    user, session_id, program, scopes = await services.storage.tokens.whose(given.credentials)
+    user, session_id, program, scopes = await services.storage.tokens.authenticate(given.credentials)
     request.scope[ROLE] = user.role
     services.limits.rates.take(user.id)
     view_as(user)
     if program is not None and request.method not in READS:
-        await write(request, services.storage.audit, user, program)
+        await write(request, services.storage.audit_log, user, program)
     check_scope(scopes, find_scope(request.scope["route"].endpoint))
     return Caller(user, session_id, program, scopes)
 
@@ -76,7 +76,7 @@ async def note_role(
     if given is None:
         return
     with suppress(UnauthenticatedError, UnavailableError):  # then nobody is known to ask
-        request.scope[ROLE] = (await services.storage.tokens.whose(given.credentials)).user.role
+        request.scope[ROLE] = (await services.storage.tokens.authenticate(given.credentials)).user.role
 
 
 CurrentCaller = Annotated[Caller, Depends(caller)]
@@ -87,10 +87,10 @@ async def write_done(caller: Caller, services: Services, operation: str, about: 
     if caller.program is not None:
         return
     user = caller.user
-    deed = Deed(
+    deed = AuditedAction(
         user_id=user.id, name=user.name, role=user.role, via="session", operation=operation, about=about, said=said
     )
-    await services.storage.audit.begin(deed, 200)
+    await services.storage.audit_log.begin(deed, 200)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class AtLeast:
             raise ForbiddenError(f"this needs the role {self.role}; an administrator can give it to you")
         tags = frozenset(map(str, request.scope["route"].tags))
         if caller.program is None and is_written(request.method, tags, self.role, caller.user):
-            await write(request, services.storage.audit, caller.user, None)
+            await write(request, services.storage.audit_log, caller.user, None)
         return caller.user
 
 

@@ -6,8 +6,7 @@ from typing import Protocol
 
 from agent.plans.cost_estimate import Price
 from domain.errors import OverLimitError, UsageError
-from server.storage.daily_usage import Used
-from server.storage.user_limits import OwnLimits
+from server.storage.usage import DailyTotal, OwnLimits
 from wiring.settings import Settings
 
 
@@ -46,14 +45,14 @@ class Quotas:
             return None
         return (used.prompt_tokens * self.price.prompt + used.completion_tokens * self.price.completion) / 1_000_000
 
-    def check_run(self, used: Used, policy: str) -> None:
+    def check_run(self, used: DailyTotal, policy: str) -> None:
         """``OverLimitError`` where a run is one too many; ``used`` counts it. Tokens are asked about where it would take any."""
         if self.runs and used.runs > self.runs:
             raise _over(_all_used(self.runs, "run"), used)
         if policy == "llm" and (refusal := self.used_up(used)):
             raise _over(refusal, used)
 
-    def used_up(self, used: Used) -> str:
+    def used_up(self, used: DailyTotal) -> str:
         """Which limit of what language models may take is reached, in words; empty while none is."""
         if self.tokens and used.tokens >= self.tokens:
             return _all_used(self.tokens, "token", " of language models")
@@ -62,12 +61,12 @@ class Quotas:
             return f"what language models may cost you today ({self.cost:g}) is used up"
         return ""
 
-    def most_tokens(self, used: Used, most: int) -> int:
+    def most_tokens(self, used: DailyTotal, most: int) -> int:
         """``most``, or what is left of the tokens where that is less."""
         return min(most, max(0, self.tokens - used.tokens)) if self.tokens else most
 
 
-def until(used: Used) -> str:
+def until(used: DailyTotal) -> str:
     """When there is more, and who can give it, in words."""
     return f"there is more from {used.until:%Y-%m-%d %H:%M} UTC on, or an administrator raises the limit"
 
@@ -88,5 +87,5 @@ def _all_used(count: int, one: str, of: str = "") -> str:
     return f"your 1 {one}{of} of today is used up" if count == 1 else f"your {count:,} {one}s{of} of today are used up"
 
 
-def _over(what: str, used: Used) -> OverLimitError:
+def _over(what: str, used: DailyTotal) -> OverLimitError:
     return OverLimitError(f"{what}; {until(used)}", (used.until - datetime.now(UTC)).total_seconds())

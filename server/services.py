@@ -37,9 +37,8 @@ from server.sources.checking import SourceChecker
 from server.sources.registry import SourceRegistry
 from server.sources.store_access import StoreAccess
 from server.sources.watching import SourceWatch
-from server.storage.opening import open_storage
 from server.storage.runs import Run
-from server.storage.storage import Storage
+from server.storage.storage import Storage, open_storage
 from server.watching.metrics import Metrics
 from server.watching.tracing import Tracing, tracing
 from wiring.settings import Settings
@@ -96,7 +95,7 @@ async def open_services(
             metrics.stored(run, record)
             traces.stored(run, record)
 
-        storage.database.failed = metrics.database_failed
+        storage.database.on_error = metrics.database_failed
         accounts = Accounts(
             storage, passwords or Passwords(), settings.registration, settings.login_attempts, settings.registrations
         )
@@ -177,10 +176,10 @@ async def _take_up(storage: Storage, home: Path) -> None:
     """Queue what workers of this home had in hand when they were killed."""
     killed = await asyncio.to_thread(dead_workers, home)
     if killed:
-        await storage.held.release(killed)
-        await storage.held_jobs.release(killed)
-        await storage.lessons.release(killed)
-        await storage.source_checks.break_off(killed)
+        await storage.run_leases.release_workers(killed)
+        await storage.job_leases.release_workers(killed)
+        await storage.lessons.release_workers(killed)
+        await storage.source_checks.abort_lost(killed)
         await asyncio.to_thread(forget_workers, home, killed)
 
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from agent.execution.secrets import Secrets, check_host
 from server.oauth.renewal import Renewals
-from server.storage.shielded import shielded
-from server.storage.tool_keys import ToolKey, ToolKeys
+from server.storage.database import run_to_completion
+from server.storage.vault import ToolKey, ToolKeys
 from server.watching.secrecy import conceal
 
 
@@ -34,22 +34,22 @@ class UserSecrets:
             return _concealed(await self._shared.value(name, host, port, encrypted=encrypted))
         check_host(name, key.hosts, host, port, encrypted=encrypted, where=self.where)
         if key.grant is not None:
-            return _concealed(await shielded(self._renewals.token(self._owner, name)))
-        return _concealed(await shielded(self._tool_keys.value(self._owner, name)))
+            return _concealed(await run_to_completion(self._renewals.token(self._owner, name)))
+        return _concealed(await run_to_completion(self._tool_keys.get_value(self._owner, name)))
 
     async def refused(self, name: str, value: str) -> bool:
         """Whether there is another value now in place of one that a host did not take. Raises ``SecretError``."""
         key = (await self._own()).get(name)
         if key is None:
             return await self._shared.refused(name, value)
-        return key.grant is not None and await shielded(self._renewals.refused(self._owner, name, value))
+        return key.grant is not None and await run_to_completion(self._renewals.refused(self._owner, name, value))
 
     def advice(self, name: str, host: str, port: int, what: str = "a key") -> str:
         """Where to keep one."""
         return f"{what} is needed for {host}:{port}: keep it as {name} on the page Keys (by the API: PUT /api/v1/me/tool-keys/{name})"
 
     async def _own(self) -> Mapping[str, ToolKey]:
-        return {key.name: key for key in await shielded(self._tool_keys.all(self._owner))}
+        return {key.name: key for key in await run_to_completion(self._tool_keys.list_all(self._owner))}
 
 
 class SourceSecrets(UserSecrets):

@@ -10,11 +10,12 @@ from domain.addresses import counted_place
 from domain.errors import ConflictError, LockedOutError, RegistrationError, WrongPasswordError
 from server.auth.password_rules import check_password
 from server.auth.passwords import Passwords
-from server.storage.attempts import AttemptLimits
-from server.storage.audit import Deed
+from server.storage.accounts import User
+from server.storage.audit import AuditedAction
+from server.storage.identifiers import normalize_name
+from server.storage.login_attempts import AttemptLimits
 from server.storage.storage import Storage
 from server.storage.tokens import TokenPair
-from server.storage.users import User, name_key
 
 Registration = Literal["open", "invited", "closed"]
 _ADDRESS_FACTOR = 4
@@ -48,15 +49,15 @@ class Accounts:
             await self._count((f"invitation:{place}", self._limits_of_addresses))
         else:
             await self._count((f"registration:{place}", self._limits_of_newcomers))
-        if await self.storage.users.by_name(name) is not None:  # before the work; the row decides
+        if await self.storage.users.find_by_name(name) is not None:  # before the work; the row decides
             raise ConflictError(f"the name {name} is taken; choose another")
         kept = await self.passwords.hash_of_newcomer(password)
         if invitation:
             user = await self.storage.invitations.redeem(invitation, name, kept)
-            await self.storage.attempts.forgive(f"invitation:{place}")
+            await self.storage.login_attempts.forgive(f"invitation:{place}")
         else:
             user = await self.storage.users.add(name, kept)
-        await self.storage.places.remember(user.id, place)
+        await self.storage.login_places.remember(user.id, place)
         return user
 
     async def log_in(self, name: str, password: str, *, address: str = "", label: str = "") -> tuple[User, TokenPair]:
@@ -69,30 +70,30 @@ class Accounts:
             LockedOutError: too many failures of this account or from this address.
         """
         where = counted_place(address)
-        known = await self.storage.places.known(name, where)
-        account, place = f"account:{name_key(name)}" + (f" at {where}" if known else ""), f"address:{where}"
+        known = await self.storage.login_places.is_known(name, where)
+        account, place = f"account:{normalize_name(name)}" + (f" at {where}" if known else ""), f"address:{where}"
         await self._count((place, self._limits_of_addresses), (account, AttemptLimits(self.attempts)))
-        found = await self.storage.users.by_name(name)
+        found = await self.storage.users.find_by_name(name)
         user, kept = found or (None, None)
         good, fresh = await self.passwords.verify(password, kept)
         if user is None or not good or user.disabled_at is not None:
             raise WrongPasswordError("name and password do not belong together")
         # None of these rests on another: where the database is far away, all of them take as long as one.
         await asyncio.gather(
-            self.storage.attempts.clear(account),
-            self.storage.attempts.forgive(place),
-            self.storage.places.remember(user.id, where),
+            self.storage.login_attempts.clear(account),
+            self.storage.login_attempts.forgive(place),
+            self.storage.login_places.remember(user.id, where),
         )
         if fresh is not None:
-            await self.storage.users.set_password(user.id, fresh, instead_of=kept)
-        return user, await self.storage.tokens.open(user.id, label)
+            await self.storage.users.set_password(user.id, fresh, replaces=kept)
+        return user, await self.storage.tokens.open_session(user.id, label)
 
     async def change_password(self, user: User, session_id: str, old: str, new: str) -> None:
         """Set a new password and end the user's other sessions. Raises as :meth:`log_in`, and ``WeakPasswordError``."""
         check_password(new, user.name, "body.new")
         await self.confirm(user, old)
         await self.storage.users.set_password(user.id, await self.passwords.hash(new))
-        await self.storage.tokens.revoke_all(user.id, "the password was changed", but=session_id)
+        await self.storage.tokens.revoke_all(user.id, "the password was changed", except_session=session_id)
 
     async def reset_password(self, secret: str, password: str, address: str = "") -> None:
         """Set the password that a link was made for, and end the user's sessions.
@@ -102,24 +103,24 @@ class Accounts:
         """
         place = f"password reset:{counted_place(address)}"
         await self._count((place, self._limits_of_addresses))
-        user = await self.storage.password_resets.whose(secret)
+        user = await self.storage.password_resets.find_user(secret)
         check_password(password, user.name, "body.password")
         await self.storage.password_resets.redeem(secret, await self.passwords.hash(password))
-        await self.storage.attempts.forgive(place)
-        deed = Deed(
+        await self.storage.login_attempts.forgive(place)
+        deed = AuditedAction(
             user_id=user.id, name=user.name, role=user.role, via="session", operation="reset_password",
             about="Set a new password by a link", said={},
         )  # fmt: skip
-        await self.storage.audit.begin(deed, 204)
+        await self.storage.audit_log.begin(deed, 204)
 
     async def confirm(self, user: User, password: str) -> None:
         """Ask for the password again, before something that a borrowed session must not do. Raises as :meth:`log_in`."""
         account = f"confirmation:{user.id}"  # only who is logged in fails at it, so that nobody else locks them out
         await self._count((account, AttemptLimits(self.attempts)))
-        good, _ = await self.passwords.verify(password, await self.storage.users.password_hash(user.id))
+        good, _ = await self.passwords.verify(password, await self.storage.users.get_password_hash(user.id))
         if not good:
             raise WrongPasswordError("this is not your password")
-        await self.storage.attempts.clear(account)
+        await self.storage.login_attempts.clear(account)
 
     @property
     def _limits_of_addresses(self) -> AttemptLimits:
@@ -133,5 +134,5 @@ class Accounts:
         return AttemptLimits(self.registrations, timedelta(minutes=1), timedelta(hours=1))
 
     async def _count(self, *keys: tuple[str, AttemptLimits]) -> None:
-        if wait := await self.storage.attempts.begin(*keys):
+        if wait := await self.storage.login_attempts.begin(*keys):
             raise LockedOutError(f"too many attempts; try again in {ceil(wait)} seconds", wait)

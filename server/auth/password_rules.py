@@ -9,7 +9,7 @@ from pathlib import Path
 from string import digits, punctuation
 
 from domain.errors import WeakPasswordError
-from server.storage.users import name_key
+from server.storage.identifiers import normalize_name
 
 SHORTEST = 8
 _COMMON = frozenset(
@@ -33,7 +33,7 @@ def check_password(password: str, name: str, place: str) -> None:
 def weakness(password: str, name: str = "") -> str:
     """Why a password of an account is too weak; empty where it is not."""
     text = "".join(normal(password).casefold().split())
-    own = name_key(name)
+    own = normalize_name(name)
     if len(text) < SHORTEST:
         return f"it has fewer than {SHORTEST} characters beside its blanks; choose a longer one"
     if len(set(text)) < _DIFFERENT:

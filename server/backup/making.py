@@ -9,11 +9,10 @@ from domain.errors import UnavailableError, UsageError
 from graph.transfer.exporting import Exported, Progress
 from server.backup import manifest as described
 from server.backup.manifest import Manifest
-from server.storage.database_copies import copy_rows, is_empty, kind_of
-from server.storage.encryption import Keys, write_keys
-from server.storage.migrate import newest
-from server.storage.opening import database_url, vault_keys
-from server.storage.storage import Storage
+from server.storage.backups import copy_rows, get_database_kind, is_empty
+from server.storage.encryption import Keyring, write_keys
+from server.storage.migrate import get_newest_version
+from server.storage.storage import Storage, load_vault_keyring, resolve_database_url
 from wiring.layout import StoreFolder
 from wiring.settings import Settings
 from wiring.snapshot import copy_database
@@ -31,12 +30,12 @@ async def back_up(settings: Settings, folder: Path, progress: Progress, keys_to:
         UnavailableError: something cannot be read or written.
     """
     part = await asyncio.to_thread(_part_of, folder, keys_to)
-    url, at = await asyncio.to_thread(database_url, settings), datetime.now(UTC)
-    keys = await asyncio.to_thread(vault_keys, settings)
+    url, at = await asyncio.to_thread(resolve_database_url, settings), datetime.now(UTC)
+    keys = await asyncio.to_thread(load_vault_keyring, settings)
     await _check_rows(url, keys)
     try:
         await asyncio.to_thread(_begin, part)
-        rows = described.ROWS[kind_of(url)]
+        rows = described.ROWS[get_database_kind(url)]
         await copy_rows(url, part / rows)
         exported = await export_to(part / described.STORE, None, progress, settings, recordings=True)
         names = [rows, described.STORE]
@@ -47,8 +46,8 @@ async def back_up(settings: Settings, folder: Path, progress: Progress, keys_to:
         if keys_to is not None:
             await asyncio.to_thread(write_keys, keys_to, keys)
         files = {name: await asyncio.to_thread(described.held, part / name) for name in names}
-        tables = await asyncio.to_thread(newest)
-        said = Manifest(at=at, rows=kind_of(url), tables=tables, vault=keys.fingerprints(), files=files)
+        tables = await asyncio.to_thread(get_newest_version)
+        said = Manifest(at=at, rows=get_database_kind(url), tables=tables, vault=keys.fingerprints(), files=files)
         await asyncio.to_thread(_finish, part, folder, described.sign(said, keys))
         return exported
     finally:
@@ -66,14 +65,14 @@ def _part_of(folder: Path, keys_to: Path | None) -> Path:
     return folder.absolute().with_name(f"{folder.name}.part")
 
 
-async def _check_rows(url: str, keys: Keys) -> None:
+async def _check_rows(url: str, keys: Keyring) -> None:
     """There are rows, of this version, and these are the keys of their vault."""
     if await is_empty(url):
         raise UnavailableError("there are no rows to back up: set FOOTPATH_SERVER_HOME or FOOTPATH_DATABASE_URL")
     storage = Storage(url, keys)
     try:
         await storage.check()
-        await storage.vault_keys.agree()
+        await storage.vault_fingerprints.check_and_note()
     finally:
         await storage.close()
 

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, ValidationError
 
 from domain.errors import BrokenInputError, UnavailableError, UsageError
-from server.storage.encryption import Keys
+from server.storage.encryption import Keyring
 
 NAME = "manifest.json"
 STORE = "store.jsonl.gz"
@@ -42,13 +42,13 @@ class Manifest(BaseModel):
     signature: str = ""
 
 
-def sign(manifest: Manifest, keys: Keys) -> Manifest:
+def sign(manifest: Manifest, keys: Keyring) -> Manifest:
     """Vouch for a manifest with the vault's newest key: who lacks the key changes nothing in the backup unseen."""
     version, signature = keys.sign(_signed_text(manifest))
     return manifest.model_copy(update={"signed_with": version, "signature": signature})
 
 
-def check_signature(manifest: Manifest, keys: Keys) -> None:
+def check_signature(manifest: Manifest, keys: Keyring) -> None:
     """Raise ``UsageError`` unless the manifest was signed with a key of the vault."""
     if not manifest.signature:
         raise UsageError(

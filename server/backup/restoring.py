@@ -11,11 +11,10 @@ from graph.transfer.exporting import Progress
 from server.backup import interrupted
 from server.backup import manifest as described
 from server.backup.manifest import Manifest
-from server.storage.audit import Deed
-from server.storage.database_copies import check_same_kind, is_empty, put_rows
-from server.storage.encryption import Keys, keys_of_text, write_keys
-from server.storage.opening import database_url, keys_file, open_storage
-from server.storage.restored import settle
+from server.storage.audit import AuditedAction
+from server.storage.backups import check_same_kind, end_unfinished_work, is_empty, restore_rows
+from server.storage.encryption import Keyring, load_keyring, write_keys
+from server.storage.storage import get_key_file, open_storage, resolve_database_url
 from wiring.layout import StoreFolder
 from wiring.private_files import FOLDER
 from wiring.settings import Settings
@@ -53,7 +52,7 @@ async def restore(
         UnavailableError: there is no backup, or something cannot be read or written.
     """
     said = await asyncio.to_thread(described.read, folder)
-    url = await asyncio.to_thread(database_url, settings)
+    url = await asyncio.to_thread(resolve_database_url, settings)
     check_same_kind(url, said.rows)
     tools, home = 0, settings.server_home
     there = not await is_empty(url)
@@ -62,25 +61,25 @@ async def restore(
     keys, place = await asyncio.to_thread(_keys, settings, keys_from)
     _check_keys(said, keys, place)
     if not unsigned or said.signature:
-        described.check_signature(said, keys or Keys(dict))
+        described.check_signature(said, keys or Keyring(dict))
     if not there:
         tools = (await import_from(folder / described.STORE, None, progress, settings)).embedded or 0
         await asyncio.to_thread(_fields, folder, StoreFolder(settings.store))
         if keys is not None and place == keys_from:
-            await asyncio.to_thread(write_keys, keys_file(settings), keys)
+            await asyncio.to_thread(write_keys, get_key_file(settings), keys)
         await asyncio.to_thread(_begin, home, folder)
-        await put_rows(url, folder / described.ROWS[said.rows])
+        await restore_rows(url, folder / described.ROWS[said.rows])
     async with open_storage(settings) as storage:
-        ended = await settle(storage.database, said.at)
+        ended = await end_unfinished_work(storage.database, said.at)
         if by_command:
-            await storage.audit.begin(_deed(folder, said), status=200)
+            await storage.audit_log.begin(_deed(folder, said), status=200)
     await asyncio.to_thread(interrupted.end, home)
     return Restored(said.at, tools, ended)
 
 
-def _deed(folder: Path, said: Manifest) -> Deed:
+def _deed(folder: Path, said: Manifest) -> AuditedAction:
     told: JsonObject = {"backup": folder.name, "backup_at": said.at.isoformat()}
-    return Deed(via="command", operation="restore", about="Restore a backup", said=told)
+    return AuditedAction(via="command", operation="restore", about="Restore a backup", said=told)
 
 
 def _begin(home: Path, folder: Path) -> None:
@@ -89,17 +88,17 @@ def _begin(home: Path, folder: Path) -> None:
     interrupted.begin(home, folder)
 
 
-def _keys(settings: Settings, keys_from: Path | None) -> tuple[Keys | None, Path | str]:
+def _keys(settings: Settings, keys_from: Path | None) -> tuple[Keyring | None, Path | str]:
     """Those that the restored server will work with, and where they are: the setting and the home's own file count before a given one."""
     if given := settings.vault_keys.get_secret_value():
-        return keys_of_text(given), "FOOTPATH_VAULT_KEYS"
-    own = keys_file(settings)
+        return load_keyring(given), "FOOTPATH_VAULT_KEYS"
+    own = get_key_file(settings)
     if keys_from is not None and not own.exists():
-        return keys_of_text(keys_from), keys_from
-    return (keys_of_text(own), own) if own.exists() else (None, own)
+        return load_keyring(keys_from), keys_from
+    return (load_keyring(own), own) if own.exists() else (None, own)
 
 
-def _check_keys(said: Manifest, keys: Keys | None, place: Path | str) -> None:
+def _check_keys(said: Manifest, keys: Keyring | None, place: Path | str) -> None:
     mine = keys.fingerprints() if keys is not None else {}
     if any(mine.get(version) != known for version, known in said.vault.items()):
         raise UsageError(

@@ -12,9 +12,9 @@ from server.data.archives import unpack
 from server.data.backups import Backups
 from server.data.uploads import Uploads
 from server.jobs.kinds import JobInHand
-from server.storage.database import file_of
+from server.storage.database import find_sqlite_file
 from server.storage.jobs import Job
-from server.storage.opening import database_url
+from server.storage.storage import resolve_database_url
 from wiring.layout import StoreFolder
 from wiring.settings import Settings
 
@@ -80,7 +80,7 @@ async def take_in(backups: Backups, uploads: Uploads, hand: JobInHand) -> JsonOb
 
 def _check_room(settings: Settings, folder: Path) -> None:
     """The copies of one moment and what is made of them need as much as rows and store together, twice."""
-    store, rows = StoreFolder(settings.store), file_of(database_url(settings))
+    store, rows = StoreFolder(settings.store), find_sqlite_file(resolve_database_url(settings))
     there = [file for file in store.root.glob("*.db") if not settings.graph_url] + ([rows] if rows else [])
     needed = 2 * sum(file.stat().st_size for file in there if file.exists()) + settings.free_bytes
     free = shutil.disk_usage(folder).free

@@ -11,7 +11,7 @@ from domain.errors import BrokenInputError, NotFoundError, UnavailableError
 from domain.model import Model
 from server.backup import manifest as described
 from server.backup.manifest import Manifest
-from server.storage.clock import now
+from server.storage.repository import now
 from wiring.private_files import FOLDER
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")

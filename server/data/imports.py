@@ -14,7 +14,7 @@ from graph.importers.records import Skipped
 from server.data.import_preview import Holds
 from server.data.import_process import DOCUMENTS, KEPT_OUT, LEFT, PREVIEW, UNPACKED
 from server.data.uploads import Uploads
-from server.storage.row_ids import new_id
+from server.storage.identifiers import generate_id
 from wiring.private_files import FOLDER
 
 _ID = re.compile(r"[0-9a-f-]{36}")
@@ -48,7 +48,7 @@ class Imports:
         found = [(self._uploads.file(upload), holds) for upload, holds in files]
         if len({file.name for file, _ in found}) < len(found):
             raise ConflictError("two of the files have one name: give them different ones")
-        name = new_id()
+        name = generate_id()
         place = self._folder / name / "files"
         place.mkdir(parents=True, mode=FOLDER)
         for (file, _), (upload, _) in zip(found, files, strict=True):

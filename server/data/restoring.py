@@ -10,9 +10,9 @@ from server.backup.pending import Pending
 from server.backup.restoring import restore
 from server.data.backups import Backups
 from server.jobs.kinds import JobInHand
-from server.storage.clock import now
 from server.storage.jobs import Job
-from server.storage.opening import keys_file
+from server.storage.repository import now
+from server.storage.storage import get_key_file
 from wiring.settings import Settings
 
 RESTORE = "restore"
@@ -102,5 +102,5 @@ async def clear_up(settings: Settings, job: Job) -> None:
 
 
 def _keys(settings: Settings) -> Path | None:
-    own = keys_file(settings)
+    own = get_key_file(settings)
     return own if own.exists() else None

@@ -67,9 +67,9 @@ class Counting:
 
     async def _count(self) -> Statistics:
         start, missing = monotonic(), dict[str, str]()
-        rows = await self._part("rows", self._storage.row_counts.all(), missing) or {}
+        rows = await self._part("rows", self._storage.row_counts.count_all(), missing) or {}
         container = await self._part("store", self._agents.whole(), missing)
-        names = await self._part("sources", self._storage.row_counts.source_names(), missing) or {}
+        names = await self._part("sources", self._storage.row_counts.list_source_names(), missing) or {}
         tools = edges = chances = None
         kept, vectors = dict[str, int](), None
         if container is not None:

@@ -8,8 +8,8 @@ from domain.model import JsonObject
 from server.backup import pending
 from server.backup.pending import Pending
 from server.runs.worker_locks import is_served
-from server.storage.audit import Deed
-from server.storage.restored import carry_over_audit
+from server.storage.audit import AuditedAction
+from server.storage.backups import carry_over_audit_log
 from server.storage.storage import Storage
 from wiring.settings import Settings
 
@@ -36,8 +36,8 @@ async def tell_of_restore(settings: Settings, storage: Storage, done: Pending | 
         "restored from %s, as of %s: %d tools, %d runs that were under way ended; what was there before lies in folders called %s%s",
         done.backup, done.backup_at, done.tools, done.ended, pending.BEFORE, done.id,
     )  # fmt: skip
-    carried = await carry_over_audit(storage.database, pending.rows_before(settings.server_home, done.id))
+    carried = await carry_over_audit_log(storage.database, pending.rows_before(settings.server_home, done.id))
     said: JsonObject = {"backup": done.backup, "backup_at": done.backup_at.isoformat(), "entries_kept": carried}
-    deed = Deed(name=done.by, via="command", operation="restore", about="Restore a backup, at the next start", said=said)  # fmt: skip
-    await storage.audit.begin(deed, status=200)
+    deed = AuditedAction(name=done.by, via="command", operation="restore", about="Restore a backup, at the next start", said=said)  # fmt: skip
+    await storage.audit_log.begin(deed, status=200)
     await asyncio.to_thread(pending.end, settings.server_home)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from domain.errors import BusyError, NotFoundError, UnavailableError, UsageError
 from domain.model import Model
-from server.storage.row_ids import new_id
+from server.storage.identifiers import generate_id
 from wiring.private_files import FOLDER
 from wiring.settings import Settings
 
@@ -51,7 +51,7 @@ class Uploads:
         Raises:
             UsageError: it is longer than it may be, or nothing. BusyError: there are too many. UnavailableError: there is no room.
         """
-        upload, name = new_id(), _NAME.sub("_", Path(name).name)[-100:].lstrip(".") or "file"
+        upload, name = generate_id(), _NAME.sub("_", Path(name).name)[-100:].lstrip(".") or "file"
         await asyncio.to_thread(self.tidy)
         place = await asyncio.to_thread(self._place, upload, told)
         whole = False

@@ -36,7 +36,7 @@ async def offered_encoders(
 ) -> list[OfferedEncoder]:
     """Those here, then the services."""
     found = [await _here(settings, encoders, choice) for choice in await asyncio.to_thread(choices_here, settings)]
-    kept = [one for one in await services.all() if one.kind == "embedding"]
+    kept = [one for one in await services.list_all() if one.kind == "embedding"]
     return [*found, *[await _of_service(encoders, one) for one in kept]]
 
 

@@ -78,7 +78,7 @@ class StoredServices:
             }
         )
         as_made = kept.model_copy(update={"model": service.model, "parameters": asked})
-        return open_embeddings(self._settings, as_made, await self._services.key(kept.id))
+        return open_embeddings(self._settings, as_made, await self._services.get_key(kept.id))
 
     async def _kept(self, service: EncoderService) -> ModelService | None:
         if not service.id:

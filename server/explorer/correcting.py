@@ -14,7 +14,7 @@ from graph.feed_marks import mark_feed
 from graph.history import after_lesson
 from graph.response_fields import output_fields
 from server.sources.registry import SourceRegistry
-from server.storage.users import User
+from server.storage.accounts import User
 from wiring.container import Container
 from wiring.links import link_changed
 

@@ -151,7 +151,7 @@ class GatewaySessions:
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             raise UnauthenticatedError(_NO_TOKEN)
-        user, session_id, program, scopes = await self._services.storage.tokens.whose(token.strip())
+        user, session_id, program, scopes = await self._services.storage.tokens.authenticate(token.strip())
         self._services.limits.rates.take(user.id)
         return Caller(user, session_id, program, scopes)
 

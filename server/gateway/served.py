@@ -26,7 +26,7 @@ from server.runs.event_stream import stream_events
 from server.runs.given_plans import settings_with
 from server.runs.journal import records_of
 from server.services import Services
-from server.storage.audit import Deed
+from server.storage.audit import AuditedAction
 from server.storage.runs import RunChoices
 from server.storage.tokens import Scope
 from server.token_scopes import check_scope
@@ -103,11 +103,11 @@ class ServedBackend:
         user = self.caller.user
         if self.caller.program is None:
             return
-        deed = Deed(
+        deed = AuditedAction(
             user_id=user.id, name=user.name, role=user.role, via="token", label=self.caller.program, operation="mcp_run",
             about="Begin a run over MCP", path="POST /mcp", said={"client": clean(self.client, 100), "plan": task.plan is not None},
         )  # fmt: skip
-        await self.services.storage.audit.begin(deed, 202)
+        await self.services.storage.audit_log.begin(deed, 202)
 
     async def _have_conversation(self) -> None:
         if not self.session.conversation:

@@ -10,10 +10,9 @@ from datetime import timedelta
 from domain.errors import FootpathError, NotFoundError
 from domain.model import JsonObject
 from server.jobs.kinds import JobInHand, JobKind, by_name
-from server.storage.job_leases import Ended
-from server.storage.jobs import Job, NewJob
+from server.storage.accounts import User
+from server.storage.jobs import Job, JobEndState, NewJob
 from server.storage.storage import Storage
-from server.storage.users import User
 
 _log = logging.getLogger(__name__)
 _CANCELLED = "it was cancelled; what it had done until then stays"
@@ -81,7 +80,7 @@ class JobRunner:
             try:
                 await self._tell()
                 await self._renew()
-                for job in await self._storage.held_jobs.claim(self._worker, self.home, [*self._kinds], self._lease):
+                for job in await self._storage.job_leases.claim(self._worker, self.home, [*self._kinds], self._lease):
                     if job.id not in self._made:  # it may be one of its own, not renewed in time
                         self._begin(job)
             except FootpathError as error:
@@ -114,7 +113,7 @@ class JobRunner:
     async def _make(self, making: _Making) -> None:
         hand, job = making.hand, making.hand.job
         kind = self._kinds[job.kind]
-        state: Ended = "failed"
+        state: JobEndState = "failed"
         result, trouble = None, _FAULT
         try:
             if job.cancel_at is not None:
@@ -141,13 +140,13 @@ class JobRunner:
 
     async def _let_go(self, job: Job) -> None:
         try:
-            await self._storage.held_jobs.put_down(job.id, self._worker)
+            await self._storage.job_leases.release(job.id, self._worker)
         except FootpathError as error:
             _log.warning("job %s is taken up when its lease has ended: %s", job.id, error)
 
-    async def _finished(self, hand: JobInHand, state: Ended, result: JsonObject | None, trouble: str) -> bool:
+    async def _finished(self, hand: JobInHand, state: JobEndState, result: JsonObject | None, trouble: str) -> bool:
         """Its end is told again and again where the rows are out of reach. Whether it was ours to end."""
-        job_id, held = hand.job.id, self._storage.held_jobs
+        job_id, held = hand.job.id, self._storage.job_leases
         while True:
             try:
                 await self._tell_one(hand)
@@ -165,7 +164,7 @@ class JobRunner:
     async def _tell_one(self, hand: JobInHand) -> None:
         if hand.news:
             hand.news = False
-            await self._storage.held_jobs.tell(
+            await self._storage.job_leases.update_progress(
                 hand.job.id, self._worker, hand.what, hand.done, hand.total, list(hand.lines)
             )
 
@@ -173,7 +172,7 @@ class JobRunner:
         """Go on holding what is made; let go of what another has, and end what is to be ended."""
         if not self._made:
             return
-        held = await self._storage.held_jobs.renew(self._worker, self._lease)
+        held = await self._storage.job_leases.renew(self._worker, self._lease)
         for job_id, making in list(self._made.items()):
             if job_id not in held:
                 making.end("stop")

@@ -11,8 +11,8 @@ from graph.facts import Mark
 from graph.links import LinkedGraph
 from server.explorer.correcting import correct_entity, correct_entity_of_source, correct_feed, forget_runs, put_back
 from server.sources.registry import SourceRegistry
-from server.storage.tool_marks import MarkKind, MarkWord, NewToolMark, ToolMark, ToolMarks
-from server.storage.users import User
+from server.storage.accounts import User
+from server.storage.tool_library import MarkKind, MarkWord, NewToolMark, ToolMark, ToolMarks
 from wiring.container import Container
 
 WORDS: Mapping[MarkKind, tuple[MarkWord, ...]] = {
@@ -57,7 +57,7 @@ async def mark(said: NewToolMark, doc: ToolDoc, at: Marking) -> None:
                 raise ConflictError("its source says what calling it does: correct that on the page of the source")
             await graph.put_tools([doc.model_copy(update={"marked": "" if said.mark == "clear" else said.mark})])
         case "tool":
-            said = await _whole(said, graph, await at.marks.of(doc.id))
+            said = await _whole(said, graph, await at.marks.list_for_tool(doc.id))
         case "entity":
             await _entity(said, doc, at)
         case "feed":
@@ -96,10 +96,10 @@ async def _runs(said: NewToolMark, at: Marking) -> dict[str, Any]:
     """What is put aside; what was put aside last is put back."""
     if said.mark == "forget":
         return dict(await forget_runs(at.container, said.tool))
-    last = next((one for one in await at.marks.of(said.tool) if one.kind == "runs"), None)
+    last = next((one for one in await at.marks.list_for_tool(said.tool) if one.kind == "runs"), None)
     if last is None or last.mark != "forget":
         raise ConflictError("what runs said of it was not forgotten, so there is nothing to put back")
-    await put_back(at.container, said.tool, await at.marks.kept(last.id))
+    await put_back(at.container, said.tool, await at.marks.get_set_aside(last.id))
     return {}
 
 

@@ -13,8 +13,8 @@ from domain.model import JsonObject
 from domain.plan import Binding, StepResult
 from domain.tool import ToolDoc
 from server.runs.agents import Agents
-from server.storage.shielded import shielded
-from server.storage.tool_tries import ToolTries, TryEnd
+from server.storage.database import run_to_completion
+from server.storage.tool_library import ToolTries, TryOutcome
 
 LONGEST = 20_000
 """Characters of an answer that are kept and told."""
@@ -45,7 +45,7 @@ async def tried(
 
     What was begun under this ``key`` is not made again.
     """
-    kept, to_make = await shielded(tries.begin(user_id, doc.id, values, changes=not doc.safe, key=key))
+    kept, to_make = await run_to_completion(tries.begin(user_id, doc.id, values, changes=not doc.safe, key=key))
     if not to_make:
         return kept
     given = Arguments(values, tuple(Binding(parameter=name, origin="user") for name in values))
@@ -53,9 +53,9 @@ async def tried(
         async with agents.executor_of(user_id) as executor:
             result = await made(doc, given, executor)
     except FootpathError as error:  # nothing was sent
-        await shielded(tries.finish(kept, TryEnd(note=error.public_message)))
+        await run_to_completion(tries.finish(kept, TryOutcome(note=error.public_message)))
         raise
-    await shielded(tries.finish(kept, _end(result)))
+    await run_to_completion(tries.finish(kept, _end(result)))
     return kept
 
 
@@ -65,8 +65,8 @@ async def short_form(doc: ToolDoc, response: str) -> str:
     return found.text if found else ""
 
 
-def _end(result: StepResult) -> TryEnd:
-    return TryEnd(
+def _end(result: StepResult) -> TryOutcome:
+    return TryOutcome(
         outcome=result.outcome,
         http_status=result.http_status,
         response=result.response[:LONGEST],

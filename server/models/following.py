@@ -21,12 +21,12 @@ class ModelFollower:
         """Have the services asked that are on line now. Raises as the rows do."""
         async with self._one_at_a_time:
             of = self._storage.model_services
-            services, chosen = await of.all_and_chosen()
+            services, chosen = await of.list_with_purposes()
             news = [await self._with_key(one) for one in models_on_line(services) if not self._served.known(one)]
             await self._served.take(services, chosen, news)
 
     async def _with_key(self, service: ModelService) -> ServiceWithKey:
         try:
-            return ServiceWithKey(service, await self._storage.model_services.key(service.id))
+            return ServiceWithKey(service, await self._storage.model_services.get_key(service.id))
         except SecretError as error:
             return ServiceWithKey(service, None, f"the key of {service.name} cannot be opened: {error}")

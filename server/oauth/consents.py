@@ -9,10 +9,8 @@ from domain.errors import GrantRefusedError, UsageError
 from server.oauth.pkce import challenge_of, new_verifier
 from server.oauth.renewal import client_credentials_form
 from server.oauth.tokens import ask_for_tokens, shown
-from server.storage.key_consents import Asked, Consent, KeyConsents
-from server.storage.key_grants import Grant, KeyGrants, Terms
-from server.storage.key_shelves import ShelfName
-from server.storage.tool_keys import ToolKey
+from server.storage.key_grants import ConsentRequest, GrantTerms, KeyConsents, KeyGrant, KeyGrants, PendingConsent
+from server.storage.vault import ShelfName, ToolKey
 from server.watching.secrecy import conceal
 
 
@@ -43,11 +41,13 @@ class Consents:
         self._grants = grants
         self._exchange = exchange
 
-    async def begin(self, user_id: str, key: KeyPlace, terms: Terms, hosts: Sequence[str], redirect_uri: str) -> str:
+    async def begin(
+        self, user_id: str, key: KeyPlace, terms: GrantTerms, hosts: Sequence[str], redirect_uri: str
+    ) -> str:
         """The address to open. The key stays what it is until its user has come back."""
         verifier = new_verifier()
-        asked = Asked(terms=terms, hosts=tuple(hosts), redirect_uri=redirect_uri, verifier=verifier)
-        consent = Consent(user_id=user_id, shelf=key.shelf, owner_id=key.owner_id, name=key.name, asked=asked)
+        asked = ConsentRequest(terms=terms, hosts=tuple(hosts), redirect_uri=redirect_uri, verifier=verifier)
+        consent = PendingConsent(user_id=user_id, shelf=key.shelf, owner_id=key.owner_id, name=key.name, asked=asked)
         state = await self._kept.add(consent)
         query = {
             "response_type": "code",
@@ -63,11 +63,11 @@ class Consents:
             query["resource"] = terms.resource
         return f"{terms.authorize_url}{'&' if '?' in terms.authorize_url else '?'}{urlencode(query)}"
 
-    async def obtain(self, key: KeyPlace, terms: Terms, hosts: Sequence[str]) -> ToolKey:
+    async def obtain(self, key: KeyPlace, terms: GrantTerms, hosts: Sequence[str]) -> ToolKey:
         """By the client's own credentials, at once. Raises as :func:`ask_for_tokens`; nothing is kept then."""
         return await self._exchanged(key, terms, hosts, client_credentials_form(terms))
 
-    async def take(self, returned: Returned) -> Consent:
+    async def take(self, returned: Returned) -> PendingConsent:
         """What somebody was sent for. It counts once, whatever comes of it.
 
         Raises ``UsageError`` where it is unknown, used or too old.
@@ -79,7 +79,7 @@ class Consents:
             )
         return consent
 
-    async def complete(self, consent: Consent, returned: Returned) -> ToolKey:
+    async def complete(self, consent: PendingConsent, returned: Returned) -> ToolKey:
         """Keep the key. Raises ``GrantRefusedError``, ``UsageError``, ``NoAnswerError``, ``ForbiddenAddressError``."""
         terms = consent.asked.terms
         if terms.issuer and (returned.issuer or terms.issuer_told) and returned.issuer != terms.issuer:
@@ -102,9 +102,11 @@ class Consents:
         key = KeyPlace(consent.shelf, consent.owner_id, consent.name)
         return await self._exchanged(key, terms, consent.asked.hosts, form)
 
-    async def _exchanged(self, key: KeyPlace, terms: Terms, hosts: Sequence[str], form: Mapping[str, str]) -> ToolKey:
+    async def _exchanged(
+        self, key: KeyPlace, terms: GrantTerms, hosts: Sequence[str], form: Mapping[str, str]
+    ) -> ToolKey:
         grants = self._grants[key.shelf]
         tokens = await ask_for_tokens(self._exchange, terms, form, grants.clock())
         conceal(tokens.access)
         conceal(tokens.refresh)
-        return await grants.put(key.owner_id, key.name, Grant(terms=terms, tokens=tokens), hosts)
+        return await grants.put(key.owner_id, key.name, KeyGrant(terms=terms, tokens=tokens), hosts)

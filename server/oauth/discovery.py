@@ -14,7 +14,7 @@ from domain.model import JsonObject, Model
 from server.oauth.addresses import checked_endpoint, origin_of
 from server.oauth.challenges import parse_challenges
 from server.storage.key_grants import ClientAuth
-from server.storage.tool_keys import GrantKind
+from server.storage.vault import GrantKind
 
 _log = logging.getLogger(__name__)
 _SCOPE = re.compile(r"[!#-\[\]-~]{1,200}")

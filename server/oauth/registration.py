@@ -7,7 +7,7 @@ from pydantic import JsonValue
 from agent.execution.exchange import Exchange
 from domain.errors import GrantRefusedError, NoAnswerError
 from server.oauth.tokens import shown
-from server.storage.key_grants import ClientAuth, Terms
+from server.storage.key_grants import ClientAuth, GrantTerms
 
 _METHODS: dict[JsonValue, ClientAuth] = {
     "client_secret_basic": "basic",
@@ -16,7 +16,7 @@ _METHODS: dict[JsonValue, ClientAuth] = {
 }
 
 
-async def registered(exchange: Exchange, url: str, redirect_uri: str, terms: Terms) -> Terms:
+async def registered(exchange: Exchange, url: str, redirect_uri: str, terms: GrantTerms) -> GrantTerms:
     """The terms with the client that came of it. Without a secret where there is a consent: PKCE is enough for it.
 
     Raises ``GrantRefusedError``, ``NoAnswerError``, ``ForbiddenAddressError``.

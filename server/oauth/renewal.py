@@ -8,7 +8,7 @@ from datetime import timedelta
 from agent.execution.exchange import Exchange
 from domain.errors import ForbiddenAddressError, GrantRefusedError, NoAnswerError, SecretError
 from server.oauth.tokens import ask_for_tokens
-from server.storage.key_grants import Grant, KeptGrant, KeyGrants, Terms, Tokens
+from server.storage.key_grants import GrantTerms, GrantTokens, KeyGrant, KeyGrants, StoredGrant
 
 _TURN = timedelta(seconds=30)
 """How long one asker may take to renew; longer than a question to a token address lasts."""
@@ -33,7 +33,7 @@ class Renewals:
         self._exchange = exchange
         self._consent = consent
         self._sleep = sleep
-        self._under_way: dict[tuple[str, str], asyncio.Task[Tokens]] = {}
+        self._under_way: dict[tuple[str, str], asyncio.Task[GrantTokens]] = {}
         self._refused_at: dict[tuple[str, str], float] = {}
 
     async def token(self, owner: str, name: str) -> str | None:
@@ -64,11 +64,11 @@ class Renewals:
             self._refused_at[owner, name] = time.monotonic()
         return (await self._once(owner, name, value)).access != value
 
-    def _check(self, owner: str, name: str, kept: KeptGrant) -> None:
+    def _check(self, owner: str, name: str, kept: StoredGrant) -> None:
         if kept.lapsed:
             raise SecretError(f"the key {name} needs consent again ({kept.lapsed}): {self._consent(owner, name)}")
 
-    async def _once(self, owner: str, name: str, stale: str) -> Tokens:
+    async def _once(self, owner: str, name: str, stale: str) -> GrantTokens:
         """One renewal for all who ask meanwhile. It goes on when who asked is cancelled: a used refresh token would be lost."""
         task = self._under_way.get((owner, name))
         if task is None:
@@ -77,7 +77,7 @@ class Renewals:
             task.add_done_callback(lambda _: self._under_way.pop((owner, name), None))
         return await asyncio.shield(task)
 
-    async def _renew(self, owner: str, name: str, stale: str) -> Tokens:
+    async def _renew(self, owner: str, name: str, stale: str) -> GrantTokens:
         for _ in range(_LOOKS):
             kept = await self._grants.get(owner, name)
             if kept is None:
@@ -85,14 +85,14 @@ class Renewals:
             self._check(owner, name, kept)
             if kept.grant.tokens.access != stale:
                 return kept.grant.tokens
-            turn = await self._grants.take_turn(owner, name, kept, _TURN)
+            turn = await self._grants.claim_renewal(owner, name, kept, _TURN)
             if turn and (tokens := await self._in_turn(owner, name, turn, kept.grant)):
                 return tokens
             if not turn:
                 await self._sleep(_PAUSE)
         raise SecretError(f"the key {name} is being renewed elsewhere and does not come; try again in a moment")
 
-    async def _in_turn(self, owner: str, name: str, turn: str, grant: Grant) -> Tokens | None:
+    async def _in_turn(self, owner: str, name: str, turn: str, grant: KeyGrant) -> GrantTokens | None:
         """What is obtained, once it is kept; None where the key was put anew meanwhile."""
         if not _renewable(grant):
             why = "its access token has ended, and it came without a refresh token"
@@ -102,34 +102,34 @@ class Renewals:
         except GrantRefusedError as error:
             if error.reason == "invalid_grant" and grant.terms.kind == "authorization_code":
                 raise await self._lapsed(owner, name, turn, str(error)) from error
-            await self._grants.give_back(owner, name, turn)
+            await self._grants.end_renewal(owner, name, turn)
             raise SecretError(f"the key {name} was not renewed: {error}; {self._consent(owner, name)}") from error
         except (NoAnswerError, ForbiddenAddressError) as error:
-            await self._grants.give_back(owner, name, turn)
+            await self._grants.end_renewal(owner, name, turn)
             ends_at = grant.tokens.ends_at
             if ends_at is not None and self._grants.clock() < ends_at:
                 return grant.tokens
             raise SecretError(f"the key {name} was not renewed: {error}; try again later") from error
         tokens = tokens.model_copy(update={"refresh": tokens.refresh or grant.tokens.refresh})
-        kept = await self._grants.renewed(owner, name, turn, Grant(terms=grant.terms, tokens=tokens))
+        kept = await self._grants.store_renewed(owner, name, turn, KeyGrant(terms=grant.terms, tokens=tokens))
         return tokens if kept else None
 
     async def _lapsed(self, owner: str, name: str, turn: str, why: str) -> SecretError:
-        await self._grants.give_back(owner, name, turn, lapsed=why)
+        await self._grants.end_renewal(owner, name, turn, lapsed=why)
         return SecretError(f"the key {name} needs consent again ({why}): {self._consent(owner, name)}")
 
 
-def _renewable(grant: Grant) -> bool:
+def _renewable(grant: KeyGrant) -> bool:
     return bool(grant.tokens.refresh) or grant.terms.kind == "client_credentials"
 
 
-def _form(grant: Grant) -> dict[str, str]:
+def _form(grant: KeyGrant) -> dict[str, str]:
     if grant.terms.kind == "client_credentials":
         return client_credentials_form(grant.terms)
     return {"grant_type": "refresh_token", "refresh_token": grant.tokens.refresh}
 
 
-def client_credentials_form(terms: Terms) -> dict[str, str]:
+def client_credentials_form(terms: GrantTerms) -> dict[str, str]:
     """What a client asks for in its own name."""
     scope = {"scope": " ".join(terms.scopes)} if terms.scopes else {}
     return {"grant_type": "client_credentials"} | scope

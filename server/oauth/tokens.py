@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from agent.execution.exchange import Answer, Exchange
 from agent.execution.redaction import Redactor
 from domain.errors import GrantRefusedError, NoAnswerError
-from server.storage.key_grants import Terms, Tokens
+from server.storage.key_grants import GrantTerms, GrantTokens
 
 _SECRET_FIELDS = ("client_secret", "code", "code_verifier", "refresh_token")
 _PASSING = frozenset({"server_error", "temporarily_unavailable", "slow_down"})
@@ -21,7 +21,7 @@ _LONGEST_LIFE = timedelta(days=3650)
 _WORD = re.compile(r"[A-Za-z0-9_.:/ -]{1,100}")
 
 
-async def ask_for_tokens(exchange: Exchange, terms: Terms, form: Mapping[str, str], now: datetime) -> Tokens:
+async def ask_for_tokens(exchange: Exchange, terms: GrantTerms, form: Mapping[str, str], now: datetime) -> GrantTokens:
     """Tokens for what ``form`` shows. Raises ``GrantRefusedError``, ``NoAnswerError``, ``ForbiddenAddressError``."""
     sent = dict(form)
     if terms.resource:
@@ -40,7 +40,7 @@ async def ask_for_tokens(exchange: Exchange, terms: Terms, form: Mapping[str, st
     return _tokens(answer, host, Redactor(hidden), now)
 
 
-def _tokens(answer: Answer, host: str, redactor: Redactor, now: datetime) -> Tokens:
+def _tokens(answer: Answer, host: str, redactor: Redactor, now: datetime) -> GrantTokens:
     body = answer.body
     if answer.status != 200 or body is None or "error" in body:
         raise _failure(answer, host, redactor)
@@ -50,7 +50,7 @@ def _tokens(answer: Answer, host: str, redactor: Redactor, now: datetime) -> Tok
     if isinstance(kind, str) and kind.lower() != "bearer":
         raise NoAnswerError(f"{host} answered a token of type {shown(kind)}; only bearer tokens can be sent")
     life = _life(body.get("expires_in"))
-    return Tokens(
+    return GrantTokens(
         access=str(access),
         refresh=str(refresh) if _sendable(refresh) else "",
         fresh_until=None if life is None else now + life - min(_MARGIN, life / 5),

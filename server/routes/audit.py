@@ -42,7 +42,7 @@ async def audit(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> AuditPage:
     wanted = AuditFilter(name=name, operation=operation, via=via, since=since, until=until)
-    found = await services.storage.audit.page(wanted, before or "", limit + 1)
+    found = await services.storage.audit_log.list_page(wanted, before or "", limit + 1)
     shown = found[:limit]
     return AuditPage(entries=shown, next=shown[-1].id if len(found) > limit else None)
 
@@ -50,5 +50,5 @@ async def audit(
 @router.get("/operations", summary="Which kinds of changes there are entries of")
 @by_token("administer")
 async def audit_operations(_: CurrentAdmin, services: CurrentServices) -> list[AuditOperation]:
-    found = await services.storage.audit.operations()
+    found = await services.storage.audit_log.list_operations()
     return [AuditOperation(operation=name, about=about) for name, about in found.items()]

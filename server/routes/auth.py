@@ -11,8 +11,8 @@ from server.dependencies import ClientAddress, CurrentCaller, CurrentServices
 from server.problems import problems
 from server.routes.router import operations
 from server.routes.texts import GivenPassword, Password, Token, UserName
+from server.storage.accounts import User
 from server.storage.tokens import TokenPair
-from server.storage.users import User
 
 router = operations("/auth", tag="auth")
 Agent = Annotated[str, Header(alias="User-Agent", max_length=1000, include_in_schema=False)]
@@ -67,7 +67,7 @@ async def register(
 ) -> LoggedIn:
     invitation = body.invitation.get_secret_value() if body.invitation else ""
     user = await services.accounts.register(body.name, body.password.get_secret_value(), invitation, address)
-    return LoggedIn(user=user, **_shown(await services.storage.tokens.open(user.id, agent)))
+    return LoggedIn(user=user, **_shown(await services.storage.tokens.open_session(user.id, agent)))
 
 
 @router.post("/login", summary="Log in", responses=problems(401, 429))

@@ -86,7 +86,7 @@ async def download_backup(
 ) -> StreamingResponse:
     """It holds what everybody asked and what tools answered, and is in the audit log."""
     found = await asyncio.to_thread(services.data.backups.get, name)
-    await write(request, services.storage.audit, admin, caller.program)
+    await write(request, services.storage.audit_log, admin, caller.program)
     folder, names = services.data.backups.place(name), [described.NAME, *found.files]
     size = await asyncio.to_thread(size_of, folder, names)
     headers = {"Content-Length": str(size), "Content-Disposition": f'attachment; filename="footpath-{name}.tar"'}

@@ -55,7 +55,7 @@ async def choices(_: CurrentUser, services: CurrentServices) -> Choices:
 async def models_of(services: Services) -> list[str]:
     """The models that a run may choose now, that of the default first: services that are on line, and those of the settings."""
     of, settings = services.storage.model_services, services.settings
-    kept, chosen = await of.all_and_chosen()
+    kept, chosen = await of.list_with_purposes()
     usual = asked_for("default", kept, chosen, settings)
     first = [usual.name] if isinstance(usual, ModelService) else [usual or ""]
     names = [*first, *model_names(settings), *(one.name for one in models_on_line(kept))]

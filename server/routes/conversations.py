@@ -41,7 +41,7 @@ async def conversations(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> list[Conversation]:
     last = await own_conversation(before, user.id, services) if before else None
-    return await services.storage.conversations.page(user.id, search=search, before=last, limit=limit)
+    return await services.storage.conversations.list_page(user.id, search=search, before=last, limit=limit)
 
 
 @router.get("/{conversation_id}", summary="One conversation", responses=problems(404))
@@ -74,7 +74,7 @@ async def messages(
     after: RowId | None = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 200,
 ) -> list[Message]:
-    return await services.storage.conversations.messages(conversation_id, user.id, after=after or "", limit=limit)
+    return await services.storage.conversations.list_messages(conversation_id, user.id, after=after or "", limit=limit)
 
 
 async def own_conversation(conversation_id: str, user_id: str, services: Services) -> Conversation:

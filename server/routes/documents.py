@@ -186,7 +186,7 @@ async def _changed(run: Run, body: RerunBody, services: Services) -> tuple[Progr
 
 async def _tainted_as(run: Run, plan: ProgramPlan, services: Services) -> ProgramPlan:
     """A text that is given in place of one that was written after its author had seen responses may hold words of theirs as well."""
-    records = await records_of(await services.storage.events.of_run(run.id, ("program.started",)))
+    records = await records_of(await services.storage.events.list_kinds(run.id, ("program.started",)))
     if not any(isinstance(one.event, ProgramStarted) and one.event.program.tainted for one in records):
         return plan
     return plan.model_copy(update={"program": plan.program.model_copy(update={"tainted": True})})

@@ -35,8 +35,8 @@ async def drawn_from(run: Run, services: Services) -> Drawn:
     """What a run has done. ``ConflictError`` where it has not ended yet, or so long ago that its events were removed, or where no plan says it."""
     if run.status != "finished":
         raise ConflictError("the run has not ended yet; its document is there when it has")
-    events = await services.storage.events.of_run(run.id, _KINDS)
-    if not events and (await services.storage.events.last([run.id])).get(run.id, 0) > 1:
+    events = await services.storage.events.list_kinds(run.id, _KINDS)
+    if not events and (await services.storage.events.find_last_numbers([run.id])).get(run.id, 0) > 1:
         raise ConflictError("the run ended long ago, and what it did in detail is kept no more; ask it anew")
     records = await records_of(events)
     called = {record.event.result.tool for record in records if isinstance(record.event, CallFinished)}

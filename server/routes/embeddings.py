@@ -17,8 +17,8 @@ from server.problems import problems
 from server.routes.router import operations
 from server.routes.texts import Plain
 from server.services import Services
+from server.storage.accounts import User
 from server.storage.jobs import Job
-from server.storage.users import User
 from server.token_scopes import by_token
 from wiring.container import Container
 from wiring.encoder_change import EncoderChange
@@ -133,7 +133,7 @@ async def drop_embeddings(_: CurrentAdmin, services: CurrentServices) -> Embeddi
     container = await services.agents.whole()
     state = await container.encoders.state()
     since = state.in_use.at if state.in_use else None
-    if since is not None and (left := await services.storage.runs.under_way_since(since)):
+    if since is not None and (left := await services.storage.runs.count_running_since(since)):
         raise ConflictError(
             f"{left} runs that began with the former vectors go on still: try again when they have ended"
         )
@@ -143,7 +143,7 @@ async def drop_embeddings(_: CurrentAdmin, services: CurrentServices) -> Embeddi
 
 async def _no_job(services: Services) -> None:
     """Nothing is switched to or deleted under a job that fills it."""
-    for job in await services.storage.jobs.page((PREPARE,), limit=1):
+    for job in await services.storage.jobs.list_page((PREPARE,), limit=1):
         if job.state in ("queued", "running"):
             raise ConflictError(
                 "vectors are being prepared or compared just now: wait until the job has ended, or cancel it"
@@ -161,7 +161,7 @@ async def _link(services: Services, admin: User) -> None:
 async def _shown(container: Container, services: Services) -> EmbeddingsShown:
     encoders = container.encoders
     state, in_use = await encoders.state(), await EncoderChange(container).in_force()
-    jobs = await services.storage.jobs.page((PREPARE,), limit=1)
+    jobs = await services.storage.jobs.list_page((PREPARE,), limit=1)
     return EmbeddingsShown(
         tools=(await container.graph.statistics()).documents,
         in_use=_vectors(in_use),

@@ -12,10 +12,9 @@ from server.routes.conversations import own_conversation
 from server.routes.router import operations
 from server.routes.runs import ShownRun, shown
 from server.routes.texts import RowId
-from server.storage.conversations import Conversation, Message
-from server.storage.files import KeptFile
+from server.storage.conversations import Conversation, KeptFile, Message
+from server.storage.database import run_to_completion
 from server.storage.runs import ListedRun
-from server.storage.shielded import shielded
 from server.storage.storage import Storage
 from server.token_scopes import by_token
 
@@ -80,14 +79,16 @@ async def _separated(items: AsyncGenerator[str]) -> AsyncGenerator[str]:
 
 async def _files(conversation_id: str, user_id: str, storage: Storage) -> AsyncGenerator[str]:
     """One at a time: each may hold a megabyte."""
-    for one in await shielded(storage.files.ids(conversation_id, user_id)):
-        for file in await shielded(storage.files.of(conversation_id, user_id, [one])):
+    for one in await run_to_completion(storage.files.list_ids(conversation_id, user_id)):
+        for file in await run_to_completion(storage.files.list_all(conversation_id, user_id, [one])):
             yield file.model_dump_json()
 
 
 async def _messages(conversation_id: str, user_id: str, storage: Storage) -> AsyncGenerator[str]:
     after = ""
-    while page := await shielded(storage.conversations.messages(conversation_id, user_id, after=after, limit=_PAGE)):
+    while page := await run_to_completion(
+        storage.conversations.list_messages(conversation_id, user_id, after=after, limit=_PAGE)
+    ):
         for message in page:
             yield message.model_dump_json()
         after = page[-1].id
@@ -96,8 +97,10 @@ async def _messages(conversation_id: str, user_id: str, storage: Storage) -> Asy
 async def _runs(conversation_id: str, user_id: str, storage: Storage) -> AsyncGenerator[tuple[ListedRun, int]]:
     """Each with the number of its last event."""
     after = ""
-    while page := await shielded(storage.runs.in_order(user_id, conversation_id, after=after, limit=_PAGE)):
-        last = await shielded(storage.events.last([run.id for run in page]))
+    while page := await run_to_completion(
+        storage.runs.list_in_order(user_id, conversation_id, after=after, limit=_PAGE)
+    ):
+        last = await run_to_completion(storage.events.find_last_numbers([run.id for run in page]))
         for run in page:
             yield run, last.get(run.id, 0)
         after = page[-1].id
@@ -106,7 +109,7 @@ async def _runs(conversation_id: str, user_id: str, storage: Storage) -> AsyncGe
 async def _events(run_id: str, storage: Storage) -> AsyncGenerator[str]:
     """As they are stored, which is JSON."""
     after = 0
-    while page := await shielded(storage.events.after(run_id, after, _EVENTS)):
+    while page := await run_to_completion(storage.events.list_after(run_id, after, _EVENTS)):
         for event in page:
             yield event.body
         after = page[-1].seq

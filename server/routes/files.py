@@ -19,7 +19,7 @@ from server.routes.conversations import own_conversation
 from server.routes.router import operations
 from server.routes.texts import Plain, RowId
 from server.services import Services
-from server.storage.files import KeptFile
+from server.storage.conversations import KeptFile
 from server.storage.runs import RunChoices
 from server.token_scopes import by_token
 
@@ -65,7 +65,7 @@ async def give_file(conversation_id: RowId, body: FileBody, user: CurrentUser, s
 @by_token("read")
 async def files(conversation_id: RowId, user: CurrentUser, services: CurrentServices) -> list[ShownFile]:
     await own_conversation(conversation_id, user.id, services)
-    return [shown(one) for one in await services.storage.files.of(conversation_id, user.id)]
+    return [shown(one) for one in await services.storage.files.list_all(conversation_id, user.id)]
 
 
 @router.delete(
@@ -99,7 +99,7 @@ async def check_files(
         raise UsageError(f"a question may have {services.settings.files} files; this one has {len(ids)}")
     if choices.policy != "llm" or choices.planner not in ("program", "solution"):
         raise UsageError(f"{NEEDS_MODEL}: ask with the policy llm and the planner program, or leave the file out")
-    await services.storage.files.chosen(conversation_id, user_id, list(ids))
+    await services.storage.files.load_files(conversation_id, user_id, list(ids))
 
 
 def shown(kept: KeptFile) -> ShownFile:

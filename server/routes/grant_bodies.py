@@ -6,8 +6,8 @@ from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_
 
 from server.oauth.addresses import LONGEST, checked_endpoint
 from server.routes.texts import Host, KeyValue, Plain
-from server.storage.key_grants import ClientAuth, Terms
-from server.storage.tool_keys import GrantKind, ToolKey
+from server.storage.key_grants import ClientAuth, GrantTerms
+from server.storage.vault import GrantKind, ToolKey
 
 
 def _empty_or_endpoint(url: str) -> str:
@@ -57,10 +57,10 @@ class GrantBody(BaseModel):
             raise ValueError("client_secret is missing: with client_credentials it is all that the client has")
         return self
 
-    def terms(self) -> Terms:
+    def terms(self) -> GrantTerms:
         """Of the client that is named."""
         secret = self.client_secret.get_secret_value() if self.client_secret else ""
-        return Terms(
+        return GrantTerms(
             kind=self.grant,
             token_url=self.token_url,
             authorize_url=self.authorize_url,

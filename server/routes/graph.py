@@ -53,7 +53,7 @@ async def graph_around(  # one for each filter
     """With what it left out. A neighbour that a filter leaves out is not gone through either."""
     doc, container = await open_tool(tool, services), await services.agents.container()
     wanted = Wanted(depth, limit, walks, feeds, least, toolset, effect)
-    banned = await services.storage.tool_marks.banned()
+    banned = await services.storage.tool_marks.list_banned()
     return await surroundings(container.graph, container.weights, doc.id, wanted, banned)
 
 

@@ -24,9 +24,9 @@ from server.routes.texts import RowId
 from server.runs.asking import BY_ANOTHER
 from server.runs.corrections import Correction, asked_tool, checked_corrections, kept_in
 from server.services import Services
-from server.storage.allowed_tools import Reach
-from server.storage.inputs import Input, InputKind
-from server.storage.users import User
+from server.storage.accounts import User
+from server.storage.permissions import CallTarget
+from server.storage.run_events import InputKind, RunQuestion
 from server.token_scopes import by_token
 
 router = operations("/runs/{run_id}/inputs", tag="runs", responses=problems(401, 404))
@@ -117,7 +117,7 @@ class ShownInput(BaseModel):
 async def inputs(run_id: RowId, user: CurrentUser, services: CurrentServices) -> list[ShownInput]:
     if await services.storage.runs.get(run_id, user.id) is None:
         raise NotFoundError("there is no such run")
-    return [_shown(one) for one in await services.storage.inputs.all(run_id)]
+    return [_shown(one) for one in await services.storage.run_questions.list_all(run_id)]
 
 
 @router.post("/{input_id}", summary="Answer a run, which then goes on", responses=problems(400, 409))
@@ -149,9 +149,9 @@ async def answer_run(run_id: str, input_id: str, body: DecisionBody, user: User,
         answered = _shown(await approved(services, run_id, input_id, user.id, body.version))
     else:
         said = await _said(asked, body)
-        answered = _shown(await services.storage.inputs.answer(run_id, input_id, user.id, said))
+        answered = _shown(await services.storage.run_questions.answer(run_id, input_id, user.id, said))
     if body.always and kind == "call":
-        reach = Reach.model_validate(_question(asked).get("reach", {}))
+        reach = CallTarget.model_validate(_question(asked).get("reach", {}))
         await services.storage.allowed_tools.allow(user.id, answered.tool, reach, _kinds(answered))
     if body.always and kind == "flow":
         hosts, allowed = _question(asked)["flow"], body.decision == "allow"
@@ -160,7 +160,7 @@ async def answer_run(run_id: str, input_id: str, body: DecisionBody, user: User,
     return answered
 
 
-async def _said(asked: Input, body: DecisionBody) -> JsonObject:
+async def _said(asked: RunQuestion, body: DecisionBody) -> JsonObject:
     """The answer as it is kept: in its user's words, or with corrections, which are checked against the tool's schema."""
     if (body.decision == "answer") != (body.answer is not None):
         raise UsageError("answer goes with the decision answer, which needs it")
@@ -181,15 +181,15 @@ async def _said(asked: Input, body: DecisionBody) -> JsonObject:
     return {"decision": body.decision, "corrections": [one.model_dump(mode="json") for one in kept]}
 
 
-async def _asked(services: Services, run_id: str, input_id: str, user_id: str) -> Input:
+async def _asked(services: Services, run_id: str, input_id: str, user_id: str) -> RunQuestion:
     run = await services.storage.runs.get(run_id, user_id)
-    asked = None if run is None else await services.storage.inputs.get(run_id, input_id)
+    asked = None if run is None else await services.storage.run_questions.get(run_id, input_id)
     if asked is None:
         raise NotFoundError("no run of yours asks this")
     return asked
 
 
-def _question(asked: Input) -> dict[str, Any]:
+def _question(asked: RunQuestion) -> dict[str, Any]:
     return cast("dict[str, Any]", asked.question)
 
 
@@ -202,7 +202,7 @@ def _kinds(shown: ShownInput) -> set[ValueKind]:
     return {"said", *(origin.kind for one, origin in told if not one.skip and origin.parameter not in one.arguments)}
 
 
-def _shown(one: Input) -> ShownInput:
+def _shown(one: RunQuestion) -> ShownInput:
     told = cast("dict[str, Any]", one.answer or {})
     tool = asked_tool(one)
     return ShownInput(

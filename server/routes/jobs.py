@@ -32,7 +32,7 @@ async def jobs(
     before: RowId | None = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 20,
 ) -> JobPage:
-    found = await services.storage.jobs.page(tuple(kind or ()), before or "", limit + 1)
+    found = await services.storage.jobs.list_page(tuple(kind or ()), before or "", limit + 1)
     shown = found[:limit]
     return JobPage(jobs=shown, next=shown[-1].id if len(found) > limit else None)
 

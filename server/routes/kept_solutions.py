@@ -22,9 +22,9 @@ from server.routes.written_programs import written_plan
 from server.runs.checked_plans import PlanAsProgram
 from server.runs.given_plans import without_documents
 from server.services import Services
+from server.storage.accounts import User
 from server.storage.runs import Run
 from server.storage.templates import TemplateContent
-from server.storage.users import User
 
 Pattern = Annotated[str, StringConstraints(min_length=1, max_length=500, strip_whitespace=True), Plain]
 InputName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,79}$")]

@@ -17,7 +17,7 @@ from server.routes.router import operations
 from server.routes.texts import Plain, ToolName
 from server.routes.tools import known_tool
 from server.services import Services
-from server.storage.tool_marks import MarkKind, MarkWord, NewToolMark, ToolMark
+from server.storage.tool_library import MarkKind, MarkWord, NewToolMark, ToolMark
 from server.token_scopes import by_token
 
 router = operations("/tools", tag="tools", responses=problems(401, 403, 404))
@@ -101,11 +101,11 @@ async def marks_between(
     """Of the edge to the other, and of what this one feeds there; the newest first."""
     doc = await open_tool(tool, services)
     other = FINISH if target == FINISH else await known_tool(target, services)
-    return await services.storage.tool_marks.into(doc.id, other)
+    return await services.storage.tool_marks.list_between(doc.id, other)
 
 
 async def _shown(tool: ToolId, services: Services) -> ToolMarksShown:
-    history = await services.storage.tool_marks.of(tool)
+    history = await services.storage.tool_marks.list_for_tool(tool)
     edges = await (await services.agents.container()).graph.out_edges(tool)
     own = next((one for one in history if one.kind == "tool"), None)
     said = {one.target: one for one in reversed(history) if one.kind == "edge"}

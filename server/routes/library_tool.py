@@ -21,7 +21,7 @@ from server.routes.library import LibraryTool, shown
 from server.routes.library_access import open_tool
 from server.routes.me import ToolPath
 from server.routes.router import operations
-from server.storage.users import User
+from server.storage.accounts import User
 from server.token_scopes import by_token
 
 router = operations("/tools", tag="tools", responses=problems(401, 404))

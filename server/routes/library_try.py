@@ -15,7 +15,7 @@ from server.routes.library_access import open_tool
 from server.routes.me import ToolPath
 from server.routes.router import operations
 from server.services import Services
-from server.storage.tool_tries import ToolTry
+from server.storage.tool_library import ToolTry
 from server.token_scopes import by_token
 
 router = operations("/tools", tag="tools", responses=problems(401, 404))
@@ -64,10 +64,12 @@ async def tried_calls(
     tool: ToolPath, user: CurrentUser, services: CurrentServices, limit: Annotated[int, Query(ge=1, le=50)] = 10
 ) -> list[ToolTry]:
     doc = await open_tool(tool, services)
-    return await services.storage.tool_tries.last(user.id, doc.id, limit)
+    return await services.storage.tool_tries.list_latest(user.id, doc.id, limit)
 
 
 async def _not_banned(tool: ToolId, services: Services) -> None:
-    if tool in await services.storage.tool_marks.banned():
-        reason = next((one.reason for one in await services.storage.tool_marks.of(tool) if one.kind == "tool"), "")
+    if tool in await services.storage.tool_marks.list_banned():
+        reason = next(
+            (one.reason for one in await services.storage.tool_marks.list_for_tool(tool) if one.kind == "tool"), ""
+        )
         raise ForbiddenError(f"an administrator has banned this tool: {reason}")

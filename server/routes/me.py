@@ -17,11 +17,10 @@ from server.routes.key_bodies import ToolKeyBody
 from server.routes.router import operations
 from server.routes.texts import GivenPassword, LanguageTag, Password, RowId, ShortText, ToolKeyName, ToolName
 from server.routes.tools import known_tool, meant, tools
-from server.storage.allowed_tools import AllowedTool, Reach, reach_of
-from server.storage.host_transfers import HostTransfer
+from server.storage.accounts import User
+from server.storage.permissions import AllowedTool, CallTarget, HostTransfer, get_call_target
 from server.storage.tokens import DEFAULT_SCOPES, Scope, Session
-from server.storage.tool_keys import ToolKey
-from server.storage.users import User
+from server.storage.vault import ToolKey
 from server.token_scopes import by_token
 
 router = operations("/me", tag="me", responses=problems(401))
@@ -66,7 +65,7 @@ async def me(user: CurrentUser) -> User:
 
 @router.patch("", summary="Say how I want pages")
 async def prefer(body: PreferencesBody, user: CurrentUser, services: CurrentServices) -> User:
-    return await services.storage.users.prefer(user.id, body.language)
+    return await services.storage.users.set_language(user.id, body.language)
 
 
 @router.delete("", summary="Remove my account and all that is mine", responses=problems(409, 429, 503))
@@ -85,14 +84,16 @@ async def change_password(body: PasswordBody, caller: CurrentCaller, services: C
 @router.get("/sessions", summary="Where I am logged in")
 @by_token("read")
 async def sessions(caller: CurrentCaller, services: CurrentServices) -> list[OwnSession]:
-    found = await services.storage.tokens.sessions(caller.user.id)
+    found = await services.storage.tokens.list_sessions(caller.user.id)
     return [OwnSession(**one.model_dump(), current=one.id == caller.session_id) for one in found]
 
 
 @router.delete("/sessions", status_code=204, summary="End all my other sessions")
 async def end_other_sessions(caller: CurrentCaller, services: CurrentServices) -> None:
     """Tokens of programs end, too."""
-    await services.storage.tokens.revoke_all(caller.user.id, "ended from another session", but=caller.session_id)
+    await services.storage.tokens.revoke_all(
+        caller.user.id, "ended from another session", except_session=caller.session_id
+    )
 
 
 @router.delete("/sessions/{session_id}", status_code=204, summary="End one of my sessions", responses=problems(404))
@@ -105,7 +106,7 @@ async def end_session(session_id: RowId, user: CurrentUser, services: CurrentSer
 async def make_token(body: ProgramTokenBody, caller: CurrentCaller, services: CurrentServices) -> ProgramToken:
     """It may do of what I may what its scopes say, and cannot be renewed. It is among my sessions, where it is ended. With a program's token none is made."""
     counts, scopes = timedelta(days=body.days), sorted(body.scopes)
-    token, until = await services.storage.tokens.open_for_program(caller.user.id, body.label, counts, scopes)
+    token, until = await services.storage.tokens.open_program_session(caller.user.id, body.label, counts, scopes)
     said: JsonObject = {"label": body.label, "days": body.days, "scopes": [*scopes]}
     await write_done(caller, services, "make_token", "Make a token for a program of mine", said)
     return ProgramToken(token=token, expires_at=until)
@@ -114,7 +115,7 @@ async def make_token(body: ProgramTokenBody, caller: CurrentCaller, services: Cu
 @router.get("/tool-keys", summary="My keys for tools, without their values")
 @by_token("read")
 async def tool_keys(user: CurrentUser, services: CurrentServices) -> list[ToolKey]:
-    return await services.storage.tool_keys.all(user.id)
+    return await services.storage.tool_keys.list_all(user.id)
 
 
 @router.put("/tool-keys/{name}", summary="Keep a key for a tool, encrypted")
@@ -142,7 +143,7 @@ class ListedTool(AllowedTool):
 @router.get("/allowed-tools", summary="Tools that may change things without asking me, and for what that holds")
 @by_token("read")
 async def allowed_tools(user: CurrentUser, services: CurrentServices) -> list[ListedTool]:
-    listed = await services.storage.allowed_tools.all(user.id)
+    listed = await services.storage.allowed_tools.list_all(user.id)
     docs = await tools([ToolId(one.tool) for one in listed], services)
     return [ListedTool(**one.model_dump(), holds=_holds(one, docs)) for one in listed]
 
@@ -151,7 +152,7 @@ def _holds(one: AllowedTool, docs: Mapping[ToolId, ToolDoc] | None) -> bool | No
     if docs is None:
         return None
     doc = docs.get(ToolId(one.tool))
-    return doc is not None and one.covers(reach_of(doc), ())
+    return doc is not None and one.covers(get_call_target(doc), ())
 
 
 @router.put(
@@ -163,7 +164,7 @@ def _holds(one: AllowedTool, docs: Mapping[ToolId, ToolDoc] | None) -> bool | No
 async def allow_tool(tool: ToolPath, user: CurrentUser, services: CurrentServices) -> None:
     known = await known_tool(tool, services)
     doc = (await tools([known], services) or {}).get(known)
-    await services.storage.allowed_tools.allow(user.id, known, reach_of(doc) if doc else Reach())
+    await services.storage.allowed_tools.allow(user.id, known, get_call_target(doc) if doc else CallTarget())
 
 
 @router.delete("/allowed-tools/{tool:path}", status_code=204, summary="Have it ask again", responses=problems(404))
@@ -179,7 +180,7 @@ FlowHost = Annotated[ShortText, Path(min_length=1, description="A host, or host:
 @router.get("/host-transfers", summary="What I have said of values that go from one host to another")
 @by_token("read")
 async def host_transfers(user: CurrentUser, services: CurrentServices) -> list[HostTransfer]:
-    return await services.storage.host_transfers.all(user.id)
+    return await services.storage.host_transfers.list_all(user.id)
 
 
 @router.delete(

@@ -35,7 +35,7 @@ async def metrics(request: Request, address: ClientAddress, services: CurrentSer
         case _:
             pass
     try:
-        open_runs, lessons = await services.storage.runs.open_by_status(), await services.storage.lessons.count()
+        open_runs, lessons = await services.storage.runs.count_open_by_status(), await services.storage.lessons.count()
     except FootpathError:  # counted as an error of the database; the other figures are wanted all the more
         open_runs, lessons = {}, float("nan")
     return Response(services.metrics.text(open_runs, lessons), media_type=CONTENT_TYPE_LATEST)

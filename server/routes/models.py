@@ -25,7 +25,7 @@ from server.routes.model_bodies import (
 from server.routes.router import operations
 from server.routes.texts import RowId
 from server.services import Services
-from server.storage.model_services import host_of
+from server.storage.model_services import extract_origin
 from server.token_scopes import by_token
 from wiring.model_catalogue import asked_for
 from wiring.settings import Settings, model_names
@@ -85,7 +85,7 @@ async def add_model(
 @by_token("administer")
 async def model(service_id: RowId, _: CurrentAdmin, services: CurrentServices) -> ShownService:
     found = await services.storage.model_services.get(service_id)
-    return _shown(found, await services.storage.model_services.purposes())
+    return _shown(found, await services.storage.model_services.list_purposes())
 
 
 @router.put("/{service_id}", summary="Change a model service", responses=problems(400, 404, 409))
@@ -103,7 +103,7 @@ async def change_model(
     test = await services.model_tests.test_unless_known(new, await _key(services, body, before))
     _check_works(test, online=new.online)
     changed = await of.change(service_id, body.version, new, body.given_key(), test, admin.name)
-    return _shown(changed, await of.purposes())
+    return _shown(changed, await of.list_purposes())
 
 
 @router.post("/{service_id}/test", summary="Try a model service again", responses=problems(404))
@@ -113,8 +113,8 @@ async def try_model(request: Request, service_id: RowId, _: CurrentAdmin, servic
     of = services.storage.model_services
     found = await of.get(service_id)
     note(request, service=found.name)
-    test = await services.model_tests.test(found, await of.key(service_id))
-    return _shown(await of.keep_test(service_id, found.version, test), await of.purposes())
+    test = await services.model_tests.test(found, await of.get_key(service_id))
+    return _shown(await of.store_test(service_id, found.version, test), await of.list_purposes())
 
 
 @router.put("/{service_id}/online", summary="Put a model service on line or off line", responses=problems(404, 409))
@@ -127,10 +127,10 @@ async def put_on_line(
     found = await of.get(service_id)
     note(request, service=found.name, online=body.online)
     if body.online and not (found.tested and found.tested.works):
-        test = await services.model_tests.test(found, await of.key(service_id))
-        await of.keep_test(service_id, found.version, test)
+        test = await services.model_tests.test(found, await of.get_key(service_id))
+        await of.store_test(service_id, found.version, test)
         _check_works(test, online=True)
-    return _shown(await of.put_on_line(service_id, admin.name, online=body.online), await of.purposes())
+    return _shown(await of.set_online(service_id, admin.name, online=body.online), await of.list_purposes())
 
 
 @router.delete("/{service_id}", status_code=204, summary="Remove a model service", responses=problems(404, 409))
@@ -157,7 +157,7 @@ async def choose_model(
 
 async def _kept(services: Services) -> tuple[list[ModelService], Mapping[Purpose, str]]:
     of = services.storage.model_services
-    return await of.all(), await of.purposes()
+    return await of.list_all(), await of.list_purposes()
 
 
 async def _key(services: Services, body: ServiceBody, kept: ModelService | None) -> str:
@@ -165,11 +165,11 @@ async def _key(services: Services, body: ServiceBody, kept: ModelService | None)
     given = body.given_key()
     if given is not None or kept is None or not kept.has_key:
         return given or ""
-    if host_of(body.address) != host_of(kept.address):
+    if extract_origin(body.address) != extract_origin(kept.address):
         raise UsageError(
-            f"the kept key was given for {host_of(kept.address)} and is sent nowhere else: give the key of the new address, or none"
+            f"the kept key was given for {extract_origin(kept.address)} and is sent nowhere else: give the key of the new address, or none"
         )
-    return await services.storage.model_services.key(kept.id)
+    return await services.storage.model_services.get_key(kept.id)
 
 
 def _check_works(test: ServiceTest, *, online: bool) -> None:

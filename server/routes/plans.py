@@ -24,8 +24,8 @@ from server.runs.checked_plans import PlanAsProgram, as_program
 from server.runs.plan_functions import PlanFunctions, plan_functions
 from server.runs.plans import OpenPlan, approve, edited, given_results, open_plan
 from server.services import Services
-from server.storage.clock import now
-from server.storage.inputs import Input
+from server.storage.repository import now
+from server.storage.run_events import RunQuestion
 from server.token_scopes import by_token
 from wiring.settings import Settings
 
@@ -144,7 +144,9 @@ def _price(settings: Settings) -> Price | None:
     return None if prompt is None or completion is None else Price(prompt, completion)
 
 
-async def approved(services: Services, run_id: str, input_id: str, user_id: str, version: int | None = None) -> Input:
+async def approved(
+    services: Services, run_id: str, input_id: str, user_id: str, version: int | None = None
+) -> RunQuestion:
     """Have a plan carried out as it stands. ``UsageError`` with what is wrong with it, while anything is; ``ConflictError``: it is at another version
     than the one that its user has read.
     """

@@ -68,7 +68,7 @@ class RunCalls(BaseModel):
 async def run_calls(run_id: RowId, user: CurrentUser, services: CurrentServices) -> RunCalls:
     if await services.storage.runs.get(run_id, user.id) is None:
         raise NotFoundError("there is no such run")
-    records = await records_of(await services.storage.events.of_run(run_id, _KINDS))
+    records = await records_of(await services.storage.events.list_kinds(run_id, _KINDS))
     docs = await tools(_called(records), services) or {}
     return RunCalls(tools=_told(docs), programs=await asyncio.to_thread(_programs, records))
 

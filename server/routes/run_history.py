@@ -54,7 +54,7 @@ async def run_history(
         search=search, status=status, outcome=outcome, planner=planner, policy=policy, model=model, tool=tool,
         verdict=verdict, since=since, until=until, conversation_id=conversation or "",
     )  # fmt: skip
-    found = await services.storage.run_history.page(user.id, wanted, before or "", limit + 1)
+    found = await services.storage.run_history.list_page(user.id, wanted, before or "", limit + 1)
     shown = found[:limit]
     return RunPage(runs=shown, next=shown[-1].id if len(found) > limit else None)
 
@@ -63,4 +63,4 @@ async def run_history(
 @by_token("read")
 async def called_tools(user: CurrentUser, services: CurrentServices) -> list[ToolUse]:
     """The 200 that most runs called, those first."""
-    return await services.storage.run_history.tools(user.id)
+    return await services.storage.run_history.list_tools(user.id)

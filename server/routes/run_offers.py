@@ -65,7 +65,7 @@ async def why_not(run_id: RowId, tool: Name, user: CurrentUser, services: Curren
     container = await services.agents.container()
     about = await find(container.graph, tool.strip())
     absence = await (await container.offers()).why_not(run.request, OFFERED, about)
-    records = await records_of(await services.storage.events.of_run(run_id, _KINDS))
+    records = await records_of(await services.storage.events.list_kinds(run_id, _KINDS))
     then, called = await asyncio.to_thread(_then, [one.event for one in records], about)
     weighed = absence.tool
     return WhyNot(

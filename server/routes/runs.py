@@ -32,9 +32,8 @@ from server.runs.given_files import FILES
 from server.runs.given_plans import settings_with
 from server.runs.journal import records_of
 from server.services import Services
-from server.storage.daily_usage import Used
 from server.storage.runs import ListedRun, Run, RunChoices
-from server.storage.user_limits import OwnLimits
+from server.storage.usage import DailyTotal, OwnLimits
 from server.token_scopes import by_token
 
 router = operations("", tag="runs", responses=problems(401))
@@ -135,7 +134,7 @@ async def begun(
     if not caller.may("run_changes"):
         settings[READS_ONLY] = True
 
-    def within(used: Used, own: OwnLimits) -> None:
+    def within(used: DailyTotal, own: OwnLimits) -> None:
         services.limits.quotas.of(own).check_run(used, choices.policy)
 
     run = await runs.add(
@@ -143,10 +142,10 @@ async def begun(
         conversation_id,
         request,
         choices.model_copy(update={"settings": settings}),
-        say=True,
-        most=most,
+        add_message=True,
+        max_open=most,
         session_id=caller.session_id,
-        within=within,
+        check_limits=within,
     )
     services.traces.asked(run.id)
     services.worker.look()
@@ -164,8 +163,10 @@ async def runs(
 ) -> list[ShownRun]:
     if await services.storage.conversations.get(conversation_id, user.id) is None:
         raise NotFoundError("there is no such conversation")
-    found = await services.storage.runs.page(user.id, conversation_id=conversation_id, before=before or "", limit=limit)
-    last = await services.storage.events.last([run.id for run in found])
+    found = await services.storage.runs.list_page(
+        user.id, conversation_id=conversation_id, before=before or "", limit=limit
+    )
+    last = await services.storage.events.find_last_numbers([run.id for run in found])
     return [shown(run, last.get(run.id, 0)) for run in found]
 
 
@@ -214,7 +215,7 @@ async def run_events(
 async def cancel_run(run_id: RowId, user: CurrentUser, services: CurrentServices) -> ShownRun:
     cancelled = await services.storage.runs.cancel(run_id, user.id)
     services.worker.look()
-    return shown(cancelled, (await services.storage.events.last([run_id])).get(run_id, 0))
+    return shown(cancelled, (await services.storage.events.find_last_numbers([run_id])).get(run_id, 0))
 
 
 async def _own(run_id: str, user_id: str, services: CurrentServices) -> Run:

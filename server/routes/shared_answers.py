@@ -21,7 +21,7 @@ from server.problems import problems
 from server.routes.router import operations
 from server.routes.texts import RowId
 from server.runs.journal import records_of
-from server.storage.shared_answers import SharedAnswer
+from server.storage.conversations import SharedAnswer
 from server.token_scopes import by_token
 
 router = operations("", tag="runs", responses=problems(401, 404))
@@ -79,7 +79,7 @@ async def share(run_id: RowId, body: ShareBody, caller: CurrentCaller, services:
 @router.get("/me/shared", summary="The answers that I share")
 @by_token("read")
 async def shared_answers(user: CurrentUser, services: CurrentServices) -> list[SharedAnswer]:
-    return await services.storage.shared_answers.all(user.id)
+    return await services.storage.shared_answers.list_all(user.id)
 
 
 @router.delete("/me/shared/{shared_id}", status_code=204, summary="Take a link back")
@@ -96,11 +96,11 @@ Secret = Annotated[str, Path(max_length=200, description="Of the link.")]
 @router.get("/shared/{secret}", summary="What somebody shares by a link")
 @by_token("read")
 async def shared(secret: Secret, user: CurrentUser, services: CurrentServices) -> ReadAnswer:
-    found = await services.storage.shared_answers.opened(secret)
+    found = await services.storage.shared_answers.open_link(secret)
     run = await services.storage.runs.get(found.shared.run_id, found.user_id)
     if run is None:
         raise NotFoundError("this run is gone")
-    records = await records_of(await services.storage.events.of_run(run.id, _KINDS))
+    records = await records_of(await services.storage.events.list_kinds(run.id, _KINDS))
     hidden = frozenset[ToolId]() if user.id == found.user_id else await services.agents.hidden()
     answer = [one.event.answer for one in records if isinstance(one.event, RunFinished)][-1:]
     programs = [one.event.program.text for one in records if isinstance(one.event, ProgramStarted)]

@@ -28,8 +28,8 @@ from server.routes.tools import meant
 from server.runs.conversation_context import by_another
 from server.runs.given_plans import settings_with
 from server.services import Services
+from server.storage.accounts import User
 from server.storage.runs import RunChoices
-from server.storage.users import User
 from server.token_scopes import by_token
 
 router = operations("/solutions", tag="solutions", responses=problems(401))

@@ -20,7 +20,7 @@ from server.sources.forms import FormTool
 from server.sources.reading import ReadSource, read_form
 from server.sources.registry import actor_of
 from server.sources.touched import touched_by
-from server.storage.sources.models import KeptTool, Source
+from server.storage.source_records import Source, StoredTool
 from server.token_scopes import by_token
 
 router = operations("/sources/{source_id}", tag="sources", responses=problems(401, 403, 404))
@@ -50,12 +50,12 @@ async def check_source(
 async def quality(source_id: RowId, user: CurrentAuthor, services: CurrentServices) -> list[QualityRow]:
     found = await services.sources.get(source_id, user)
     rows: dict[str, QualityRow] = {}
-    for kept in await services.storage.sources.tools(found.id):
+    for kept in await services.storage.sources.list_tools(found.id):
         _count(rows, kept)
     return list(rows.values())
 
 
-def _count(rows: dict[str, QualityRow], kept: KeptTool) -> None:
+def _count(rows: dict[str, QualityRow], kept: StoredTool) -> None:
     """Only tools that the gate has judged are counted."""
     for finding in kept.findings:
         if finding.check == "quality" and finding.verdict != "skipped":

@@ -12,7 +12,7 @@ from server.routes.key_grants import begin_grant
 from server.routes.router import operations
 from server.routes.texts import RowId, ToolKeyName
 from server.sources.needed_keys import NeededKey, keys_needed
-from server.storage.tool_keys import ToolKey
+from server.storage.vault import ToolKey
 from server.token_scopes import by_token
 
 router = operations("/sources/{source_id}/keys", tag="sources", responses=problems(401, 403, 404))
@@ -34,7 +34,7 @@ async def needed_keys(user: CurrentUser, services: CurrentServices) -> list[Need
 @by_token("read")
 async def source_keys(source_id: RowId, user: CurrentAuthor, services: CurrentServices) -> list[ToolKey]:
     source = await services.sources.get(source_id, user)
-    return await services.storage.source_keys.all(source.id)
+    return await services.storage.source_keys.list_all(source.id)
 
 
 @router.put("/{name}", summary="Keep a key with a source, encrypted")

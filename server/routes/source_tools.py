@@ -24,7 +24,7 @@ from server.routes.sources_bodies import (
 from server.routes.texts import RowId, ToolName
 from server.routes.tools import meant
 from server.services import Services
-from server.storage.sources.models import KeptTool
+from server.storage.source_records import StoredTool
 from server.token_scopes import by_token
 
 router = operations("/sources/{source_id}", tag="sources", responses=problems(401, 403, 404))
@@ -35,7 +35,7 @@ ToolPath = Annotated[ToolName, Path(description="The tool's id, category/toolset
 @by_token("read")
 async def source_tools(source_id: RowId, user: CurrentAuthor, services: CurrentServices) -> list[SourceTool]:
     found = await services.sources.get(source_id, user)
-    return _shown(await services.storage.sources.tools(found.id), source_id, services)
+    return _shown(await services.storage.sources.list_tools(found.id), source_id, services)
 
 
 @router.get("/tools/{tool:path}", summary="One of a source's tools")
@@ -88,19 +88,19 @@ async def undo(source_id: RowId, user: CurrentAuthor, services: CurrentServices)
 @by_token("administer")
 async def changes_seen(source_id: RowId, user: CurrentAuthor, services: CurrentServices) -> ShownSource:
     done = await services.sources.looked(source_id, user)
-    return shown_source(done, (await services.storage.sources.counts([source_id]))[source_id])
+    return shown_source(done, (await services.storage.sources.count_tools([source_id]))[source_id])
 
 
 async def _known(source_id: str, tool: str, services: Services) -> ToolId:
     for one in meant(tool):
-        if await services.storage.sources.tool(source_id, one) is not None:
+        if await services.storage.sources.get_tool(source_id, one) is not None:
             return one
     return (await known_of(source_id, [tool], services))[0]
 
 
 async def known_of(source_id: str, names: Sequence[str], services: Services) -> list[ToolId]:
     """The tools of a source that its user names. ``NotFoundError`` tells of near ones."""
-    there = [one.tool for one in await services.storage.sources.tools(source_id)] if names else []
+    there = [one.tool for one in await services.storage.sources.list_tools(source_id)] if names else []
     ids = set(there)
     return [next((one for one in meant(name) if one in ids), None) or _near(name, there) for name in names]
 
@@ -111,5 +111,5 @@ def _near(name: str, there: Sequence[ToolId]) -> NoReturn:
     raise NotFoundError(f"this source has no tool {name[:200]}{told}")
 
 
-def _shown(found: list[KeptTool], source_id: str, services: Services) -> list[SourceTool]:
+def _shown(found: list[StoredTool], source_id: str, services: Services) -> list[SourceTool]:
     return [shown_tool(one, source_id, services.agents.follower.links.partly) for one in found]

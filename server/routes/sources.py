@@ -22,9 +22,9 @@ from server.services import Services
 from server.sources.addresses import refused_for
 from server.sources.forms import FormTool
 from server.sources.reading import ReadSource, read_form
-from server.storage.row_ids import new_id
-from server.storage.sources.models import Source
-from server.storage.users import User
+from server.storage.accounts import User
+from server.storage.identifiers import generate_id
+from server.storage.source_records import Source
 from server.token_scopes import by_token
 
 router = operations("", tag="sources", responses=problems(401, 403))
@@ -34,7 +34,7 @@ router = operations("", tag="sources", responses=problems(401, 403))
 @by_token("read")
 async def sources(user: CurrentAuthor, services: CurrentServices) -> list[ShownSource]:
     found = await services.sources.all(user)
-    counts = await services.storage.sources.counts([one.id for one in found])
+    counts = await services.storage.sources.count_tools([one.id for one in found])
     return [shown_source(one, counts[one.id]) for one in found]
 
 
@@ -52,7 +52,9 @@ async def add_source(body: NewSource, user: CurrentAuthor, services: CurrentServ
     """
     at = services.storage.sources.now()
     given = body.model_dump(exclude={"document", "document_id", "tools"}) | {"toolset": body.toolset or body.name}
-    source = Source.model_validate({**given, "id": new_id(), "author_id": user.id, "created_at": at, "read_at": at})
+    source = Source.model_validate(
+        {**given, "id": generate_id(), "author_id": user.id, "created_at": at, "read_at": at}
+    )
     try:
         with refused_for(user):
             read = await _read(body, source, user, services)
@@ -99,7 +101,7 @@ async def change_source(
 async def remove_source(source_id: RowId, user: CurrentAuthor, services: CurrentServices) -> None:
     """What was done with it stays known to administrators."""
     await services.sources.remove(source_id, user)
-    await services.storage.source_keys.clear(source_id)
+    await services.storage.source_keys.remove_all(source_id)
 
 
 @router.get(
@@ -115,7 +117,7 @@ async def history(
 ) -> list[ShownStep]:
     """Administrators also see that of sources that were removed."""
     found = await services.sources.get(source_id, user, removed=True)
-    steps = await services.storage.sources.steps(found.id, limit=limit, before=before or "")
+    steps = await services.storage.sources.list_steps(found.id, limit=limit, before=before or "")
     return [shown_step(one) for one in steps]
 
 
@@ -124,7 +126,7 @@ async def history(
 async def user_names(
     _: CurrentAuthor, services: CurrentServices, prefix: ShortText = "", limit: Annotated[int, Query(ge=1, le=50)] = 20
 ) -> list[UserName]:
-    found = await services.storage.users.named(prefix, limit)
+    found = await services.storage.users.search_by_prefix(prefix, limit)
     return [UserName(id=one.id, name=one.name, role=one.role) for one in found]
 
 
@@ -138,4 +140,4 @@ async def _read(body: NewSource, source: Source, user: User, services: Services)
 
 async def show_source(one: Source, services: Services) -> ShownSource:
     """Answer a source with the counts of its tools."""
-    return shown_source(one, (await services.storage.sources.counts([one.id]))[one.id])
+    return shown_source(one, (await services.storage.sources.count_tools([one.id]))[one.id])

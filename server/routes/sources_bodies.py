@@ -15,8 +15,8 @@ from server.routes.texts import Plain, RowId, ToolName
 from server.sources.documents import offered_document
 from server.sources.forms import FormCredential, FormParameter, Method
 from server.sources.states import called
-from server.storage.sources.models import Deed, KeptTool, Source, Step
-from server.storage.users import Role
+from server.storage.accounts import Role
+from server.storage.source_records import Source, SourceStep, StepKind, StoredTool
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=100, strip_whitespace=True), Plain]
 Address = Annotated[str, StringConstraints(max_length=2000, strip_whitespace=True), Plain]
@@ -300,7 +300,7 @@ class ShownStep(BaseModel):
     id: str
     at: datetime
     who: str
-    what: Deed
+    what: StepKind
     tools: list[str]
     reason: str
     undone: bool
@@ -322,7 +322,7 @@ def shown_source(source: Source, counts: dict[str, int]) -> ShownSource:
     return ShownSource(**own, counts=ToolCounts(**counts), changes=list(source.changes))
 
 
-def shown_tool(kept: KeptTool, source_id: str, partly: Collection[ToolId] = ()) -> SourceTool:
+def shown_tool(kept: StoredTool, source_id: str, partly: Collection[ToolId] = ()) -> SourceTool:
     """As it is answered. ``partly``: tools whose links are not whole yet."""
     links = "partly" if kept.tool in partly else "wholly"
     return SourceTool(
@@ -343,6 +343,6 @@ def shown_tool(kept: KeptTool, source_id: str, partly: Collection[ToolId] = ()) 
     )
 
 
-def shown_step(step: Step) -> ShownStep:
+def shown_step(step: SourceStep) -> ShownStep:
     """As it is answered."""
     return ShownStep(**step.model_dump(include=set(ShownStep.model_fields)))

@@ -21,9 +21,9 @@ from server.routes.router import operations
 from server.routes.texts import RowId
 from server.routes.tools import tools
 from server.services import Services
+from server.storage.accounts import User
 from server.storage.storage import Storage
 from server.storage.templates import Template, TemplateVersion
-from server.storage.users import User
 from server.token_scopes import by_token
 
 router = operations("/templates/{template_id}", tag="templates", responses=problems(401, 404))
@@ -55,7 +55,7 @@ async def template_differences(
 ) -> Differences:
     storage = services.storage
     about, _ = await seen(template_id, user, services)
-    first = before or await storage.takes.get(user.id, template_id) or max(1, about.version - 1)
+    first = before or await storage.template_pins.get(user.id, template_id) or max(1, about.version - 1)
     _, older = await seen(template_id, user, services, first)
     _, newer = await seen(template_id, user, services, after or about.version)
     changes = await _changes(older, newer, services)
@@ -86,14 +86,14 @@ async def take_template(template_id: RowId, body: TakeBody, user: CurrentUser, s
         raise ConflictError(
             "your own template needs no taking: it is run at its latest version, or at one that you name"
         )
-    await services.storage.takes.take(user.id, template_id, version.version)
+    await services.storage.template_pins.pin(user.id, template_id, version.version)
 
 
 async def version_to_run(about: Template, named: int | None, user: User, storage: Storage) -> int:
     """The version that a run is made of. ``ConflictError`` where a user has to say which, or to take it first."""
     if about.user_id == user.id:
         return named or about.version
-    taken = await storage.takes.get(user.id, about.id)
+    taken = await storage.template_pins.get(user.id, about.id)
     if taken is None and named is None:
         raise ConflictError(
             f'this template is another\'s: name the version that you have looked at ("version": {about.version} is the latest); '
@@ -121,7 +121,7 @@ async def listed(found: Sequence[Template], taken: Mapping[str, int], user: User
     others = {one.id: taken.get(one.id, one.version) for one in found if one.user_id != user.id}
     if not hidden or not others:
         return list(found)
-    plans = await services.storage.templates.plans(others)
+    plans = await services.storage.templates.load_plans(others)
     out = await asyncio.to_thread(lambda: {one for one, plan in plans.items() if _named(plan, hidden)})
     return [one for one in found if one.id not in out]
 

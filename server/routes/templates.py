@@ -30,9 +30,9 @@ from server.routes.written_programs import written_plan
 from server.runs.conversation_context import by_another
 from server.runs.given_plans import settings_with
 from server.services import Services
+from server.storage.accounts import SHARING_ROLES, User
 from server.storage.runs import RunChoices
 from server.storage.templates import Template, TemplateContent, TemplateUse, TemplateVersion
-from server.storage.users import MAY_SHARE, User
 from server.token_scopes import by_token
 
 router = operations("/templates", tag="templates", responses=problems(401))
@@ -130,10 +130,10 @@ async def add_template(body: TemplateBody, user: CurrentUser, services: CurrentS
 @router.get("", summary="Your templates, and those that are shared")
 @by_token("read")
 async def templates(user: CurrentUser, services: CurrentServices) -> list[ShownTemplate]:
-    found = await services.storage.templates.all(user.id, admin=_admin(user))
-    taken = await services.storage.takes.all(user.id)
+    found = await services.storage.templates.list_all(user.id, admin=_admin(user))
+    taken = await services.storage.template_pins.list_all(user.id)
     seen_ones = await listed(found, taken, user, services)
-    uses = await services.storage.templates.uses(user.id)
+    uses = await services.storage.templates.count_uses(user.id)
     return [ShownTemplate(**_shown(one, user.id, taken.get(one.id), uses.get(one.id))) for one in seen_ones]
 
 
@@ -157,8 +157,10 @@ async def versions(
     after: Annotated[int, Query(ge=0, le=2**31 - 1, description="Only those after this one.")] = 0,
     limit: Annotated[int, Query(ge=1, le=_VERSIONS)] = _VERSIONS,
 ) -> list[ShownVersion]:
-    about, _ = await seen(template_id, user, services, await services.storage.takes.get(user.id, template_id) or 0)
-    found = await services.storage.templates.versions(
+    about, _ = await seen(
+        template_id, user, services, await services.storage.template_pins.get(user.id, template_id) or 0
+    )
+    found = await services.storage.templates.list_versions(
         template_id, user.id, after=after, limit=limit, admin=_admin(user)
     )
     return [await _version(one, services) for one in await shown(found, about, user, services)]
@@ -184,13 +186,15 @@ async def change_template(
     template_id: RowId, body: TemplateChange, user: CurrentUser, services: CurrentServices
 ) -> ShownTemplate:
     """Administrators may also end the sharing of another's."""
-    if body.shared and user.role not in MAY_SHARE:
+    if body.shared and user.role not in SHARING_ROLES:
         raise ForbiddenError("templates are shared by authors; an administrator can make you one")
     changed = await services.storage.templates.change(
         template_id, user.id, name=body.name, description=body.description, shared=body.shared, admin=_admin(user)
     )
-    use = (await services.storage.templates.uses(user.id)).get(template_id)
-    return ShownTemplate(**_shown(changed, user.id, await services.storage.takes.get(user.id, template_id), use))
+    use = (await services.storage.templates.count_uses(user.id)).get(template_id)
+    return ShownTemplate(
+        **_shown(changed, user.id, await services.storage.template_pins.get(user.id, template_id), use)
+    )
 
 
 @router.delete(
@@ -239,7 +243,7 @@ async def run_template(
     )
     run = await begun(caller, body.conversation_id, request, choices, services)
     if about.user_id != user.id:
-        await storage.takes.take(user.id, about.id, version.version)
+        await storage.template_pins.pin(user.id, about.id, version.version)
     return run
 
 
@@ -251,9 +255,9 @@ async def _content(body: VersionBody, user_id: str, services: Services) -> Templ
 
 
 async def _whole(template_id: str, user: User, services: Services, version: int = 0) -> WholeTemplate:
-    taken = await services.storage.takes.get(user.id, template_id)
+    taken = await services.storage.template_pins.get(user.id, template_id)
     about, found = await seen(template_id, user, services, version or taken or 0)
-    use = (await services.storage.templates.uses(user.id)).get(template_id)
+    use = (await services.storage.templates.count_uses(user.id)).get(template_id)
     return WholeTemplate(**_shown(about, user.id, taken, use), content=await _version(found, services))
 
 

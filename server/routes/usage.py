@@ -35,15 +35,15 @@ class UsedToday(BaseModel):
 @by_token("read")
 async def usage(user: CurrentUser, services: CurrentServices) -> UsedToday:
     rates = services.limits.rates
-    quotas = services.limits.quotas.of(await services.storage.user_limits.of(user.id))
-    used = await services.storage.days.today(user.id)
+    quotas = services.limits.quotas.of(await services.storage.user_limits.get(user.id))
+    used = await services.storage.daily_usage.get_today(user.id)
     cost = quotas.cost_of(used)
     return UsedToday(
         until=used.until,
         runs=_share(used.runs, quotas.runs),
         tokens=_share(used.tokens, quotas.tokens),
         cost=None if cost is None else _share(cost, quotas.cost),
-        open_runs=_share(await services.storage.runs.open_count(user.id), services.settings.user_runs),
+        open_runs=_share(await services.storage.runs.count_open(user.id), services.settings.user_runs),
         requests=_share(rates.per_minute - int(rates.left(user.id)), rates.per_minute),
     )
 

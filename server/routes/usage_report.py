@@ -13,16 +13,15 @@ from server.routes.router import operations
 from server.routes.texts import RowId
 from server.routes.users import user
 from server.services import Services
-from server.storage.performance import MOST, Figure
-from server.storage.usage_report import UsedBy
-from server.storage.user_limits import OwnLimits
+from server.storage.run_history import MAX_MEASURED, Figure
+from server.storage.usage import OwnLimits, UsageTotal
 from server.token_scopes import by_token
 
 router = operations("", tag="usage", responses=problems(401, 403))
 Days = Annotated[int, Query(ge=1, le=31)]
 
 
-class UsageLine(UsedBy):
+class UsageLine(UsageTotal):
     """``cost``: at the prices that the models had, null where none had one."""
 
 
@@ -64,8 +63,8 @@ async def usage_report(
 ) -> UsageShown:
     report, price = services.storage.usage_report, services.limits.quotas.price
     return UsageShown(
-        days=[UsageLine(**one.model_dump()) for one in await report.by_day(days, price)],
-        users=[UsageLine(**one.model_dump()) for one in await report.by_user(days, name, price)],
+        days=[UsageLine(**one.model_dump()) for one in await report.sum_by_day(days, price)],
+        users=[UsageLine(**one.model_dump()) for one in await report.sum_by_user(days, name, price)],
     )
 
 
@@ -73,14 +72,16 @@ async def usage_report(
 @by_token("administer")
 async def performance(_: CurrentAdmin, services: CurrentServices, days: Days = 7) -> PerformanceShown:
     of = services.storage.performance
-    return PerformanceShown(planners=await of.by_planner(days), tools=await of.by_tool(days), most=MOST)
+    return PerformanceShown(
+        planners=await of.measure_planners(days), tools=await of.measure_tools(days), most=MAX_MEASURED
+    )
 
 
 @router.get("/users/{user_id}/limits", summary="What a user may use in a day", responses=problems(404))
 @by_token("administer")
 async def user_limits(user_id: RowId, admin: CurrentAdmin, services: CurrentServices) -> LimitsShown:
     await user(user_id, admin, services)
-    own = await services.storage.user_limits.of(user_id)
+    own = await services.storage.user_limits.get(user_id)
     holds = services.limits.quotas.of(own)
     return LimitsShown(own=own, counts=OwnLimits(runs=holds.runs, tokens=holds.tokens, cost=holds.cost))
 
@@ -98,11 +99,11 @@ async def set_user_limits(
         )
     own = OwnLimits(**body.model_dump())
     note(request, account=(await user(user_id, admin, services)).name, **own.model_dump())
-    await services.storage.user_limits.put(user_id, own)
+    await services.storage.user_limits.set(user_id, own)
     return await user_limits(user_id, admin, services)
 
 
 async def _priced(services: Services) -> bool:
     """Whether a model service has prices."""
-    found = await services.storage.model_services.all()
+    found = await services.storage.model_services.list_all()
     return any(one.price_prompt is not None and one.price_completion is not None for one in found)

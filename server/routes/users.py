@@ -13,9 +13,8 @@ from server.dependencies import CurrentAdmin, CurrentServices
 from server.problems import problems
 from server.routes.router import operations
 from server.routes.texts import RowId, ShortText
-from server.storage.invitations import Invitation
+from server.storage.accounts import Invitation, Role, User
 from server.storage.tokens import Session
-from server.storage.users import Role, User
 from server.token_scopes import by_token
 
 router = operations("", tag="users", responses=problems(401, 403))
@@ -52,7 +51,7 @@ async def users(
     after: RowId | None = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
 ) -> list[User]:
-    return await services.storage.users.page(after or "", limit)
+    return await services.storage.users.list_page(after or "", limit)
 
 
 @router.get("/users/{user_id}", summary="One account", responses=problems(404))
@@ -106,7 +105,7 @@ async def password_link(
 @by_token("administer")
 async def user_sessions(user_id: RowId, admin: CurrentAdmin, services: CurrentServices) -> list[Session]:
     await user(user_id, admin, services)
-    return await services.storage.tokens.sessions(user_id)
+    return await services.storage.tokens.list_sessions(user_id)
 
 
 @router.delete(
@@ -115,7 +114,7 @@ async def user_sessions(user_id: RowId, admin: CurrentAdmin, services: CurrentSe
 async def end_user_sessions(request: Request, user_id: RowId, admin: CurrentAdmin, services: CurrentServices) -> None:
     """The user's runs end before their next call."""
     note(request, account=(await user(user_id, admin, services)).name)
-    await services.storage.tokens.revoke_for(user_id, None, _ENDED)
+    await services.storage.tokens.revoke_with_runs(user_id, None, _ENDED)
     services.worker.look()
 
 
@@ -127,7 +126,7 @@ async def end_user_sessions(request: Request, user_id: RowId, admin: CurrentAdmi
 )
 async def end_user_session(user_id: RowId, session_id: RowId, _: CurrentAdmin, services: CurrentServices) -> None:
     """The runs that were asked for in it end before their next call."""
-    if not await services.storage.tokens.revoke_for(user_id, session_id, _ENDED):
+    if not await services.storage.tokens.revoke_with_runs(user_id, session_id, _ENDED):
         raise NotFoundError("this user has no such session")
     services.worker.look()
 
@@ -135,7 +134,7 @@ async def end_user_session(user_id: RowId, session_id: RowId, _: CurrentAdmin, s
 @router.get("/invitations", summary="All invitations, the newest first")
 @by_token("administer")
 async def invitations(_: CurrentAdmin, services: CurrentServices) -> list[Invitation]:
-    return await services.storage.invitations.all()
+    return await services.storage.invitations.list_all()
 
 
 @router.post("/invitations", status_code=201, summary="Invite somebody")

@@ -57,14 +57,14 @@ async def judge_run(run_id: RowId, body: VerdictBody, user: CurrentUser, service
     if (run.verdict, run.verdict_note) != (body.verdict, body.note):
         await _count(run, body.verdict, services)
         run = await services.storage.runs.set_verdict(run, body.verdict, body.note)
-    return shown(run, (await services.storage.events.last([run_id])).get(run_id, 0))
+    return shown(run, (await services.storage.events.find_last_numbers([run_id])).get(run_id, 0))
 
 
 async def _count(run: Run, verdict: Verdict | None, services: Services) -> None:
     """Before it is kept, so that what could not be counted is said once more. What a run did long ago in detail is not known any more."""
     if run.verdict == verdict:
         return
-    records = await records_of(await services.storage.events.of_run(run.id, _KINDS))
+    records = await records_of(await services.storage.events.list_kinds(run.id, _KINDS))
     if len(records) < 2:  # of long ago the end alone is kept
         return
     container, owner = await services.agents.container(), run.user_id

@@ -38,9 +38,9 @@ from server.runs.user_pool import UserPool
 from server.runs.visible_calls import VisibleExecutor
 from server.sources.following import GraphFollower
 from server.sources.visibility import Visibility, viewer
+from server.storage.database import run_to_completion
 from server.storage.runs import Run
-from server.storage.shielded import shielded
-from server.storage.sources.models import Source
+from server.storage.source_records import Source
 from server.storage.storage import Storage
 from server.user_secrets import SourceSecrets, UserSecrets
 from wiring.container import Container, open_container
@@ -276,7 +276,8 @@ class Agents:
         """What no run of this user may take: tools that are not for the user, and those that an administrator has banned."""
         whole = await self.whole()
         hidden, banned = await asyncio.gather(
-            self.visibility.hidden_from(user_id, whole.graph.get_tools), shielded(self._storage.tool_marks.banned())
+            self.visibility.hidden_from(user_id, whole.graph.get_tools),
+            run_to_completion(self._storage.tool_marks.list_banned()),
         )
         return hidden | banned
 
@@ -286,19 +287,19 @@ class Agents:
 
     async def _wrong_answers(self, run: Run) -> frozenset[str]:
         """Those to the same request that its user has marked as wrong."""
-        said = await self._storage.runs.said_wrong(run.user_id)
+        said = await self._storage.runs.list_judged_wrong(run.user_id)
         answers = {one: answer for one, request, answer in said if same_words(request, run.request)}
         found = set[str]()
         for one, answer in answers.items():  # of long ago the answer alone is kept
-            records = await records_of(await self._storage.events.of_run(one, _ANSWERS))
+            records = await records_of(await self._storage.events.list_kinds(one, _ANSWERS))
             found.update(answers_of(records) or (answer,))
         return frozenset(found)
 
     async def _spending(self, run: Run, policy: Policy) -> TokenUsage:
         takes_tokens = run.policy == "llm"
         go_on_from(policy.cost, run.usage)
-        days = self._storage.days
-        used, own = await days.today_with_limits(run.user_id)
+        days = self._storage.daily_usage
+        used, own = await days.get_today_with_limits(run.user_id)
         quotas = self._quotas.of(own)
         return await token_usage(days, run.user_id, quotas, policy.cost, model=takes_tokens, used=used)
 
@@ -309,11 +310,11 @@ class Agents:
             yield
         finally:
             if policy.cost.model_calls:
-                await shielded(self._keep_usage(run, policy))
+                await run_to_completion(self._keep_usage(run, policy))
 
     async def _keep_usage(self, run: Run, policy: Policy) -> None:
         try:
-            await self._storage.held.keep_usage(run.id, run.worker or "", taken_so_far(policy.cost))
+            await self._storage.run_leases.store_usage(run.id, run.worker or "", taken_so_far(policy.cost))
         except FootpathError as error:
             _log.warning("what the run has taken could not be kept: %s", error)
 
@@ -357,7 +358,7 @@ class Agents:
         secrets = await self.secrets_of(user_id)
         own = live_executor(await self.whole(), secrets, user_id)
         of_source = partial(self._source_executor, user_id)
-        return UserExecutor(SourceKeysExecutor(own, self._storage.offered_tools.keys_of, of_source), secrets)
+        return UserExecutor(SourceKeysExecutor(own, self._storage.source_offers.get_keys_of, of_source), secrets)
 
     async def _source_executor(self, user_id: str, source_id: str) -> Executor:
         secrets = await self._secrets_of_source(source_id)

@@ -28,9 +28,9 @@ from server.runs.approved_plans import approved_plans
 from server.runs.corrections import CallAnswer, kept_of, place_of, said_of
 from server.runs.ledger import call_key
 from server.runs.questions import Questions
-from server.storage.allowed_tools import reach_of
-from server.storage.inputs import Input
-from server.storage.shielded import shielded
+from server.storage.database import run_to_completion
+from server.storage.permissions import get_call_target
+from server.storage.run_events import RunQuestion
 
 _log = logging.getLogger(__name__)
 READS_ONLY = "reads_only"
@@ -98,13 +98,13 @@ class UserApprover:
         if said is not None and said.corrected is not None:
             made, identity = said.corrected, corrected_as(tool, call.arguments, identity)
         key = call_key(tool, made, identity)
-        return await shielded(self._questions.storage.effects.get(self._questions.run.id, key)) is not None
+        return await run_to_completion(self._questions.storage.effects.get(self._questions.run.id, key)) is not None
 
     async def _may_go(self, call: IntendedCall, crossings: tuple[Crossing, ...]) -> None:
         """Ask about each pair of hosts once a run, unless its user has said what holds for all runs."""
         storage, run = self._questions.storage, self._questions.run
         for one in {(crossing.source, crossing.target): crossing for crossing in crossings}.values():
-            decided = await shielded(storage.host_transfers.get(run.user_id, one.source, one.target))
+            decided = await run_to_completion(storage.host_transfers.get(run.user_id, one.source, one.target))
             allowed = decided.allowed if decided else await self._asked_to_go(call, one)
             _log.info(
                 "%s of an answer of %s to %s: %s",
@@ -133,7 +133,7 @@ class UserApprover:
         hosts = {"source": crossing.source, "target": crossing.target}
         return (await self._questions.answered(question, {"flow": hosts}))["decision"] == "allow"
 
-    async def _may_change(self, call: IntendedCall, key: str, asked: Input | None) -> CallAnswer | None:
+    async def _may_change(self, call: IntendedCall, key: str, asked: RunQuestion | None) -> CallAnswer | None:
         """What its user says of it; None where they need not be asked."""
         tool = call.tool
         if asked is None and await self._has_leave(call):
@@ -146,13 +146,13 @@ class UserApprover:
         said.refuse()
         return said
 
-    async def _asked(self, call: IntendedCall, key: str) -> Input | None:
+    async def _asked(self, call: IntendedCall, key: str) -> RunQuestion | None:
         """The question that was asked about this very call, alone or together with others."""
         storage, run = self._questions.storage, self._questions.run
-        alone = await shielded(storage.inputs.get(run.id, key))
+        alone = await run_to_completion(storage.run_questions.get(run.id, key))
         if alone is not None or not call.identity:
             return alone
-        every = await shielded(storage.inputs.all(run.id))
+        every = await run_to_completion(storage.run_questions.list_all(run.id))
         return next((one for one in every if place_of(one, call) is not None), None)
 
     async def _answer(self, call: IntendedCall, key: str) -> CallAnswer:
@@ -173,7 +173,7 @@ class UserApprover:
             + (_CHOSEN_BY_ANOTHER if self._by_another else "")
             + (_CHOSEN_BY_NOBODY if self._unchosen else ""),
         )
-        besides = {"reach": reach_of(call.tool).model_dump(), **kept_of(call.tool)}
+        besides = {"reach": get_call_target(call.tool).model_dump(), **kept_of(call.tool)}
         answer = await self._questions.answered(question, besides)
         own = [at for at, one in enumerate(together) if one.identity == call.identity] if several else []
         return said_of(answer, own[0] if own else 0)
@@ -190,8 +190,10 @@ class UserApprover:
         return any(one.covers(call) for one in await approved_plans(self._questions.storage, self._questions.run.id))
 
     async def _is_listed(self, call: IntendedCall, kinds: set[ValueKind]) -> bool:
-        listed = await shielded(self._questions.storage.allowed_tools.get(self._questions.run.user_id, call.tool.id))
-        return listed is not None and listed.covers(reach_of(call.tool), kinds)
+        listed = await run_to_completion(
+            self._questions.storage.allowed_tools.get(self._questions.run.user_id, call.tool.id)
+        )
+        return listed is not None and listed.covers(get_call_target(call.tool), kinds)
 
 
 def _reason(call: IntendedCall, together: Sequence[IntendedCall]) -> str:
@@ -244,7 +246,7 @@ def _together(call: IntendedCall, together: Sequence[IntendedCall]) -> str:
     return f"{title_of(call.tool)}, {len(together)} times"
 
 
-def _said(asked: Input | None, call: IntendedCall) -> CallAnswer | None:
+def _said(asked: RunQuestion | None, call: IntendedCall) -> CallAnswer | None:
     """What was answered of a call; None where nothing was."""
     if asked is None or asked.answer is None:
         return None
@@ -256,7 +258,7 @@ def _batch_key(together: Sequence[IntendedCall]) -> str:
     return sha256("\n".join(keys).encode()).hexdigest()
 
 
-def _moved(asked: Input, tool: ToolDoc) -> bool:
+def _moved(asked: RunQuestion, tool: ToolDoc) -> bool:
     """Whether a tool is elsewhere than where it was asked about; of questions of before, nobody knows."""
     told = cast("dict[str, Any]", asked.question).get("reach")
-    return told is not None and told != reach_of(tool).model_dump()
+    return told is not None and told != get_call_target(tool).model_dump()

@@ -11,8 +11,8 @@ from domain.origin import ValueOrigin
 from domain.plan_document import PlanDocument
 from domain.program import ProgramPlan
 from domain.tool import ToolDoc
-from server.storage.allowed_tools import reach_of
-from server.storage.shielded import shielded
+from server.storage.database import run_to_completion
+from server.storage.permissions import get_call_target
 from server.storage.storage import Storage
 
 
@@ -28,7 +28,7 @@ class ApprovedPlan:
 
     def covers(self, call: IntendedCall) -> bool:
         """Whether its text makes this call, to where it went then and with values that its user saw in it; of steps, whether one is this very call."""
-        if self.reach.get(call.tool.id) != reach_of(call.tool).model_dump():
+        if self.reach.get(call.tool.id) != get_call_target(call.tool).model_dump():
             return False
         if self.program is None:
             return self.document is not None and stands_in(self.document, call.tool, call.arguments)
@@ -51,7 +51,7 @@ def _stands(origin: ValueOrigin) -> bool:
 
 async def approved_plans(storage: Storage, run_id: str) -> list[ApprovedPlan]:
     """The plans of a run that its user approved."""
-    asked = await shielded(storage.inputs.all(run_id))
+    asked = await run_to_completion(storage.run_questions.list_all(run_id))
     answers = [cast("dict[str, Any]", one.answer) for one in asked if one.kind == "plan" and one.answer is not None]
     return [_read(answer) for answer in answers if answer.get("decision") == "allow"]
 

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
-from server.storage.events import StoredEvent
+from server.storage.run_events import StoredEvent
 
 LAST = "run.finished"
 """The kind of a run's last event."""

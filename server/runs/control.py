@@ -55,7 +55,12 @@ def call_layers(
         return UnknownOutcomeExecutor(LedgerExecutor(sender, storage.effects, run.id, control.told), questions)
 
     return (
-        partial(StopCheckExecutor, stopped=partial(storage.held.stopped, run.id), stop=control.stop, hidden=hidden),
+        partial(
+            StopCheckExecutor,
+            stopped=partial(storage.run_leases.find_stop_reason, run.id),
+            stop=control.stop,
+            hidden=hidden,
+        ),
         recorded,
         partial(VisibleExecutor, hidden=hidden, changes_only=True),  # reads are looked at beside the stop
     )

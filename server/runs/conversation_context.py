@@ -14,7 +14,7 @@ from domain.tool import ToolId
 from server.runs.corrections import fixed_by_corrections
 from server.runs.given_plans import without_documents
 from server.runs.journal import records_of
-from server.storage.inputs import Input
+from server.storage.run_events import RunQuestion
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from wiring.lazy import Lazy
@@ -41,7 +41,7 @@ class EarlierRuns:
         return await self._runs.get()
 
     async def _read(self) -> list[Run]:
-        return [] if self._run.settings.get(ALONE) else await self._storage.runs.before(self._run, _MESSAGES)
+        return [] if self._run.settings.get(ALONE) else await self._storage.runs.list_before(self._run, _MESSAGES)
 
 
 async def runs_before(run: Run, storage: Storage, earlier: EarlierRuns | None = None) -> list[EarlierRun]:
@@ -51,7 +51,7 @@ async def runs_before(run: Run, storage: Storage, earlier: EarlierRuns | None = 
     for one in before[:_LOOKED_AT]:
         if one.finished_at is None or one.finished_at > run.created_at:
             continue
-        events = await storage.events.of_run(one.id, _KINDS)
+        events = await storage.events.list_kinds(one.id, _KINDS)
         if events:
             found.append(earlier_run(await records_of(events)))
         if len(found) == MOST_RUNS:
@@ -78,7 +78,9 @@ def by_another(plan: ProgramPlan, given: Collection[str]) -> JsonObject:
 
 async def voices_of(run: Run, storage: Storage, earlier: EarlierRuns | None = None) -> Voices:
     """However often a run is taken up, messages and answers to other runs after it do not count; what its user has corrected meanwhile does."""
-    before, inputs = await asyncio.gather((earlier or EarlierRuns(run, storage)).get(), storage.inputs.all(run.id))
+    before, inputs = await asyncio.gather(
+        (earlier or EarlierRuns(run, storage)).get(), storage.run_questions.list_all(run.id)
+    )
     asked = [*before[::-1], run]
     by_others = await _by_others(asked, storage)
     answered = await _answered(before, run, storage)
@@ -96,17 +98,17 @@ async def voices_of(run: Run, storage: Storage, earlier: EarlierRuns | None = No
     )
 
 
-async def _answered(before: Sequence[Run], run: Run, storage: Storage) -> Mapping[str, Sequence[Input]]:
+async def _answered(before: Sequence[Run], run: Run, storage: Storage) -> Mapping[str, Sequence[RunQuestion]]:
     """What earlier runs had asked and were answered when the run was asked for. Its own answers are told by its events."""
-    found: defaultdict[str, list[Input]] = defaultdict(list)
+    found: defaultdict[str, list[RunQuestion]] = defaultdict(list)
     if not before:
         return found
-    for one in await storage.inputs.said([one.id for one in before], run.created_at):
+    for one in await storage.run_questions.list_answered([one.id for one in before], run.created_at):
         found[one.run_id].append(one)
     return found
 
 
-def _said_in(run: Run, answered: Mapping[str, Sequence[Input]], by_others: Collection[str]) -> Iterator[str]:
+def _said_in(run: Run, answered: Mapping[str, Sequence[RunQuestion]], by_others: Collection[str]) -> Iterator[str]:
     """The words of its user in one run: its request and their answers. In one of another's template, neither the request nor a choice that it
     proposed is worded by them.
     """
@@ -123,7 +125,7 @@ def _said_in(run: Run, answered: Mapping[str, Sequence[Input]], by_others: Colle
 async def _by_others(runs: Sequence[Run], storage: Storage) -> set[str]:
     """The runs of one user's that are of another's template."""
     untold = {one.template_id for one in runs if one.template_id is not None and _OTHERS not in one.settings}
-    theirs = await storage.templates.of_others(untold, runs[0].user_id) if untold else set[str]()
+    theirs = await storage.templates.find_owned_by_others(untold, runs[0].user_id) if untold else set[str]()
     return {one.id for one in runs if _OTHERS in one.settings or one.template_id in theirs}
 
 

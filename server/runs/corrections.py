@@ -12,7 +12,7 @@ from agent.execution.validation import corrected
 from domain.errors import LeftOutError, NotAllowedError, UsageError
 from domain.model import JsonObject, Model
 from domain.tool import Parameter, ToolDoc, ToolId, tool_id_parts
-from server.storage.inputs import Input
+from server.storage.run_events import RunQuestion
 
 _PARAMETERS = "parameters"
 """Of a question: what its tool took when it was asked. Those of earlier versions lack it."""
@@ -56,7 +56,7 @@ def kept_of(tool: ToolDoc) -> JsonObject:
     return {_PARAMETERS: [one.model_dump(mode="json", exclude=_EVIDENCE) for one in tool.parameters]}
 
 
-def asked_tool(asked: Input) -> ToolDoc | None:
+def asked_tool(asked: RunQuestion) -> ToolDoc | None:
     """The tool of a question as far as its arguments go, as it was when it was asked; None where that was not kept, or cannot be
     read any more.
     """
@@ -73,13 +73,13 @@ def asked_tool(asked: Input) -> ToolDoc | None:
     )
 
 
-def calls_of(asked: Input) -> list[dict[str, Any]]:
+def calls_of(asked: RunQuestion) -> list[dict[str, Any]]:
     """All that one answer is about: their ``arguments``, and of several their ``tool`` and ``identity``."""
     told = cast("dict[str, Any]", asked.question)
     return told.get("calls") or [told]
 
 
-def place_of(asked: Input, call: IntendedCall) -> int | None:
+def place_of(asked: RunQuestion, call: IntendedCall) -> int | None:
     """Which of several calls that a question is about this very one is; None: none of them."""
     told = cast("dict[str, Any]", asked.question)
     calls = cast("list[dict[str, Any]]", told.get("calls", []) if asked.kind == "call" else [])
@@ -102,7 +102,7 @@ def kept_in(answer: dict[str, Any] | None) -> list[KeptCorrection]:
     return [KeptCorrection.model_validate(one) for one in (answer or {}).get("corrections", [])]
 
 
-def fixed_by_corrections(answered: Sequence[Input]) -> list[Fixed]:
+def fixed_by_corrections(answered: Sequence[RunQuestion]) -> list[Fixed]:
     """What users put in place of other values is their word."""
     return [
         (ToolId(str(calls_of(asked)[one.call].get("tool", ""))), name, leaf)
@@ -114,7 +114,7 @@ def fixed_by_corrections(answered: Sequence[Input]) -> list[Fixed]:
     ]
 
 
-def checked_corrections(asked: Input, given: Sequence[Correction]) -> list[KeptCorrection]:
+def checked_corrections(asked: RunQuestion, given: Sequence[Correction]) -> list[KeptCorrection]:
     """Corrections as they are kept. ``UsageError`` with the place of all that is wrong with them."""
     calls, tool = calls_of(asked), asked_tool(asked)
     if tool is None:

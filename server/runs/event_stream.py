@@ -5,8 +5,8 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractContextManager, nullcontext
 
 from server.runs.broker import LAST, EventBroker
-from server.storage.events import StoredEvent
-from server.storage.shielded import shielded
+from server.storage.database import run_to_completion
+from server.storage.run_events import StoredEvent
 from server.storage.storage import Storage
 
 _AT_ONCE = 500
@@ -40,7 +40,9 @@ async def stream_events(
             if not may():
                 return
             here = broker.after(run_id, after)
-            found = await shielded(storage.events.after(run_id, after, _AT_ONCE)) if here is None else here
+            found = (
+                await run_to_completion(storage.events.list_after(run_id, after, _AT_ONCE)) if here is None else here
+            )
             for event in found:
                 after, told_at = event.seq, clock()
                 yield event
@@ -64,5 +66,5 @@ async def stream_events(
 
 async def _has_ended(storage: Storage, run_id: str) -> bool:
     """Whether all its events are stored; a run that is gone has none."""
-    run = await shielded(storage.runs.get(run_id))
+    run = await run_to_completion(storage.runs.get(run_id))
     return run is None or run.status == "finished"

@@ -20,7 +20,7 @@ async def files_of(run: Run, storage: Storage, earlier: EarlierRuns | None = Non
 
     ``NotFoundError``: a file that it was asked with is not there any more.
     """
-    new = await storage.files.chosen(run.conversation_id, run.user_id, _ids(run))
+    new = await storage.files.load_files(run.conversation_id, run.user_id, _ids(run))
     return GivenFiles(tuple(new), tuple(await _before(run, new, storage, earlier)))
 
 
@@ -32,7 +32,9 @@ async def _before(
     earlier = (await (runs or EarlierRuns(run, storage)).get())[:_BEFORE]
     ids = list(dict.fromkeys(one for before in earlier for one in _ids(before) if one not in own))[:_MOST_BEFORE]
     found = (
-        {one.file.id: one.file for one in await storage.files.of(run.conversation_id, run.user_id, ids)} if ids else {}
+        {one.file.id: one.file for one in await storage.files.list_all(run.conversation_id, run.user_id, ids)}
+        if ids
+        else {}
     )
     return [found[one] for one in ids if one in found]
 

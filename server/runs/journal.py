@@ -8,7 +8,7 @@ from typing import Protocol
 
 from domain.errors import FootpathError
 from domain.event import EventRecord, RunFinished
-from server.storage.events import StoredEvent
+from server.storage.run_events import StoredEvent
 
 
 class AppendEvents(Protocol):

@@ -16,9 +16,9 @@ from server.runs.conversation_context import runs_before
 from server.runs.given_files import files_of
 from server.runs.given_plans import without_documents
 from server.runs.journal import as_stored, records_of
+from server.storage.database import run_to_completion
 from server.storage.lessons import WaitingLesson
 from server.storage.runs import Run
-from server.storage.shielded import shielded
 from server.storage.storage import Storage
 from wiring.runs import Lesson, learn_later
 
@@ -99,13 +99,13 @@ class LateLearner:
             return False
         finally:
             last = waiting.tries % TRIES == 0
-            await shielded(self._storage.lessons.put_back(waiting.run_id, self._worker, last=last))
+            await run_to_completion(self._storage.lessons.release(waiting.run_id, self._worker, to_end=last))
 
     async def _learn(self, run_id: str, *, old: bool) -> bool:
         run = await self._storage.runs.get(run_id)
         if run is None:
             return True  # and so is its lesson
-        pages = self._storage.events.pages(run_id)
+        pages = self._storage.events.iterate_pages(run_id)
         records = [record async for page in pages for record in await records_of(page)]
         place = next((one for one in reversed(records) if isinstance(one.event, WeightsLearned)), None)
         learned: WeightsLearned | None = None

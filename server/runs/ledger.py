@@ -13,9 +13,9 @@ from domain.errors import FootpathError, NotAllowedError, PassingError
 from domain.model import JsonObject
 from domain.plan import Binding, CallOutcome
 from domain.tool import ToolDoc, ToolId
-from server.storage.allowed_tools import reach_of
+from server.storage.database import run_to_completion
 from server.storage.effects import Effect, Effects, NewEffect
-from server.storage.shielded import shielded
+from server.storage.permissions import get_call_target
 
 _REACH = "reach"
 """Of an entry's result: where the call goes, from its beginning on. Entries of earlier versions lack it."""
@@ -47,7 +47,7 @@ class LedgerExecutor(ExecutorLayer):
         """
         if self._told is not None:
             await self._told()
-        key, reach = attempt_key(tool.id, arguments, number, identity), reach_of(tool).model_dump()
+        key, reach = attempt_key(tool.id, arguments, number, identity), get_call_target(tool).model_dump()
         begun = NewEffect(
             run_id=self._run_id,
             call_key=key,
@@ -59,13 +59,13 @@ class LedgerExecutor(ExecutorLayer):
         )
         if number > 1:
             await self._stays(tool, key, call_key(tool.id, arguments, identity))
-        there = await shielded(self._effects.begin(begun))
+        there = await run_to_completion(self._effects.begin(begun))
         if there is not None:
             return written(there)
         try:
             result = await self._executor.call(tool, arguments, identity)
         except PassingError:  # nothing was sent: the run breaks off, and makes the call when it goes on
-            await shielded(self._effects.undo(self._run_id, key))
+            await run_to_completion(self._effects.remove_open(self._run_id, key))
             raise
         except FootpathError as error:  # nothing was sent
             await self._finish(key, CallResult("caller_fault", "", attempts=0, note=error.public_message), reach)
@@ -75,10 +75,10 @@ class LedgerExecutor(ExecutorLayer):
 
     async def _stays(self, tool: ToolDoc, key: str, first_key: str) -> None:
         """``NotAllowedError``: the attempt of this key was not begun, and would go elsewhere than the first one, or nobody knows."""
-        if await shielded(self._effects.get(self._run_id, key)) is not None:
+        if await run_to_completion(self._effects.get(self._run_id, key)) is not None:
             return
-        first = await shielded(self._effects.get(self._run_id, first_key))
-        if first is None or (first.result or {}).get(_REACH) != reach_of(tool).model_dump():
+        first = await run_to_completion(self._effects.get(self._run_id, first_key))
+        if first is None or (first.result or {}).get(_REACH) != get_call_target(tool).model_dump():
             raise NotAllowedError(
                 f"{clean(tool.api, 80)} was called, and it is not known whether it took effect. It was not called again: its address, "
                 "method or source is not known to be the same as then. Look at what it was to change, then ask again."
@@ -87,7 +87,7 @@ class LedgerExecutor(ExecutorLayer):
     async def _finish(self, key: str, result: CallResult, reach: JsonObject) -> None:
         told: dict[str, Any] = asdict(result) | {"secrets": [binding.model_dump() for binding in result.secrets]}
         told[_REACH] = reach
-        await shielded(self._effects.finish(self._run_id, key, result.outcome, told))
+        await run_to_completion(self._effects.finish(self._run_id, key, result.outcome, told))
 
 
 def call_key(tool: ToolId, arguments: JsonObject, identity: str = "") -> str:

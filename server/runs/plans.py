@@ -17,8 +17,8 @@ from domain.program import ProgramPlan
 from domain.tool import ToolDoc, ToolId
 from server.runs.conversation_context import runs_before
 from server.runs.journal import records_of
-from server.storage.allowed_tools import reach_of
-from server.storage.inputs import Input
+from server.storage.permissions import get_call_target
+from server.storage.run_events import RunQuestion
 from server.storage.runs import Run
 from server.storage.storage import Storage
 
@@ -46,7 +46,7 @@ class OpenPlan:
 async def open_plan(storage: Storage, run_id: str, user_id: str) -> OpenPlan:
     """``NotFoundError``: this user has no such run, or it waits with no plan."""
     run = await storage.runs.get(run_id, user_id)
-    asked = await storage.inputs.all(run_id, open_only=True) if run is not None else []
+    asked = await storage.run_questions.list_all(run_id, open_only=True) if run is not None else []
     question = next((one for one in asked if one.kind == "plan"), None)
     if run is None or question is None or run.status == "finished":
         raise NotFoundError("no run of yours waits with a plan under this id")
@@ -61,20 +61,20 @@ async def edited(storage: Storage, plan: OpenPlan, new: PlanDocument | ProgramPl
     return replace(plan, run=run, plan=new)
 
 
-async def approve(storage: Storage, plan: OpenPlan, program: ProgramPlan, tools: Iterable[ToolDoc]) -> Input:
+async def approve(storage: Storage, plan: OpenPlan, program: ProgramPlan, tools: Iterable[ToolDoc]) -> RunQuestion:
     """Let the ``program`` that it was checked to be be carried out, with its ``tools`` where they are now. ``ConflictError``: it was edited or decided
     on meanwhile.
     """
     answer: JsonObject = {
         "decision": "allow",
         "program": program.model_dump(mode="json"),
-        "reach": {tool.id: reach_of(tool).model_dump() for tool in tools},
+        "reach": {tool.id: get_call_target(tool).model_dump() for tool in tools},
     }
-    inputs, run = storage.inputs, plan.run
+    inputs, run = storage.run_questions, plan.run
     return await inputs.answer(run.id, plan.input, run.user_id, answer, plan_version=plan.version)
 
 
-def _read(run: Run, question: Input) -> OpenPlan:
+def _read(run: Run, question: RunQuestion) -> OpenPlan:
     asked = cast("dict[str, Any]", question.question)
     mine = run.plan if run.plan is not None and run.plan.get("input") == question.key else None
     given, made = tuple(asked["given"]), tuple(asked.get("made", ()))
@@ -92,7 +92,7 @@ def _written(kept: JsonObject) -> PlanDocument | ProgramPlan:
 
 async def given_results(storage: Storage, plan: OpenPlan) -> list[tuple[ToolId, StepResult | None]]:
     """The steps that a plan builds on, with the results that its run, or an earlier one of the conversation, has stored."""
-    stored = await storage.events.of_run(plan.run.id, ("call.finished",))
+    stored = await storage.events.list_kinds(plan.run.id, ("call.finished",))
     told = [record.event for record in await records_of(stored)]
     results = [result for run in await runs_before(plan.run, storage) for _, result in run.steps]
     results += [event.result for event in told if isinstance(event, CallFinished)]

@@ -24,8 +24,8 @@ from domain.plan_document import PlanDocument
 from domain.program import ProgramPlan
 from domain.tool import ToolId
 from server.runs.given_plans import Documents
+from server.storage.database import run_to_completion
 from server.storage.runs import Run
-from server.storage.shielded import shielded
 from server.storage.storage import Storage
 
 _PLAN = "plan-"
@@ -85,8 +85,8 @@ class Questions:
     async def answered(self, question: InputNeeded, besides: dict[str, Any] | None = None) -> dict[str, Any]:
         """The user's answer. While it is open, the run is put down, and this ends by being cancelled. ``besides``: kept with it."""
         told = question.model_dump(mode="json", include=_SHOWN, exclude_none=True)
-        asked = await shielded(
-            self.storage.inputs.ask(self.run.id, question.input, question.asks, told | (besides or {}))
+        asked = await run_to_completion(
+            self.storage.run_questions.ask(self.run.id, question.input, question.asks, told | (besides or {}))
         )
         if asked.answered_at is None:
             kept = cast(

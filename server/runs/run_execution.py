@@ -18,7 +18,7 @@ from server.runs.control import BeginRun, RunControl
 from server.runs.journal import AppendEvents, Journal, as_stored, reasoned, records_of
 from server.runs.outage import RetryWait
 from server.runs.questions import subtask_of
-from server.storage.events import StoredEvent
+from server.storage.run_events import StoredEvent
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from server.watching import secrecy
@@ -139,7 +139,7 @@ class RunExecution:
                 self._ask()
                 await self._journal.flush()
                 status = "waiting" if self._left == "waiting" else "queued"
-                await self._storage.held.put_down(self._run.id, self._worker, status)
+                await self._storage.run_leases.release(self._run.id, self._worker, status)
         except FootpathError as error:
             _log.warning("let go of: %s", error)
         except Exception:  # noqa: BLE001  # the worker goes on; the run is taken up again when its lease has ended
@@ -150,7 +150,7 @@ class RunExecution:
 
     async def _past(self) -> list[EventRecord]:
         """Read the events that were stored before."""
-        pages = self._storage.events.pages(self._run.id)
+        pages = self._storage.events.iterate_pages(self._run.id)
         return [record async for page in pages for record in await records_of(page)]
 
     async def _events(self, past: list[EventRecord]) -> None:
@@ -200,7 +200,7 @@ class RunExecution:
             self._tell(RunDelayed(reason=reason))
         await self._journal.flush()
         self._left = "put back"
-        await self._storage.held.put_back(self._run.id, self._worker, pause, trying)
+        await self._storage.run_leases.postpone(self._run.id, self._worker, pause, trying)
 
     @property
     def _is_delayed(self) -> bool:
@@ -264,15 +264,15 @@ class RunExecution:
             return
         usage = end.usage.model_dump(mode="json")
         last = as_stored(self._to_store) if self._to_store else None
-        ended = await self._storage.held.finish(
+        ended = await self._storage.run_leases.finish(
             self._run.id,
             self._worker,
             end.outcome,
             usage,
             answer=end.answer,
-            last=last,
-            called=self._made.by_tool,
-            lesson=self._lesson_waits,
+            last_event=last,
+            calls_by_tool=self._made.by_tool,
+            has_lesson=self._lesson_waits,
         )
         if ended and self._lesson_waits:
             _log.warning("a store was out of reach: what this run teaches is kept, and learnt when it is back")

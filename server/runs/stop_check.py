@@ -8,7 +8,7 @@ from agent.execution.executor import CallResult, Executor, ExecutorLayer
 from domain.model import JsonObject
 from domain.tool import ToolDoc, ToolId
 from server.runs.visible_calls import Hidden, refuse_hidden
-from server.storage.shielded import shielded
+from server.storage.database import run_to_completion
 
 
 async def _nothing_hidden() -> frozenset[ToolId]:
@@ -39,7 +39,7 @@ class StopCheckExecutor(ExecutorLayer):
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
         """The call's result; where the run is to be ended, it is not made, and this ends by being cancelled."""
         looks = self._hidden() if tool.safe else _nothing_hidden()
-        why, hidden = await asyncio.gather(shielded(self._stopped()), looks)
+        why, hidden = await asyncio.gather(run_to_completion(self._stopped()), looks)
         if why is not None:
             self._stop(why)
             await asyncio.Event().wait()

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
 from domain.errors import FootpathError
+from server.storage.accounts import ROLES, Role
 from server.storage.storage import Storage
-from server.storage.users import ROLES, Role
 
 _log = logging.getLogger(__name__)
 _PAUSE = 1.0
@@ -48,7 +48,7 @@ class StreamSessions:
             return
         roles: dict[str, str] = {}
         try:
-            roles = await self._storage.tokens.roles({one.session_id for one in streams})
+            roles = await self._storage.tokens.get_roles({one.session_id for one in streams})
         except FootpathError as error:
             _log.warning("streams are ended, since it is not known whether their sessions count: %s", error)
         for one in streams:

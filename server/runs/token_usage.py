@@ -9,8 +9,8 @@ from domain.errors import FootpathError, OverLimitError
 from domain.model import JsonObject
 from domain.usage import Usage
 from server.quotas import Quotas, until
-from server.storage.daily_usage import DailyUsage, Used
-from server.storage.shielded import shielded
+from server.storage.database import run_to_completion
+from server.storage.usage import DailyTotal, DailyUsage
 
 _log = logging.getLogger(__name__)
 
@@ -18,7 +18,9 @@ _log = logging.getLogger(__name__)
 class TokenUsage:
     """One run's. Made by :func:`token_usage` only."""
 
-    def __init__(self, days: DailyUsage, user_id: str, quotas: Quotas, cost: Cost, used: Used, *, model: bool) -> None:
+    def __init__(
+        self, days: DailyUsage, user_id: str, quotas: Quotas, cost: Cost, used: DailyTotal, *, model: bool
+    ) -> None:
         self._days = days
         self._user_id = user_id
         self._quotas = quotas
@@ -97,14 +99,14 @@ async def counting(spent: TokenUsage) -> AsyncGenerator[None]:
     try:
         yield
     finally:
-        await shielded(spent.count())
+        await run_to_completion(spent.count())
 
 
 async def token_usage(
-    days: DailyUsage, user_id: str, quotas: Quotas, cost: Cost, *, model: bool, used: Used | None = None
+    days: DailyUsage, user_id: str, quotas: Quotas, cost: Cost, *, model: bool, used: DailyTotal | None = None
 ) -> TokenUsage:
     """Of a run that begins, or goes on; ``used``: today until now, read where it is None. ``OverLimitError``: it would take a ``model``'s tokens, and none are left."""
-    used = await days.today(user_id) if used is None else used
+    used = await days.get_today(user_id) if used is None else used
     begun = TokenUsage(days, user_id, quotas, cost, used, model=model)
     if refusal := begun.used_up():
         raise OverLimitError(refusal, 0)

@@ -136,12 +136,14 @@ class Worker:
             return
         due, self._may_be_due = self._may_be_due, False
         if not self._outage.lasts:
-            if not due and not await self._storage.held.has_due():
+            if not due and not await self._storage.run_leases.has_due():
                 return  # a look at the stores would be in vain, and who writes to the rows need not wait
             await self._outage.check()
         await self._report(self._outage.reason, free)
         ending = self._outage.lasts
-        for run in await self._storage.held.claim(self.name, self._lease, free, of_one=of_one, ending=ending):
+        for run in await self._storage.run_leases.claim(
+            self.name, self._lease, free, per_user=of_one, ending_only=ending
+        ):
             if run.id not in self._made:  # it may be one of its own, not renewed in time
                 self._make(run)
 
@@ -152,12 +154,12 @@ class Worker:
             self._reported.clear()
             return
         now = asyncio.get_running_loop().time()
-        untaken = await self._storage.held.untaken(_LOOKED_AT)
+        untaken = await self._storage.run_leases.list_due(_LOOKED_AT)
         self._untaken = {run: self._untaken.get(run, now) for run in untaken if run not in self._reported}
         late = [run for run, since in self._untaken.items() if now - since >= self._parameters.patience]
         if not late:
             return
-        for run in await self._storage.held.claim(self.name, self._lease, most, only=late):
+        for run in await self._storage.run_leases.claim(self.name, self._lease, most, run_ids=late):
             self._reported.add(run.id)
             if run.id not in self._made:
                 self._make(run, reason)
@@ -188,15 +190,15 @@ class Worker:
 
     async def _renew(self) -> None:
         """Go on holding what it makes; let go of the rest: runs that another has, and its own whose events could not be stored."""
-        held = await self._storage.held.renew(self.name, self._lease)
+        held = await self._storage.run_leases.renew(self.name, self._lease)
         for run_id in set(self._made) - held:
             self._made[run_id].lose()
         for run_id in held - set(self._made):
-            await self._storage.held.put_down(run_id, self.name, "queued")
+            await self._storage.run_leases.release(run_id, self.name, "queued")
 
     async def _end_cancelled(self) -> None:
         if self._made:
-            for run_id, why in (await self._storage.held.cancelled(self.name)).items():
+            for run_id, why in (await self._storage.run_leases.list_cancelled(self.name)).items():
                 if run_id in self._made:
                     self._made[run_id].cancel(why)
 

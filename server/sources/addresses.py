@@ -4,7 +4,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from domain.errors import ForbiddenAddressError
-from server.storage.users import User
+from server.storage.accounts import User
 
 _ADMIN = "where it is meant, allow it for the whole server: add {place} to the setting FOOTPATH_ALLOW_HOSTS, and start the server anew"
 _OTHERS = "where it is meant, ask an administrator of this server to allow {place} by the setting FOOTPATH_ALLOW_HOSTS, or give a public address"

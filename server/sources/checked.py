@@ -6,13 +6,15 @@ from domain.source import Finding
 from domain.tool import ToolDoc
 from server.sources.documents import looked_at
 from server.sources.states import WAIVABLE, kept_out
-from server.storage.sources.models import KeptTool, Learnt
+from server.storage.source_records import ObservedResponses, StoredTool
 
 _PASSING = WAIVABLE | {"probe"}
 """Checks by which an admitted tool is not taken out of the offer: a server may be down, and how good a tool is was decided."""
 
 
-def after_check(now: KeptTool, examined: str, findings: Sequence[Finding], learnt: Learnt) -> KeptTool | None:
+def after_check(
+    now: StoredTool, examined: str, findings: Sequence[Finding], learnt: ObservedResponses
+) -> StoredTool | None:
     """The tool with these; None where it is another by now. ``examined``: digest of what was looked at."""
     if looked_at(now) != examined:
         return None
@@ -27,16 +29,16 @@ def after_check(now: KeptTool, examined: str, findings: Sequence[Finding], learn
     return kept.model_copy(update={"state": "tested", "reason": ""})
 
 
-def learnt_of(given: ToolDoc, after: ToolDoc) -> Learnt:
+def learnt_of(given: ToolDoc, after: ToolDoc) -> ObservedResponses:
     """What is new in a document after its probe."""
-    return Learnt(
+    return ObservedResponses(
         example_response=after.example_response if after.example_response != given.example_response else None,
         learnt_response=after.learnt_response if after.learnt_response != given.learnt_response else None,
     )
 
 
-def _both(old: Learnt, new: Learnt) -> Learnt:
-    return Learnt(
+def _both(old: ObservedResponses, new: ObservedResponses) -> ObservedResponses:
+    return ObservedResponses(
         example_response=new.example_response or old.example_response,
         learnt_response=new.learnt_response or old.learnt_response,
     )

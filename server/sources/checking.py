@@ -16,9 +16,9 @@ from server.sources.documents import looked_at, offered_document
 from server.sources.registry import SourceRegistry, actor_of
 from server.sources.states import chosen
 from server.sources.store_access import StoreAccess
-from server.storage.sources.models import Done, Held, KeptTool, Source
+from server.storage.accounts import User
+from server.storage.source_records import LockedSource, Source, SourceChange, StoredTool
 from server.storage.storage import Storage
-from server.storage.users import User
 from wiring.gate import gate_deps
 
 _log = logging.getLogger(__name__)
@@ -54,8 +54,8 @@ class SourceChecker:
     async def start(self, source_id: str, user: User, wanted: Wanted) -> Source:
         """Begin; the source tells how far it is. Raises as :meth:`SourceChecks.begin`, and ``NotFoundError`` for a tool that is not there."""
         source = await self._registry.get(source_id, user)
-        tools = await self._storage.sources.tools(source_id)
-        there = Held(source, {one.tool: one for one in tools if not one.gone}, None, 0)
+        tools = await self._storage.sources.list_tools(source_id)
+        there = LockedSource(source, {one.tool: one for one in tools if not one.gone}, None, 0)
         kept = list(chosen(there, wanted.tools).values())
         if not kept:
             raise ConflictError("this source has no tools to check: have it read again")
@@ -72,7 +72,7 @@ class SourceChecker:
             try:
                 if self._tasks:
                     await self._storage.source_checks.renew(self.name, _LEASE)
-                await self._storage.source_checks.break_off()
+                await self._storage.source_checks.abort_lost()
             except FootpathError as error:
                 _log.warning("checks of sources: %s", error)
 
@@ -87,26 +87,28 @@ class SourceChecker:
             task.cancel()
         await self.settled()
         try:
-            await self._storage.source_checks.break_off([self.name])
+            await self._storage.source_checks.abort_lost([self.name])
         except FootpathError as error:
             _log.warning("checks of sources: %s", error)
 
-    async def _run(self, source: Source, kept: Sequence[KeptTool], user: User, wanted: Wanted) -> None:
+    async def _run(self, source: Source, kept: Sequence[StoredTool], user: User, wanted: Wanted) -> None:
         trouble = ""
         try:
             async with self._turns:
                 done = await self._examined(source, kept, user, wanted)
-                await self._registry.take(source.id, actor_of(user), lambda _: Done("checked", named=done, keep=False))
+                await self._registry.take(
+                    source.id, actor_of(user), lambda _: SourceChange("checked", named_tools=done, is_undoable=False)
+                )
         except FootpathError as error:
             _log.warning("the check of source %s stopped: %s", source.id, error)  # where a store is, is not for users
             trouble = f"the check stopped: {error.public_message}"
         except Exception:  # noqa: BLE001  # told in the row; a defect of ours must not leave it as being checked
             _log.exception("the check of source %s failed", source.id)
             trouble = "the check stopped by a fault of this server; its log says which"
-        await self._storage.source_checks.end(source.id, self.name, trouble)
+        await self._storage.source_checks.finish(source.id, self.name, trouble)
 
     async def _examined(
-        self, source: Source, kept: Sequence[KeptTool], user: User, wanted: Wanted
+        self, source: Source, kept: Sequence[StoredTool], user: User, wanted: Wanted
     ) -> tuple[ToolId, ...]:
         container = await self._access.container()
         secrets = await self._access.secrets(source, user.id)
@@ -114,7 +116,7 @@ class SourceChecker:
         docs = {one.tool: offered_document(one, source.id) for one in kept}
         drafts = [Draft(doc, wanted.requests.get(tool, ()), wanted.arguments.get(tool)) for tool, doc in docs.items()]
         done: list[ToolId] = []
-        offered = [one.tool for one in await self._storage.sources.tools(source.id) if one.offer is not None]
+        offered = [one.tool for one in await self._storage.sources.list_tools(source.id) if one.offer is not None]
         deps = gate_deps(
             container, secrets, own=offered, declared=source.base_url or source.address, keys_of=source.keys_of,
             allow_changes=wanted.allow_changes, account_note=wanted.account_note,
@@ -126,19 +128,21 @@ class SourceChecker:
                 done.append(one.tool)
         return tuple(done)
 
-    async def _keep(self, source_id: str, before: KeptTool, given: ToolDoc, found: Examined, user: User) -> None:
+    async def _keep(self, source_id: str, before: StoredTool, given: ToolDoc, found: Examined, user: User) -> None:
         """What was found out about one tool, as soon as it is known."""
         examined, learnt = looked_at(before), learnt_of(given, found.learnt)
 
-        def checked(held: Held) -> Done | None:
+        def checked(held: LockedSource) -> SourceChange | None:
             source = held.source.model_copy(update={"checked": held.source.checked + 1})
             now = held.tools.get(found.tool)
             kept = after_check(now, examined, found.findings, learnt) if now is not None else None
             if kept is None:
-                return Done("checked", source=source, told=False)
+                return SourceChange("checked", source=source, is_recorded=False)
             out = now is not None and now.offer is not None and kept.offer is None
             what = "quarantined" if out else "checked"
-            return Done(what, kept.reason if out else "", source=source, tools={kept.tool: kept}, told=out)
+            return SourceChange(
+                what, kept.reason if out else "", source=source, tools={kept.tool: kept}, is_recorded=out
+            )
 
         await self._registry.take(source_id, actor_of(user), checked)
 

@@ -6,10 +6,10 @@ import orjson
 
 from domain.source import Corrections, source_mark
 from domain.tool import EntityMark, Parameter, ToolDoc
-from server.storage.sources.models import KeptTool, Learnt
+from server.storage.source_records import ObservedResponses, StoredTool
 
 
-def offered_document(kept: KeptTool, source_id: str) -> ToolDoc:
+def offered_document(kept: StoredTool, source_id: str) -> ToolDoc:
     """What would be offered of this tool now."""
     return corrected(_with(kept.original, kept.learnt), kept.corrections).model_copy(
         update={"source": source_mark(source_id)}
@@ -31,7 +31,7 @@ def corrected(doc: ToolDoc, said: Corrections) -> ToolDoc:
     return doc.model_copy(update=changed)
 
 
-def looked_at(kept: KeptTool) -> str:
+def looked_at(kept: StoredTool) -> str:
     """A digest of what the gate has to have looked at: what the source says, and whether people say that it only reads."""
     says = [kept.original.model_dump(mode="json", exclude={"source"}), kept.corrections.side_effect == "reads"]
     return digest(orjson.dumps(says, option=orjson.OPT_SORT_KEYS))
@@ -42,7 +42,7 @@ def digest(data: bytes) -> str:
     return blake2b(data, digest_size=16).hexdigest()
 
 
-def _with(doc: ToolDoc, learnt: Learnt) -> ToolDoc:
+def _with(doc: ToolDoc, learnt: ObservedResponses) -> ToolDoc:
     update = {name: value for name, value in learnt if value is not None}
     if doc.example_response is not None:
         update.pop("example_response", None)

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 
 from domain.errors import FootpathError
 from server.sources.whole_links import WholeLinks
-from server.storage.shielded import shielded
-from server.storage.sources.models import Followed
+from server.storage.database import run_to_completion
+from server.storage.source_records import OfferChange
 from server.storage.storage import Storage
 from wiring.admitting import reconcile
 from wiring.container import Container
@@ -23,7 +23,7 @@ class GraphFollower:
     """
 
     def __init__(self, storage: Storage, container: Callable[[], Awaitable[Container]]) -> None:
-        self._rows = storage.offered_tools
+        self._rows = storage.source_offers
         self._container = container
         self._lock = asyncio.Lock()
         self._followed = ""
@@ -32,13 +32,16 @@ class GraphFollower:
 
     async def follow(self) -> None:
         """Bring the graph to what the rows say, where they have changed. Raises ``UnavailableError``; the next one tries again."""
-        if await shielded(self._rows.revision()) == self._followed:
+        if await run_to_completion(self._rows.get_revision()) == self._followed:
             return
         async with self._lock:
-            revision = await shielded(self._rows.revision())
+            revision = await run_to_completion(self._rows.get_revision())
             if revision == self._followed:
                 return
-            offered, known = await shielded(self._rows.all()), await shielded(self._rows.known())
+            offered, known = (
+                await run_to_completion(self._rows.list_all()),
+                await run_to_completion(self._rows.list_known_ids()),
+            )
             whole, self._whole = self._whole, False
             if known:
                 docs = {one.doc.id: one.doc for one in offered}
@@ -46,7 +49,7 @@ class GraphFollower:
                 await self.links.after(docs)
             self._followed, self._whole = revision, True
 
-    async def after(self, step: Followed) -> None:
+    async def after(self, step: OfferChange) -> None:
         """After a step. The rows are written: what cannot be followed now is hidden, or not offered yet, and is followed later."""
         try:
             await self.follow()

@@ -9,9 +9,9 @@ from agent.execution.secrets import Secrets
 from domain.model import Model
 from domain.tool import Credential, OAuthFlow, ToolDoc
 from server.sources.visibility import may_use
+from server.storage.accounts import User
 from server.storage.storage import Storage
-from server.storage.tool_keys import ToolKey
-from server.storage.users import User
+from server.storage.vault import ToolKey
 
 _MOST_TOOLS = 20
 """Of one key that are named."""
@@ -39,11 +39,11 @@ async def keys_needed(user: User, storage: Storage, secrets_of: Callable[[str], 
     if not wants:
         return []
     secrets = await secrets_of(user.id)
-    kept: dict[str | None, dict[str, ToolKey]] = {None: _by_name(await storage.tool_keys.all(user.id))}
+    kept: dict[str | None, dict[str, ToolKey]] = {None: _by_name(await storage.tool_keys.list_all(user.id))}
     found: list[NeededKey] = []
     for (source, name), wanted in sorted(wants.items(), key=lambda one: (one[0][1], one[0][0] or "")):
         if source not in kept:
-            kept[source] = _by_name(await storage.source_keys.all(str(source)))
+            kept[source] = _by_name(await storage.source_keys.list_all(str(source)))
         own = kept[source].get(name)
         there = own is not None or (source is None and await secrets.has(name))
         if not there or (own is not None and own.lapsed):
@@ -52,9 +52,9 @@ async def keys_needed(user: User, storage: Storage, secrets_of: Callable[[str], 
 
 
 async def _wants(user: User, storage: Storage) -> Wants:
-    uses = await storage.offered_tools.uses()
+    uses = await storage.source_offers.list_access()
     found: Wants = {}
-    for one in await storage.offered_tools.all():
+    for one in await storage.source_offers.list_all():
         use = uses.get(one.source_id)
         if use is None or not may_use(use, user):
             continue

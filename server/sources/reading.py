@@ -10,7 +10,7 @@ from domain.operations import Outline
 from domain.source import Finding
 from domain.tool import ToolDoc
 from server.sources.forms import FormTool, form_docs
-from server.storage.sources.models import Source
+from server.storage.source_records import Source
 from wiring.fetching import fetch_document
 from wiring.settings import Settings
 

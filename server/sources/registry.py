@@ -17,12 +17,20 @@ from server.sources.reading import ReadSource, outline_openapi, read_openapi
 from server.sources.readings import changes_of, notes_of, read_again
 from server.sources.sent_documents import SentDocuments
 from server.sources.store_access import StoreAccess
-from server.storage.sources.models import Actor, Done, Followed, Held, KeptTool, Reading, Source
+from server.storage.accounts import User
+from server.storage.source_records import (
+    Actor,
+    LockedSource,
+    OfferChange,
+    Source,
+    SourceChange,
+    SourceReading,
+    StoredTool,
+)
 from server.storage.storage import Storage
-from server.storage.users import User
 from wiring.mcp_listing import list_mcp, mcp_url
 
-Follow = Callable[[Followed], Awaitable[None]]
+Follow = Callable[[OfferChange], Awaitable[None]]
 """Told after each step what is offered now, and what is not any more."""
 _REASONS = 5
 """Of what cannot be called, so many reasons are told where nothing can be."""
@@ -50,7 +58,7 @@ class SourceRegistry:
 
     async def all(self, user: User) -> list[Source]:
         """Those that this user may change."""
-        return await self._storage.sources.all(None if user.role == "admin" else user.id)
+        return await self._storage.sources.list_all(None if user.role == "admin" else user.id)
 
     async def get(self, source_id: str, user: User, *, removed: bool = False) -> Source:
         """One of them. ``removed``: or one that was, for an administrator."""
@@ -64,11 +72,11 @@ class SourceRegistry:
         if not source.trouble:
             self.check_size(read)
         at = source.created_at
-        reading = Reading(
+        reading = SourceReading(
             version=1, digest=digest(read.raw), documents=read.docs, skipped=read.skipped, at=at, raw=read.raw
         )
         source = source.model_copy(update={"notes": notes_of(read)})
-        drafts = [KeptTool(tool=doc.id, original=doc) for doc in read.docs]
+        drafts = [StoredTool(tool=doc.id, original=doc) for doc in read.docs]
         return await self._storage.sources.add(source, drafts, reading, actor_of(user), self._bounds.sources)
 
     def check_size(self, read: ReadSource) -> None:
@@ -128,7 +136,7 @@ class SourceRegistry:
         """Return the document of a source without an address, as it was last given; None where there is an address to fetch it from."""
         if source.address:
             return None
-        reading = await self._storage.sources.reading(source.id, source.version)
+        reading = await self._storage.sources.get_reading(source.id, source.version)
         if reading is None or not reading.raw:
             raise UsageError(
                 "the document of this source is not kept any more; have it read again with its document first"
@@ -152,28 +160,28 @@ class SourceRegistry:
             self.check_size(found)
         except FootpathError as error:
             if operations is None:
-                await self._storage.source_watches.read(source_id, error.public_message[:1000])
+                await self._storage.source_watches.record_reading(source_id, error.public_message[:1000])
             raise
-        before = await self._storage.sources.tools(source_id)
+        before = await self._storage.sources.list_tools(source_id)
         changes = await asyncio.to_thread(changes_of, before, found.docs)
         known, at = _versions(before), self._storage.sources.now()
 
-        def again(held: Held) -> Done | None:
+        def again(held: LockedSource) -> SourceChange | None:
             tools = list(held.tools.values())
             latest = changes if _versions(tools) == known else changes_of(tools, found.docs)
             return read_again(held, found, at, latest, operations)
 
         followed = await self.take(source_id, actor, again)
-        await self._storage.source_watches.read(source_id, "")
+        await self._storage.source_watches.record_reading(source_id, "")
         return followed.source
 
     async def change(self, source_id: str, user: User, values: dict[str, object]) -> Source:
         """Its name, who may use it, how it is watched."""
 
-        def changed(held: Held) -> Done | None:
+        def changed(held: LockedSource) -> SourceChange | None:
             source = Source.model_validate(held.source.model_dump() | values)
             said = ", ".join(sorted(name for name in values if getattr(source, name) != getattr(held.source, name)))
-            return Done("changed", said, source=source, keep=False) if said else None
+            return SourceChange("changed", said, source=source, is_undoable=False) if said else None
 
         return (await self.step(source_id, user, changed)).source
 
@@ -181,25 +189,27 @@ class SourceRegistry:
         """Withdraw its tools; what was done with it stays known to administrators."""
         at = self._storage.sources.now()
 
-        def removed(held: Held) -> Done:
+        def removed(held: LockedSource) -> SourceChange:
             done = states.removed(held)
             gone = held.source.model_copy(update={"removed_at": at, "watch_minutes": 0})
-            return Done("removed", source=gone, tools=done.tools, keep=False)
+            return SourceChange("removed", source=gone, tools=done.tools, is_undoable=False)
 
         await self.step(source_id, user, removed)
 
-    async def correct(self, source_id: str, tool: ToolId, said: Corrections, user: User, reason: str = "") -> KeptTool:
+    async def correct(
+        self, source_id: str, tool: ToolId, said: Corrections, user: User, reason: str = ""
+    ) -> StoredTool:
         """Say something in place of a tool's document."""
         await self.step(source_id, user, lambda held: states.corrected_step(held, tool, said, reason))
         return await self.tool(source_id, tool)
 
-    async def admit(self, source_id: str, tools: Sequence[ToolId], user: User, despite: str = "") -> list[KeptTool]:
+    async def admit(self, source_id: str, tools: Sequence[ToolId], user: User, despite: str = "") -> list[StoredTool]:
         """Offer these, or all that passed."""
         actor = actor_of(user)
         await self.get(source_id, user)
-        await self._check_imported(tools or [one.tool for one in await self._storage.sources.tools(source_id)])
+        await self._check_imported(tools or [one.tool for one in await self._storage.sources.list_tools(source_id)])
         await self.step(source_id, user, lambda held: states.admitted(held, tools, actor, despite))
-        return await self._storage.sources.tools(source_id)
+        return await self._storage.sources.list_tools(source_id)
 
     async def _check_imported(self, tools: Sequence[ToolId]) -> None:
         """``ConflictError`` where an import has put one of these ids into the store: no source takes it over."""
@@ -212,49 +222,55 @@ class SourceRegistry:
                 f"{taken} is a tool of this server's own store already; add the source under another category or tool set"
             )
 
-    async def quarantine(self, source_id: str, tools: Sequence[ToolId], user: User, reason: str) -> list[KeptTool]:
+    async def quarantine(self, source_id: str, tools: Sequence[ToolId], user: User, reason: str) -> list[StoredTool]:
         """Keep these out."""
         actor = actor_of(user)
         await self.step(source_id, user, lambda held: states.quarantined(held, tools, actor, reason))
-        return await self._storage.sources.tools(source_id)
+        return await self._storage.sources.list_tools(source_id)
 
-    async def undo(self, source_id: str, user: User) -> list[KeptTool]:
+    async def undo(self, source_id: str, user: User) -> list[StoredTool]:
         """Undo the latest step that can be."""
         actor = actor_of(user)
         await self.step(source_id, user, lambda held: states.undone(held, actor))
-        return await self._storage.sources.tools(source_id)
+        return await self._storage.sources.list_tools(source_id)
 
     async def looked(self, source_id: str, user: User) -> Source:
         """The changes of its tools have been looked at."""
 
-        def seen(held: Held) -> Done | None:
+        def seen(held: LockedSource) -> SourceChange | None:
             if not held.source.changes:
                 return None
             tools = tuple(dict.fromkeys(one.tool for one in held.source.changes))
-            return Done("looked", source=held.source.model_copy(update={"changes": ()}), named=tools, keep=False)
+            return SourceChange(
+                "looked", source=held.source.model_copy(update={"changes": ()}), named_tools=tools, is_undoable=False
+            )
 
         return (await self.step(source_id, user, seen)).source
 
-    async def tool(self, source_id: str, tool: ToolId) -> KeptTool:
+    async def tool(self, source_id: str, tool: ToolId) -> StoredTool:
         """One of its tools."""
-        if (found := await self._storage.sources.tool(source_id, tool)) is None:
+        if (found := await self._storage.sources.get_tool(source_id, tool)) is None:
             raise NotFoundError(f"this source has no tool {tool[:200]}")
         return found
 
-    async def step(self, source_id: str, user: User, work: Callable[[Held], Done | None]) -> Followed:
+    async def step(
+        self, source_id: str, user: User, work: Callable[[LockedSource], SourceChange | None]
+    ) -> OfferChange:
         """Take a step with one that this user may change, and have the graph follow."""
         await self.get(source_id, user)
         return await self.take(source_id, actor_of(user), work)
 
-    async def take(self, source_id: str, actor: Actor, work: Callable[[Held], Done | None]) -> Followed:
+    async def take(
+        self, source_id: str, actor: Actor, work: Callable[[LockedSource], SourceChange | None]
+    ) -> OfferChange:
         """Take a step, and have the graph follow. The rows are written first: they say what is offered, whatever happens to the graph."""
-        followed = await self._storage.sources.take(source_id, actor, work)
+        followed = await self._storage.sources.apply_step(source_id, actor, work)
         if followed.offered or followed.withdrawn:
             await self._follow(followed)
         return followed
 
 
-def _versions(tools: Sequence[KeptTool]) -> dict[ToolId, tuple[int, bool]]:
+def _versions(tools: Sequence[StoredTool]) -> dict[ToolId, tuple[int, bool]]:
     return {one.tool: (one.version, one.gone) for one in tools}
 
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterable
 
 from domain.errors import NotFoundError
 from server.data.uploads import Upload, Uploads
-from server.storage.users import User
+from server.storage.accounts import User
 from wiring.settings import Settings
 
 _KEPT = 2

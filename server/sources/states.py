@@ -6,26 +6,26 @@ from domain.errors import ConflictError, ForbiddenError, NotFoundError
 from domain.source import Corrections, Finding
 from domain.tool import ToolId
 from server.sources.documents import looked_at, offered_document
-from server.storage.sources.models import Actor, Done, Held, KeptTool
+from server.storage.source_records import Actor, LockedSource, SourceChange, StoredTool
 
 WAIVABLE = frozenset({"quality", "findable"})
 """Checks that an administrator may admit a tool despite: they say how good a tool is, not whether it is safe."""
 
 
-def chosen(held: Held, tools: Sequence[ToolId]) -> dict[ToolId, KeptTool]:
+def chosen(held: LockedSource, tools: Sequence[ToolId]) -> dict[ToolId, StoredTool]:
     """Those that are named, or all of them. ``NotFoundError``: one is not there."""
     if missing := next((one for one in tools if one not in held.tools), None):
         raise NotFoundError(f"this source has no tool {missing[:200]}")
     return {one: held.tools[one] for one in tools} if tools else dict(held.tools)
 
 
-def admitted(held: Held, tools: Sequence[ToolId], actor: Actor, despite: str = "") -> Done | None:
+def admitted(held: LockedSource, tools: Sequence[ToolId], actor: Actor, despite: str = "") -> SourceChange | None:
     """Offer these, or, where none is named, all that passed: checked, called by the gate, and stopped by nothing. ``ConflictError`` says why one
     of those that are named may not be.
     """
     if despite and not actor.admin:
         raise ForbiddenError("only an administrator admits a tool despite a check that it failed")
-    found: dict[ToolId, KeptTool | None] = {}
+    found: dict[ToolId, StoredTool | None] = {}
     for tool, kept in chosen(held, tools).items():
         if kept.offer is not None or not (tools or (kept.state == "tested" and called(kept))):
             continue
@@ -39,10 +39,10 @@ def admitted(held: Held, tools: Sequence[ToolId], actor: Actor, despite: str = "
             )
     if not found and not tools:
         raise ConflictError(_none_passed(held, actor))
-    return Done("admitted", despite, tools=found) if found else None
+    return SourceChange("admitted", despite, tools=found) if found else None
 
 
-def called(kept: KeptTool) -> bool:
+def called(kept: StoredTool) -> bool:
     """Whether the gate has really called a tool as its document is now, and the call did not fail: one that it could not, or may not, call is
     skipped. What it did not call is admitted only by its name.
     """
@@ -50,7 +50,7 @@ def called(kept: KeptTool) -> bool:
     return probed and kept.looked_at == looked_at(kept)
 
 
-def _none_passed(held: Held, actor: Actor) -> str:
+def _none_passed(held: LockedSource, actor: Actor) -> str:
     uncalled = [one for one in held.tools.values() if one.state == "tested" and not why_not(one, actor)]
     if not uncalled:
         return "nothing of this source can be admitted: check its tools, and look at what the checks say"
@@ -60,7 +60,7 @@ def _none_passed(held: Held, actor: Actor) -> str:
     )
 
 
-def why_not(kept: KeptTool, actor: Actor, *, despite: bool = False) -> str:
+def why_not(kept: StoredTool, actor: Actor, *, despite: bool = False) -> str:
     """Why a tool may not be offered now; empty where it may."""
     if kept.gone:
         return "its source does not name it any more"
@@ -80,21 +80,21 @@ def _advice(finding: Finding) -> str:
     return f" ({finding.advice})" if finding.advice else ""
 
 
-def quarantined(held: Held, tools: Sequence[ToolId], actor: Actor, reason: str) -> Done | None:
+def quarantined(held: LockedSource, tools: Sequence[ToolId], actor: Actor, reason: str) -> SourceChange | None:
     """Keep these out. What an administrator keeps out of another's source, only one lets in."""
     holds = actor.admin and actor.user_id != held.source.author_id and actor.user_id is not None
-    out: dict[ToolId, KeptTool | None] = {
+    out: dict[ToolId, StoredTool | None] = {
         tool: kept_out(kept, reason, held=holds or kept.held) for tool, kept in chosen(held, tools).items()
     }
-    return Done("quarantined", reason, tools=out) if out else None
+    return SourceChange("quarantined", reason, tools=out) if out else None
 
 
-def kept_out(kept: KeptTool, reason: str, *, held: bool = False) -> KeptTool:
+def kept_out(kept: StoredTool, reason: str, *, held: bool = False) -> StoredTool:
     """The tool, in quarantine."""
     return kept.model_copy(update={"state": "quarantined", "reason": reason, "offer": None, "held": held})
 
 
-def corrected_step(held: Held, tool: ToolId, said: Corrections, reason: str) -> Done | None:
+def corrected_step(held: LockedSource, tool: ToolId, said: Corrections, reason: str) -> SourceChange | None:
     """What people say in place of the document. What is admitted goes live so at once; that it only reads is to be checked first."""
     kept = chosen(held, [tool])[tool]
     if said == kept.corrections:
@@ -105,17 +105,17 @@ def corrected_step(held: Held, tool: ToolId, said: Corrections, reason: str) -> 
     elif kept.offer is not None:
         why = "whether it only reads was said anew; check it, and admit it again"
         now = now.model_copy(update={"state": "tested", "reason": why, "offer": None})
-    return Done("corrected", reason, tools={tool: now})
+    return SourceChange("corrected", reason, tools={tool: now})
 
 
-def undone(held: Held, actor: Actor, step_id: str = "") -> Done:
+def undone(held: LockedSource, actor: Actor, step_id: str = "") -> SourceChange:
     """What the latest step found, brought back. A tool comes back into the offer only as a document that was admitted, and passes still.
 
     ``step_id``: the step that is meant, where that is the latest.
     """
-    if held.last is None:
+    if held.last_undoable is None:
         raise ConflictError("there is nothing to undo")
-    step, before = held.last
+    step, before = held.last_undoable
     if step_id and step_id != step.id:
         raise ConflictError("only the latest step can be undone; undo those after it first")
     if step.by_admin and not actor.admin and step.user_id != actor.user_id and step.user_id is not None:
@@ -125,12 +125,17 @@ def undone(held: Held, actor: Actor, step_id: str = "") -> Done:
     source = held.source.model_copy(
         update={"version": before.version, "changes": before.changes, "operations": operations}
     )
-    return Done(
-        "undone", f"{step.what}: {step.reason}".rstrip(": "), source=source, tools=tools, undoes=step.id, keep=False
+    return SourceChange(
+        "undone",
+        f"{step.what}: {step.reason}".rstrip(": "),
+        source=source,
+        tools=tools,
+        undoes=step.id,
+        is_undoable=False,
     )
 
 
-def _back(was: KeptTool | None, now: KeptTool | None) -> KeptTool | None:
+def _back(was: StoredTool | None, now: StoredTool | None) -> StoredTool | None:
     """As it was, with what the gate has found out since, where that is about the same document."""
     if was is None or now is None:
         return was
@@ -146,9 +151,9 @@ def _back(was: KeptTool | None, now: KeptTool | None) -> KeptTool | None:
     return was.model_copy(update={"state": "tested", "offer": None, "reason": f"a check found since: {stops.told}"})
 
 
-def removed(held: Held) -> Done:
+def removed(held: LockedSource) -> SourceChange:
     """All of it is kept out, for good."""
-    out: dict[ToolId, KeptTool | None] = {
+    out: dict[ToolId, StoredTool | None] = {
         tool: kept_out(kept, "its source was removed") for tool, kept in held.tools.items()
     }
-    return Done("removed", tools=out, keep=False)
+    return SourceChange("removed", tools=out, is_undoable=False)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from agent.execution.secrets import Secrets
 from domain.tool import ToolId
-from server.storage.sources.models import Source
+from server.storage.source_records import Source
 from wiring.container import Container
 from wiring.settings import Settings
 

@@ -6,10 +6,10 @@ from domain.errors import UnavailableError
 from domain.model import Model
 from domain.solution import Solution
 from domain.tool import ToolId
-from server.storage.sources.models import Source
-from server.storage.sources.templates import TemplateUse, templates_with
+from server.storage.accounts import User
+from server.storage.source_records import Source
 from server.storage.storage import Storage
-from server.storage.users import User
+from server.storage.templates import TemplateMention, find_templates_calling
 from wiring.container import Container
 
 _TOOLS = 100
@@ -39,11 +39,13 @@ async def touched_by(
     if not tools:
         return []
     solutions = await _solutions(tools, container)
-    templates = await templates_with(storage.database, tools, user.id, admin=user.role == "admin")
+    templates = await find_templates_calling(storage.database, tools, user.id, admin=user.role == "admin")
     return [_touched(tool, "; ".join(told[tool]), user, solutions, templates.get(tool, [])) for tool in tools]
 
 
-def _touched(tool: ToolId, change: str, user: User, solutions: list[Solution], templates: list[TemplateUse]) -> Touched:
+def _touched(
+    tool: ToolId, change: str, user: User, solutions: list[Solution], templates: list[TemplateMention]
+) -> Touched:
     resting = [one for one in solutions if tool in one.path]
     own = [one.id for one in resting if one.owner in ("", user.id)]
     seen = [one.name for one in templates if one.seen]

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from domain.source import source_id_of
 from domain.tool import ToolDoc, ToolId
-from server.storage.shielded import shielded
-from server.storage.sources.models import SourceUse
+from server.storage.accounts import User
+from server.storage.database import run_to_completion
+from server.storage.source_records import SourceAccess
 from server.storage.storage import Storage
-from server.storage.users import User
 
 Documents = Callable[[Iterable[ToolId]], Awaitable[dict[ToolId, ToolDoc]]]
 """Those of tools that the graph has, whoever may see them."""
@@ -37,7 +37,7 @@ class _Known:
     revision: str
     tools: frozenset[ToolId]
     offered: dict[ToolId, str]
-    uses: dict[str, SourceUse]
+    uses: dict[str, SourceAccess]
     imported: frozenset[ToolId]
 
 
@@ -45,7 +45,7 @@ class Visibility:
     """One process's. The rows are read again whenever they have changed."""
 
     def __init__(self, storage: Storage) -> None:
-        self._rows = storage.offered_tools
+        self._rows = storage.source_offers
         self._known: _Known | None = None
 
     async def hidden_tools(self, user: User | None, documents: Documents | None) -> frozenset[ToolId]:
@@ -57,23 +57,26 @@ class Visibility:
 
     async def hidden_from(self, user_id: str, documents: Documents) -> frozenset[ToolId]:
         """The same, by the user's id."""
-        revision, user = await shielded(self._rows.revision_for(user_id))
+        revision, user = await run_to_completion(self._rows.get_revision_and_user(user_id))
         return _hidden(await self._read(documents, revision), user)
 
-    async def source_of(self, tool: ToolDoc, documents: Documents) -> SourceUse | None:
+    async def source_of(self, tool: ToolDoc, documents: Documents) -> SourceAccess | None:
         """The source that offers a tool, with whose keys its calls send; None where an import gave it, or nobody offers it."""
         known = await self._read(documents)
         source = known.offered.get(tool.id, "")
         return known.uses.get(source) if source_id_of(tool.source) == source else None
 
     async def _read(self, documents: Documents | None, revision: str = "") -> _Known:
-        revision = revision or await shielded(self._rows.revision())
+        revision = revision or await run_to_completion(self._rows.get_revision())
         known = self._known
         if known is None or known.revision != revision or documents is None:
-            tools = await shielded(self._rows.known())
+            tools = await run_to_completion(self._rows.list_known_ids())
             there = await documents(tools) if tools and documents is not None else {}
             imported = frozenset(tool for tool, doc in there.items() if source_id_of(doc.source) is None)
-            offered, uses = await shielded(self._rows.ids()), await shielded(self._rows.uses())
+            offered, uses = (
+                await run_to_completion(self._rows.map_tools_to_sources()),
+                await run_to_completion(self._rows.list_access()),
+            )
             known = _Known(revision, tools, offered, uses, imported)
             if documents is not None:
                 self._known = known
@@ -86,7 +89,7 @@ def _hidden(known: _Known, user: User | None) -> frozenset[ToolId]:
     return known.tools - seen - known.imported
 
 
-def may_use(use: SourceUse, user: User) -> bool:
+def may_use(use: SourceAccess, user: User) -> bool:
     """Whether a source is for this user: everybody, its roles or its users; its author and administrators always."""
     if user.disabled_at is not None:
         return False

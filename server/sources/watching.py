@@ -12,7 +12,7 @@ from domain.tool import ToolDoc
 from server.sources.probing import learn, probe
 from server.sources.registry import SourceRegistry
 from server.sources.store_access import StoreAccess
-from server.storage.sources.models import SERVER, Source
+from server.storage.source_records import SERVER, Source
 from server.storage.storage import Storage
 from wiring.executors import live_executor
 
@@ -40,7 +40,7 @@ class SourceWatch:
         """Watch what is due, one source after another; how many. What an MCP server said of itself makes its source due soon."""
         done = 0
         while self._access.changed:
-            await self._storage.source_watches.hurry(self._access.changed.pop(), SOON)
+            await self._storage.source_watches.schedule_soon(self._access.changed.pop(), SOON)
         while claimed := await self._storage.source_watches.claim(_LEASE):
             for source_id in claimed:
                 await self._watched(source_id)
@@ -54,8 +54,10 @@ class SourceWatch:
         except FootpathError as error:  # the source tells of it
             _log.info("source %s: %s", source_id, error)
         except TimeoutError:
-            await self._storage.source_watches.read(source_id, f"reading and probing it took more than {_SECONDS} s")
-        await self._storage.source_watches.done(source_id, self._chance.uniform(0.9, 1.1))
+            await self._storage.source_watches.record_reading(
+                source_id, f"reading and probing it took more than {_SECONDS} s"
+            )
+        await self._storage.source_watches.schedule_next(source_id, self._chance.uniform(0.9, 1.1))
 
     async def _round(self, source_id: str) -> None:
         source = await self._storage.sources.get(source_id)
@@ -68,7 +70,7 @@ class SourceWatch:
             await self._probed(source)
 
     async def _probed(self, source: Source) -> None:
-        tools = await self._storage.sources.tools(source.id)
+        tools = await self._storage.sources.list_tools(source.id)
         offered: list[ToolDoc] = [one.offer for one in tools if one.offer is not None]
         if not offered:
             return

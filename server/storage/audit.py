@@ -1,97 +1,105 @@
-"""The audit log: who changed what, and when. Entries are added and get their end once; nothing here changes or removes one otherwise."""
+"""The audit log: who changed what, and when.
+
+Entries are added and finished once; nothing here changes or removes one otherwise.
+"""
 
 from datetime import datetime
 from typing import Literal
 
 from sqlalchemy import select, update
 
-from domain.model import JsonObject, Model
-from server.storage.clock import Clock
-from server.storage.database import Database
-from server.storage.row_ids import new_id
-from server.storage.rows.audit import AuditRow
-from server.storage.users import name_key
+from domain.model import JsonObject
+from server.storage.identifiers import generate_id, normalize_name
+from server.storage.repository import Repository, StoredModel, to_model
+from server.storage.rows.administration import AuditRow
 
 Via = Literal["session", "token", "command"]
-"""By which somebody came: logged in, as a program with a token, or on the machine itself."""
+"""How somebody was authenticated: a session, a program's token, or a command on the machine itself."""
 
 
-class Deed(Model):
-    """What is about to be done. ``label``: of the program's token; ``said``: what of it may be told, never a secret."""
+class AuditedAction(StoredModel):
+    """An action that is about to be taken."""
 
     user_id: str = ""
     name: str = ""
     role: str = ""
     via: Via
     label: str = ""
+    """The label of the program's token."""
     operation: str
+    """The operation's name in the API's document."""
     about: str
+    """The operation in words."""
     path: str = ""
     said: JsonObject
+    """Details that may be shown; never a secret."""
 
 
-class AuditEntry(Deed):
-    """``status`` None: it was begun, and nobody knows how it ended."""
+class AuditEntry(AuditedAction):
+    """An action with its time and result."""
 
     id: str
     at: datetime
     status: int | None
+    """The HTTP status; None where the action was started and its end is unknown."""
 
 
-class AuditFilter(Model):
-    """What is looked for; what is empty or None chooses nothing. ``name``: the beginning of a name."""
+class AuditFilter(StoredModel):
+    """Criteria for entries; one that is empty or None matches everything."""
 
     name: str = ""
+    """The beginning of a user's name."""
     operation: str = ""
     via: Via | None = None
     since: datetime | None = None
     until: datetime | None = None
 
 
-class Audit:
-    """That of a database."""
+class AuditLog(Repository):
+    """Stores the entries of the audit log."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
+    async def begin(self, action: AuditedAction, status: int | None = None) -> str:
+        """Record an action before it is taken and return the entry's id.
 
-    async def begin(self, deed: Deed, status: int | None = None) -> str:
-        """Write it down before it is done: its id. ``status``: of what is done already."""
+        ``status`` is given for an action that is over already.
+        """
         row = AuditRow(
-            id=new_id(), at=self._clock(), status=status, name_key=name_key(deed.name), **deed.model_dump(mode="json")
+            id=generate_id(),
+            at=self._clock(),
+            status=status,
+            name_key=normalize_name(action.name),
+            **action.model_dump(mode="json"),
         )
-        async with self._database.writing(single=True) as session:
+        async with self._database.write_session(single=True) as session:
             session.add(row)
         return row.id
 
-    async def end(self, entry: str, status: int, said: JsonObject) -> None:
-        """How it ended, once: a second end changes nothing."""
-        still_open = (AuditRow.id == entry) & AuditRow.status.is_(None)
-        ended = update(AuditRow).where(still_open).values(status=status, said=said)
-        await self._database.write(lambda session: session.execute(ended), single=True)
+    async def finish(self, entry: str, status: int, said: JsonObject) -> None:
+        """Record how an action ended. Only the first call for an entry has an effect."""
+        unfinished = (AuditRow.id == entry) & AuditRow.status.is_(None)
+        change = update(AuditRow).where(unfinished).values(status=status, said=said)
+        await self._database.write(lambda session: session.execute(change), single=True)
 
-    async def page(self, wanted: AuditFilter, before: str = "", limit: int = 50) -> list[AuditEntry]:
-        """The newest first, those before an id."""
-        chosen = select(AuditRow).order_by(AuditRow.id.desc()).limit(limit)
+    async def list_page(self, criteria: AuditFilter, before: str = "", limit: int = 50) -> list[AuditEntry]:
+        """List entries, the newest first, starting before the id ``before``."""
+        statement = select(AuditRow).order_by(AuditRow.id.desc()).limit(limit)
         if before:
-            chosen = chosen.where(AuditRow.id < before)
-        if wanted.name:
-            chosen = chosen.where(AuditRow.name_key.startswith(name_key(wanted.name), autoescape=True))
-        if wanted.operation:
-            chosen = chosen.where(AuditRow.operation == wanted.operation)
-        if wanted.via:
-            chosen = chosen.where(AuditRow.via == wanted.via)
-        if wanted.since:
-            chosen = chosen.where(AuditRow.at >= wanted.since)
-        if wanted.until:
-            chosen = chosen.where(AuditRow.at < wanted.until)
-        return await self._database.read(lambda session: [_entry(row) for row in session.scalars(chosen)])
+            statement = statement.where(AuditRow.id < before)
+        if criteria.name:
+            statement = statement.where(AuditRow.name_key.startswith(normalize_name(criteria.name), autoescape=True))
+        if criteria.operation:
+            statement = statement.where(AuditRow.operation == criteria.operation)
+        if criteria.via:
+            statement = statement.where(AuditRow.via == criteria.via)
+        if criteria.since:
+            statement = statement.where(AuditRow.at >= criteria.since)
+        if criteria.until:
+            statement = statement.where(AuditRow.at < criteria.until)
+        return await self._database.read(
+            lambda session: [to_model(AuditEntry, row) for row in session.scalars(statement)]
+        )
 
-    async def operations(self) -> dict[str, str]:
-        """The operations that there are entries of, with what they do in words."""
-        chosen = select(AuditRow.operation, AuditRow.about).distinct().order_by(AuditRow.about)
-        return await self._database.read(lambda session: {row[0]: row[1] for row in session.execute(chosen)})
-
-
-def _entry(row: AuditRow) -> AuditEntry:
-    return AuditEntry.model_validate({name: getattr(row, name) for name in AuditEntry.model_fields})
+    async def list_operations(self) -> dict[str, str]:
+        """Return the operations that have entries, by name, each with its description."""
+        statement = select(AuditRow.operation, AuditRow.about).distinct().order_by(AuditRow.about)
+        return await self._database.read(lambda session: {row[0]: row[1] for row in session.execute(statement)})

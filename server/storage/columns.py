@@ -1,4 +1,4 @@
-"""Kinds of columns that hold the same on SQLite and PostgreSQL, and the class that every row extends."""
+"""Column types that behave the same on SQLite and PostgreSQL, and the base class of all tables."""
 
 import json
 import re
@@ -12,8 +12,8 @@ from sqlalchemy.types import TypeDecorator
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
-class Moment(TypeDecorator[datetime]):
-    """A point in time. Always with a zone in Python, always UTC in the database."""
+class UtcDateTime(TypeDecorator[datetime]):
+    """A point in time: always with a time zone in Python, always UTC in the database."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -30,8 +30,8 @@ class Moment(TypeDecorator[datetime]):
         return None if value is None else (value if value.tzinfo else value.replace(tzinfo=UTC))
 
 
-class Words(TypeDecorator[str]):
-    """Text of anyone's. What PostgreSQL cannot hold (NUL, halves of surrogate pairs) becomes U+FFFD, on every back end."""
+class SafeText(TypeDecorator[str]):
+    """Text from anywhere. Characters that PostgreSQL rejects (NUL, lone surrogates) become U+FFFD on every back end."""
 
     impl = Text
     cache_ok = True
@@ -40,8 +40,8 @@ class Words(TypeDecorator[str]):
         return None if value is None else _UNSTORABLE.sub("\ufffd", value)
 
 
-class Json(TypeDecorator[Any]):
-    """A JSON document as text, all ASCII: PostgreSQL's own kind refuses an escaped NUL and reorders keys."""
+class JsonText(TypeDecorator[Any]):
+    """A JSON document as ASCII text: PostgreSQL's JSON type rejects an escaped NUL and reorders keys."""
 
     impl = Text
     cache_ok = True
@@ -53,8 +53,8 @@ class Json(TypeDecorator[Any]):
         return None if value is None else json.loads(value)
 
 
-class Row(DeclarativeBase):
-    """What every table's class extends. Constraints have names, so that migrations can speak of them."""
+class TableRow(DeclarativeBase):
+    """The base of every table's class. Constraints are named, so that migrations can refer to them."""
 
     metadata = MetaData(
         naming_convention={
@@ -65,4 +65,4 @@ class Row(DeclarativeBase):
             "pk": "pk_%(table_name)s",
         }
     )
-    type_annotation_map = {datetime: Moment, str: Words}  # noqa: RUF012  # SQLAlchemy's way to say it
+    type_annotation_map = {datetime: UtcDateTime, str: SafeText}  # noqa: RUF012  # SQLAlchemy's way to say it

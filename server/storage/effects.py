@@ -1,6 +1,6 @@
-"""The ledger of effects: a call is written down before it is made, so that nobody makes it twice.
+"""The ledger of effects: a call is recorded before it is made, so that it is never made twice.
 
-After a crash, an entry without an end is a call of which nobody knows whether it had its effect.
+After a crash, an entry without an end is a call whose effect is unknown.
 """
 
 from datetime import datetime
@@ -8,79 +8,73 @@ from datetime import datetime
 from pydantic import Field
 from sqlalchemy import delete, select, update
 
-from domain.model import JsonObject, Model
+from domain.model import JsonObject
 from domain.plan import CallOutcome
-from server.storage.clock import Clock
-from server.storage.database import Database
+from server.storage.repository import Repository, StoredModel, to_model
 from server.storage.rows.runs import EffectRow
 
 
-class NewEffect(Model):
-    """A call that is about to be made. ``call_key`` names it within its run, the same when the run is resumed.
-
-    ``result``: where the call goes, and, once it has ended, what was told of the answer.
-    """
+class NewEffect(StoredModel):
+    """A call that is about to be made."""
 
     run_id: str
     call_key: str
+    """Identifies the call within its run; the same when the run is resumed."""
     tool: str
     method: str
     idempotent: bool
     arguments: JsonObject = Field(default_factory=dict)
     result: JsonObject | None = None
+    """Where the call goes and, once it has ended, the parts of the response that are stored."""
 
 
 class Effect(NewEffect):
-    """``finished_at`` None: it was begun and nobody knows how it ended."""
+    """A recorded call."""
 
     started_at: datetime
     finished_at: datetime | None = None
+    """None where the call was started and its end is unknown."""
     outcome: CallOutcome | None = None
 
 
-class Effects:
-    """The ledger of a database."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
+class Effects(Repository):
+    """Stores the ledger."""
 
     async def begin(self, effect: NewEffect) -> Effect | None:
-        """Write it down, on the disk when this returns. None: go on; otherwise what is there already: do not call again."""
+        """Record a call, on disk when this returns.
+
+        Return None where the call may be made, or the existing entry of one that must not be repeated.
+        """
         row = EffectRow(started_at=self._clock(), **effect.model_dump())
-        async with self._database.writing(durable=True) as session:
+        async with self._database.write_session(durable=True) as session:
             # The run's row is not locked: two that begin the same call meet in the primary key.
-            if there := await session.get(EffectRow, (effect.run_id, effect.call_key)):
-                return _effect(there)
+            if existing := await session.get(EffectRow, (effect.run_id, effect.call_key)):
+                return to_model(Effect, existing)
             session.add(row)
         return None
 
     async def finish(self, run_id: str, call_key: str, outcome: CallOutcome, result: JsonObject) -> bool:
-        """Write down how it ended, once. False: it was not open."""
-        chosen = (EffectRow.run_id == run_id) & (EffectRow.call_key == call_key) & EffectRow.finished_at.is_(None)
-        ended = update(EffectRow).where(chosen).values(finished_at=self._clock(), outcome=outcome, result=result)
-        async with self._database.writing(durable=True, single=True) as session:
-            return await session.scalar(ended.returning(EffectRow.call_key)) is not None
+        """Record how a call ended, once. Return False where it has no unfinished entry."""
+        unfinished = (EffectRow.run_id == run_id) & (EffectRow.call_key == call_key) & EffectRow.finished_at.is_(None)
+        change = update(EffectRow).where(unfinished).values(finished_at=self._clock(), outcome=outcome, result=result)
+        async with self._database.write_session(durable=True, single=True) as session:
+            return await session.scalar(change.returning(EffectRow.call_key)) is not None
 
-    async def undo(self, run_id: str, call_key: str) -> None:
-        """Remove an entry that is open, of a call of which nothing was sent: it may be begun anew."""
-        chosen = (EffectRow.run_id == run_id) & (EffectRow.call_key == call_key) & EffectRow.finished_at.is_(None)
-        async with self._database.writing(durable=True, single=True) as session:
-            await session.execute(delete(EffectRow).where(chosen))
+    async def remove_open(self, run_id: str, call_key: str) -> None:
+        """Remove the unfinished entry of a call of which nothing was sent, so that it may be made again."""
+        unfinished = (EffectRow.run_id == run_id) & (EffectRow.call_key == call_key) & EffectRow.finished_at.is_(None)
+        async with self._database.write_session(durable=True, single=True) as session:
+            await session.execute(delete(EffectRow).where(unfinished))
 
     async def get(self, run_id: str, call_key: str) -> Effect | None:
-        """A run's entry for a call."""
-        async with self._database.reading() as session:
+        """Return a run's entry for a call."""
+        async with self._database.read_session() as session:
             row = await session.get(EffectRow, (run_id, call_key))
-            return _effect(row) if row else None
+            return to_model(Effect, row) if row else None
 
-    async def all(self, run_id: str) -> list[Effect]:
-        """A run's entries in the order they were begun."""
+    async def list_all(self, run_id: str) -> list[Effect]:
+        """List a run's entries in the order in which the calls were started."""
         statement = select(EffectRow).where(EffectRow.run_id == run_id)
-        async with self._database.reading() as session:
+        async with self._database.read_session() as session:
             rows = await session.scalars(statement.order_by(EffectRow.started_at, EffectRow.call_key))
-            return [_effect(row) for row in rows]
-
-
-def _effect(row: EffectRow) -> Effect:
-    return Effect.model_validate({name: getattr(row, name) for name in Effect.model_fields})
+            return [to_model(Effect, row) for row in rows]

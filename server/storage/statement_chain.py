@@ -1,4 +1,4 @@
-"""Changes of several tables that belong together, in one round trip where the database is far away."""
+"""Related changes of several tables, made in one round trip where the database is remote."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -21,29 +21,33 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.dml import UpdateBase
 
-from server.storage.columns import Row
+from server.storage.columns import TableRow
 
 
 class StatementChain:
     """Changes that are made together; later ones may use the rows that earlier ones return.
 
-    PostgreSQL gets them as one statement, whole by itself: each change is a common table expression. All of its parts see the tables as they
-    were when it began, so what one part writes reaches another only through the rows that it returns. A part that changes rows which
-    somebody else may hold is joined to an earlier part (``UPDATE … FROM``): PostgreSQL cannot look into a change again from a subquery.
-    SQLite has no changes in expressions, and no distance: it gets one statement after the other, in the transaction of the session.
+    PostgreSQL gets them as one atomic statement, in which each change is a common table expression. All of its
+    parts see the tables as they were when it began, so what one part writes reaches another only through the rows
+    that it returns. A part that changes rows which another transaction may have locked is joined to an earlier part
+    (``UPDATE … FROM``): PostgreSQL does not re-evaluate a subquery after a wait.
+
+    SQLite has no changes in expressions, and no distance: it gets one statement after the other, in the session's
+    transaction.
     """
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._joined = session.get_bind().dialect.name == "postgresql"
+        self._is_single_statement = session.get_bind().dialect.name == "postgresql"
         self._parts: list[CTE] = []
 
     def add(self, change: UpdateBase) -> FromClause:
-        """Make a change with the others. Return the rows that it returns, for later changes and for :meth:`fetch`.
+        """Add a change and return the rows that it returns, for later changes and for :meth:`fetch`.
 
-        An insertion gives every column that has no default of the table's own: within expressions SQLAlchemy makes none.
+        An insertion must give every column that has no default in the table itself: within expressions SQLAlchemy
+        adds none.
         """
-        if self._joined:
+        if self._is_single_statement:
             part = change.cte(f"part_{len(self._parts)}")  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue, reportUnknownVariableType]
             self._parts.append(part)
             return part
@@ -51,7 +55,10 @@ class StatementChain:
         return _to_rows(result)
 
     def fetch(self, query: Select[*tuple[Any, ...]]) -> Result[*tuple[Any, ...]]:
-        """Make all changes, and return what the query finds in their rows; of tables it finds what was there before them on PostgreSQL."""
+        """Make all changes and return what the query finds in their rows.
+
+        In tables, it finds the state before the changes on PostgreSQL.
+        """
         return self._session.execute(query.add_cte(*self._parts))
 
     def run(self) -> None:
@@ -60,24 +67,27 @@ class StatementChain:
             self.fetch(select(literal(1)))
 
 
-def insert_for_each(rows: FromClause, table: type[Row], values: Mapping[str, Any]) -> Insert:
-    """Insert one row for each of ``rows``: of plain values, and of columns of ``rows``. What is None or missing takes the table's own default."""
-    given = {name: value for name, value in values.items() if value is not None}
+def insert_for_each(rows: FromClause, table: type[TableRow], values: Mapping[str, Any]) -> Insert:
+    """Insert one row for each of ``rows``, from plain values and columns of ``rows``.
+
+    A value that is None or missing takes the table's own default.
+    """
+    present = {name: value for name, value in values.items() if value is not None}
     columns = cast("Table", table.__table__).c
-    chosen: list[Any] = [
+    selected: list[Any] = [
         value if isinstance(value, ColumnElement) else literal(value, columns[name].type)
-        for name, value in given.items()
+        for name, value in present.items()
     ]
-    return insert(table).from_select(list(given), select(*chosen).select_from(rows), include_defaults=False)
+    return insert(table).from_select(list(present), select(*selected).select_from(rows), include_defaults=False)
 
 
 def _to_rows(result: Result[*tuple[Any, ...]]) -> FromClause:
     """Return the rows that a statement returned, as something to select from."""
     names: list[str] = []
-    found: Sequence[Sequence[Any]] = ()
+    rows: Sequence[Sequence[Any]] = ()
     if not isinstance(result, CursorResult) or result.returns_rows:
-        names, found = list(result.keys()), result.all()
-    if not found:
+        names, rows = list(result.keys()), result.all()
+    if not rows:
         return select(*(literal(None).label(name) for name in names or ("nothing",))).where(false()).subquery()
-    selects = [select(*(literal(value).label(name) for name, value in zip(names, row, strict=True))) for row in found]
+    selects = [select(*(literal(value).label(name) for name, value in zip(names, row, strict=True))) for row in rows]
     return union_all(*selects).subquery()

@@ -77,7 +77,7 @@ async def test_who_is_logged_in_confirms_the_password_whoever_fails_at_the_name(
 )
 async def test_the_address_is_who_the_named_proxy_saw(world: World, forwarded: list[str], counted: str) -> None:
     assert (await post(world, "login", {"name": "user", "password": PASSWORD}, *forwarded)).status_code == 200
-    assert await world.services.storage.places.known("user", counted)
+    assert await world.services.storage.login_places.is_known("user", counted)
 
 
 async def test_nobody_but_a_named_proxy_is_believed(home: Path, tmp_path: Path) -> None:
@@ -87,8 +87,8 @@ async def test_nobody_but_a_named_proxy_is_believed(home: Path, tmp_path: Path) 
             spoofed = {header: "for=10.9.0.1" if header == "Forwarded" else "10.9.0.1, 203.0.113.1"}
             body = {"name": "user", "password": PASSWORD}
             assert (await world.client.post("/api/v1/auth/login", json=body, headers=spoofed)).status_code == 200
-        assert await world.services.storage.places.known("user", PROXY)
-        assert not await world.services.storage.places.known("user", "203.0.113.1")
+        assert await world.services.storage.login_places.is_known("user", PROXY)
+        assert not await world.services.storage.login_places.is_known("user", "203.0.113.1")
 
 
 async def test_addresses_of_one_customer_count_as_one(world: World) -> None:

@@ -66,7 +66,7 @@ async def end_of(world: World, run: str) -> dict[str, Any]:
         return found is not None and found.status == "finished"
 
     await until(ended)
-    events = await world.services.storage.events.of_run(run, ("run.finished",))
+    events = await world.services.storage.events.list_kinds(run, ("run.finished",))
     return json.loads(events[-1].body)["event"]
 
 

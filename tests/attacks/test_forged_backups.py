@@ -17,9 +17,9 @@ from domain.model_service import NewModelService, ServiceTest
 from server.backup import manifest as described
 from server.backup.manifest import Manifest
 from server.backup.restoring import restore
-from server.storage.encryption import Keys, keys_of_file
-from server.storage.rows.accounts import ToolKeyRow
-from server.storage.rows.model_services import ModelServiceRow
+from server.storage.encryption import Keyring, open_key_file
+from server.storage.rows.administration import ModelServiceRow
+from server.storage.rows.keys import ToolKeyRow
 from server.storage.storage import Storage
 from tests.archives import unpack
 from tests.server.test_data import DATA, Boss, boss_of
@@ -84,7 +84,7 @@ async def test_a_command_tells_of_its_restore_and_takes_an_unsigned_one_only_whe
         with pytest.raises(UsageError, match="not signed" if folder == old else "not authentic"):
             await restore(to, folder, progress, keys, unsigned=unsigned)
     other = tmp_path / "other" / "vault.keys"
-    await asyncio.to_thread(keys_of_file, other)
+    await asyncio.to_thread(open_key_file, other)
     with pytest.raises(UsageError, match="cannot be read"):
         await restore(to, old, progress, other, unsigned=True)
     await restore(to, old, progress, keys, unsigned=True)
@@ -107,10 +107,10 @@ async def test_a_model_services_key_goes_to_no_other_address(world: World) -> No
     storage = world.services.storage
     new = NewModelService(name="ours", kind="chat", provider="other", address="https://models.example/v1", model="m")
     made = await storage.model_services.add(new, SECRET, ServiceTest(works=True), "admin")
-    assert await storage.model_services.key(made.id) == SECRET
+    assert await storage.model_services.get_key(made.id) == SECRET
     await _edit(storage, update(ModelServiceRow).values(address=f"https://{THEIRS}/v1"))
     with pytest.raises(SecretError, match=THEIRS):
-        await storage.model_services.key(made.id)
+        await storage.model_services.get_key(made.id)
 
 
 async def test_a_key_of_before_is_read_and_bound_to_its_hosts_at_the_next_start(home: Path, tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ async def test_a_key_of_before_is_read_and_bound_to_its_hosts_at_the_next_start(
     async with serving(place) as world:
         user, storage = world.people["user"].id, world.services.storage
         await storage.tool_keys.put(user, "weather", SECRET, ["api.example.com"])
-        keys: Keys = await asyncio.to_thread(keys_of_file, place / "vault.keys")
+        keys: Keyring = await asyncio.to_thread(open_key_file, place / "vault.keys")
         version, sealed = keys.seal(SECRET, f"tool key\n{user}\nweather")  # as versions before did
         await _edit(storage, update(ToolKeyRow).values(key_version=version, sealed=sealed))
         assert (await _key(world))[0] == SECRET
@@ -169,9 +169,9 @@ def _edited(archive: bytes, folder: Path, **manifest: str) -> bytes:
 
 async def _key(world: World) -> tuple[str | None, tuple[str, ...]]:
     keys, user = world.services.storage.tool_keys, world.people["user"].id
-    return await keys.value(user, "weather"), (await keys.names(user))["weather"]
+    return await keys.get_value(user, "weather"), (await keys.list_hosts(user))["weather"]
 
 
 async def _edit(storage: Storage, change: Any) -> None:
-    async with storage.database.writing() as session:
+    async with storage.database.write_session() as session:
         await session.execute(change)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import httpx
 
-from server.storage.events import StoredEvent
-from server.storage.opening import open_storage
+from server.storage.run_events import StoredEvent
+from server.storage.storage import open_storage
 from tests.bench.server_load import resident
 from tests.contract.rows.people import CHOICES
 from tests.contract.rows.scripted import end, record
@@ -25,12 +25,12 @@ async def long_conversation(home: Path) -> tuple[str, str]:
         ada = await storage.users.add("ada", "no password")
         talk = await storage.conversations.add(ada.id, "long")
         for _ in range(RUNS):
-            made = await storage.runs.add(ada.id, talk.id, "a question", CHOICES, say=True)
+            made = await storage.runs.add(ada.id, talk.id, "a question", CHOICES, add_message=True)
             for seq in range(1, EVENTS + 1):
                 body = record(made.id, seq, end(answer="x" * SIZE)).model_dump_json()
                 await storage.events.append([StoredEvent(run_id=made.id, seq=seq, kind="answer.delta", body=body)])
             await storage.runs.cancel(made.id, ada.id)
-        return (await storage.tokens.open(ada.id)).access_token, talk.id
+        return (await storage.tokens.open_session(ada.id)).access_token, talk.id
 
 
 def wait_until_ended(url: str, headers: dict[str, str]) -> None:

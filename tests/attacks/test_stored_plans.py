@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from server.storage.row_ids import new_id
+from server.storage.identifiers import generate_id
 from server.storage.rows.runs import RunRow
 from tests.attacks.held_loop import measured
 from tests.attacks.small_tools import FIND, HELD, SEND, STEP
@@ -32,15 +32,15 @@ async def world(home: Path, store: Path, tmp_path: Path) -> AsyncIterator[World]
 async def waiting(world: World, steps: list[dict[str, Any]]) -> str:
     """A run that waits with a plan of these steps."""
     storage, user = world.services.storage, world.people["user"].id
-    conversation, run_id = await storage.conversations.add(user), new_id()
+    conversation, run_id = await storage.conversations.add(user), generate_id()
     at = conversation.created_at
     chosen: dict[str, Any] = {"planner": "dfs", "policy": "offline", "model": "", "settings": {}, "plan_version": 0}
     told: dict[str, Any] = {"request": "find a city", "status": "waiting", "created_at": at}
-    async with storage.database.writing() as session:
+    async with storage.database.write_session() as session:
         session.add(RunRow(id=run_id, user_id=user, conversation_id=conversation.id, **chosen, **told))
     plan: Any = {"steps": steps, "parameters": {}}
     question: Any = {"reason": "?", "plan": plan, "request": "find a city", "given": [], "made": []}
-    await storage.inputs.ask(run_id, "plan-1", "plan", question)
+    await storage.run_questions.ask(run_id, "plan-1", "plan", question)
     return run_id
 
 
@@ -68,8 +68,8 @@ async def test_a_list_of_runs_does_not_read_their_plans(world: World) -> None:
     kept: dict[str, Any] = {"planner": "dfs", "policy": "offline", "model": "", "settings": long, "plan_version": 0}
     told: dict[str, Any] = {"request": "find", "status": "waiting", "created_at": conversation.created_at}
     owned = {"user_id": user, "conversation_id": conversation.id}
-    async with storage.database.writing() as session:
-        session.add_all(RunRow(id=new_id(), **owned, **kept, **told) for _ in range(100))
+    async with storage.database.write_session() as session:
+        session.add_all(RunRow(id=generate_id(), **owned, **kept, **told) for _ in range(100))
     headers = await world.headers_of("user")
     path = f"/api/v1/conversations/{conversation.id}/runs?limit=200"
     with measured() as held:

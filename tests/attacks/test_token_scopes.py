@@ -54,7 +54,7 @@ REFRESH = ("POST", "/api/v1/auth/refresh")
 
 
 async def headers_of_token(world: World, who: str, *scopes: Scope) -> dict[str, str]:
-    token, _ = await world.services.storage.tokens.open_for_program(
+    token, _ = await world.services.storage.tokens.open_program_session(
         world.people[who].id, "a job", timedelta(days=1), scopes
     )
     return {"Authorization": f"Bearer {token}"}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from domain.event import CallStarted, InputNeeded
-from server.storage.opening import open_storage
+from server.storage.storage import open_storage
 from tests.attacks.services import Operation, Service, decided, outcome_of, question_of, running, serving, told_of
 from tests.flows.served import Client, registered
 from tests.models.brain import WHOLE, Brain, advance_to, bind, move
@@ -85,7 +85,7 @@ def test_what_a_notice_wants_is_not_what_its_reader_said(tmp_path: Path) -> None
 async def make_author(home: Path, name: str) -> None:
     async with open_storage(Settings(server_home=home)) as storage:
         await storage.users.add("boss", "no password", "admin")
-        (user,) = [one for one in await storage.users.page() if one.name == name]
+        (user,) = [one for one in await storage.users.list_page() if one.name == name]
         await storage.users.change(user.id, role="author")
 
 

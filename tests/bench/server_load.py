@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from server.storage.opening import open_storage
+from server.storage.storage import open_storage
 from wiring.settings import Settings
 
 _AT = re.compile(rb'"at":"([^"]+)"')
@@ -25,7 +25,7 @@ async def many_users(home: Path, count: int) -> list[str]:
     """The access tokens of so many new users, who have no password."""
     async with open_storage(Settings(server_home=home, access_minutes=600)) as storage:
         users = [await storage.users.add(f"user {number}", "no password") for number in range(count)]
-        return [(await storage.tokens.open(user.id)).access_token for user in users]
+        return [(await storage.tokens.open_session(user.id)).access_token for user in users]
 
 
 def resident(pid: int, what: str = "VmRSS") -> float:

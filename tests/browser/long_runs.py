@@ -27,10 +27,9 @@ from domain.plan import StepResult
 from domain.program import Program
 from domain.tool import ToolId, tool_id
 from domain.usage import Usage
-from server.storage.row_ids import new_id
+from server.storage.identifiers import generate_id
 from server.storage.rows.accounts import UserRow
-from server.storage.rows.conversations import ConversationRow, MessageRow
-from server.storage.rows.runs import EventRow, RunRow
+from server.storage.rows.runs import ConversationRow, EventRow, MessageRow, RunRow
 
 EVENTS = 1_000
 _ITEM = tool_id("Shops", "Warehouse", "get_item")
@@ -91,7 +90,7 @@ def walk() -> list[Event]:
 
 def put(rows: Path, user: str, request: str, events: Sequence[Event]) -> str:
     """A run of a user, of somebody's who goes on with it unless its last event is among these. Gives its conversation."""
-    at, talk, run = datetime.now(UTC), new_id(), new_id()
+    at, talk, run = datetime.now(UTC), generate_id(), generate_id()
     with Session(create_engine(f"sqlite:///{rows}")) as session:
         of = session.scalars(select(UserRow.id).where(UserRow.name == user)).one()
         session.add(
@@ -106,7 +105,7 @@ def put(rows: Path, user: str, request: str, events: Sequence[Event]) -> str:
         )  # fmt: skip
         session.flush()
         session.add(
-            MessageRow(id=new_id(), conversation_id=talk, speaker="user", text=request, text_key=request, run_id=run, created_at=at)
+            MessageRow(id=generate_id(), conversation_id=talk, speaker="user", text=request, text_key=request, run_id=run, created_at=at)
         )  # fmt: skip
         session.commit()
     tell(rows, talk, events)

@@ -14,8 +14,8 @@ import httpx
 
 from agent.execution.approvers import DONE_BEFORE
 from domain.event import CallFinished, EventRecord, InputNeeded
-from server.storage.allowed_tools import reach_of
-from server.storage.opening import open_storage
+from server.storage.permissions import get_call_target
+from server.storage.storage import open_storage
 from tests.faults.proxy import Exchange
 from tests.flows.served import Place, effects, serving
 from tests.forked import Command
@@ -183,8 +183,8 @@ async def admitted(place: Place, home: Path) -> dict[str, str]:
         async with open_container(Settings(store=place.store)) as container:
             changing = [tool async for tool in container.graph.documents() if not tool.safe]
         for tool in changing:
-            await storage.allowed_tools.allow(user.id, tool.id, reach_of(tool))
-        pair = await storage.tokens.open(user.id)
+            await storage.allowed_tools.allow(user.id, tool.id, get_call_target(tool))
+        pair = await storage.tokens.open_session(user.id)
     return {"Authorization": f"Bearer {pair.access_token}"}
 
 

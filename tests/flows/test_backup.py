@@ -15,7 +15,7 @@ import pytest
 
 from domain.event import RunFinished
 from graph.backends.sqlite import SqliteGraph
-from server.storage.opening import open_storage
+from server.storage.storage import open_storage
 from tests import forked
 from tests.flows.served import INHABITANTS, PASSWORD, ROOT, WRITE, Client, Place, built, registered, serving
 from tests.playing import running_playground
@@ -66,8 +66,8 @@ async def learnt(store: Path) -> tuple[set[str], int]:
 async def value_of_key(settings: Settings) -> str | None:
     """What the user's key opens to."""
     async with open_storage(settings) as storage:
-        (ada,) = await storage.users.page()
-        return await storage.tool_keys.value(ada.id, "weather")
+        (ada,) = await storage.users.list_page()
+        return await storage.tool_keys.get_value(ada.id, "weather")
 
 
 class Learning:

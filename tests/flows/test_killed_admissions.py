@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from server.sources.states import quarantined
-from server.storage.opening import open_storage
-from server.storage.sources.models import SERVER
+from server.storage.source_records import SERVER
+from server.storage.storage import open_storage
 from tests.flows.indexed_store import indexed_store
 from tests.flows.served import ROOT, started
 from tests.flows.small_world import TOOLS
@@ -26,7 +26,7 @@ PLACES = [f"place{number}" for number in range(NUMBER)]
 
 async def offered(home: Path) -> set[str]:
     async with open_storage(Settings(server_home=home)) as storage:
-        return {one.doc.id for one in await storage.offered_tools.all()}
+        return {one.doc.id for one in await storage.source_offers.list_all()}
 
 
 async def in_store(store: Path) -> tuple[set[str], set[str]]:
@@ -64,7 +64,7 @@ async def test_what_was_admitted_is_offered_whatever_ended_the_server(tmp_path: 
         assert await in_store(store) == (said, said)
         # One that was killed before the store followed a quarantine.
         async with open_storage(Settings(server_home=home)) as storage:
-            await storage.sources.take(source, SERVER, lambda held: quarantined(held, [], SERVER, "stale"))
+            await storage.sources.apply_step(source, SERVER, lambda held: quarantined(held, [], SERVER, "stale"))
         async with with_author(home, store, api.port):
             pass
         assert await in_store(store) == (set(), set())

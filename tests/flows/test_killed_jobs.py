@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from server.storage.opening import open_storage
+from server.storage.storage import open_storage
 from tests.flows.served import Client, Place, built, serving
 from wiring.container import open_container
 from wiring.settings import Settings
@@ -22,7 +22,7 @@ WALKS = 200
 async def administrator(home: Path) -> str:
     async with open_storage(Settings(server_home=home, access_minutes=600)) as storage:
         boss = await storage.users.add("boss", "no password", "admin")
-        return (await storage.tokens.open(boss.id)).access_token
+        return (await storage.tokens.open_session(boss.id)).access_token
 
 
 def lines(records: list[dict[str, Any]]) -> bytes:

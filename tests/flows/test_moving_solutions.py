@@ -11,7 +11,7 @@ import pytest
 
 from domain.solution import Solution
 from graph.backends.sqlite import SqliteGraph
-from server.storage.opening import open_storage
+from server.storage.storage import open_storage
 from tests import forked
 from tests.unit.agent.solutions.tools_of_scholars import COLLEAGUES, COUNT, DOCS, solution
 from wiring.container import open_container
@@ -132,4 +132,4 @@ def test_by_backup_and_restore(store: Path, tmp_path: Path) -> None:
 
 async def _rows(home: Path) -> None:
     async with open_storage(read_settings(server_home=home)) as storage:
-        assert not await storage.users.page()
+        assert not await storage.users.list_page()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from server.storage.database import file_url
+from server.storage.database import build_sqlite_url
 from tests import forked
 from tests.flows.served import ROOT, registered, started
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.timeout(200)
 def settings(home: Path, rows: Path) -> dict[str, str]:
     return {
         "FOOTPATH_SERVER_HOME": str(home),
-        "FOOTPATH_DATABASE_URL": file_url(rows),
+        "FOOTPATH_DATABASE_URL": build_sqlite_url(rows),
         "FOOTPATH_STORE": str(home / "no store"),
         "PYTHONPATH": str(ROOT),
     }

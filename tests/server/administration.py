@@ -14,7 +14,7 @@ from tests.server.world import World
 async def a_job(world: World) -> Mapping[str, str]:
     """That nobody has begun: it is of a kind that no server makes."""
     kept = world.services.storage.jobs
-    open_now = [one.id for one in await kept.page() if one.state == "queued"]
+    open_now = [one.id for one in await kept.list_page() if one.state == "queued"]
     if open_now:
         return {"job_id": open_now[0]}
     job = await kept.add(NewJob(kind="unknown", slot="unknown"), world.people["admin"])

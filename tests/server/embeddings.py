@@ -12,7 +12,7 @@ async def a_quiet_store(world: World) -> Mapping[str, str]:
     """Without tools, and without a job that works on it."""
     await with_store(world)
     while True:
-        jobs = await world.services.storage.jobs.page((PREPARE, LINKS))
+        jobs = await world.services.storage.jobs.list_page((PREPARE, LINKS))
         left = [job.id for job in jobs if job.finished_at is None]
         if not left:
             return {}

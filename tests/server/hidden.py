@@ -10,7 +10,7 @@ from domain.solution import Solution
 from domain.tool import ToolId, tool_id
 from graph.facts import GraphBatch
 from server.storage.templates import TemplateContent
-from server.storage.tool_marks import NewToolMark
+from server.storage.tool_library import NewToolMark
 from tests.flows.small_world import BOOKS, GEOCODE
 from tests.server.sources import source_of
 from tests.server.world import World
@@ -64,7 +64,7 @@ async def _templates(world: World, taker: str) -> tuple[str, str]:
     await templates.add_version(both.id, author, calls)
     for one in (hidden, both):
         await templates.change(one.id, author, shared=True)
-    await world.services.storage.takes.take(world.people[taker].id, both.id, 1)
+    await world.services.storage.template_pins.pin(world.people[taker].id, both.id, 1)
     return hidden.id, both.id
 
 

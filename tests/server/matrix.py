@@ -14,8 +14,8 @@ from pydantic import JsonValue
 from domain.program import Program, ProgramPlan
 from domain.solution import Solution
 from domain.tool import ToolId
-from server.storage.allowed_tools import Reach
-from server.storage.row_ids import new_id
+from server.storage.identifiers import generate_id
+from server.storage.permissions import CallTarget
 from server.storage.rows.runs import RunRow
 from server.storage.runs import RunChoices
 from server.storage.templates import TemplateContent
@@ -35,8 +35,8 @@ async def a_user(world: World) -> Mapping[str, str]:
 
 async def a_session(world: World) -> Mapping[str, str]:
     user = world.people["user"]
-    await world.services.storage.tokens.open(user.id, "elsewhere")
-    return {"session_id": (await world.services.storage.tokens.sessions(user.id))[0].id}
+    await world.services.storage.tokens.open_session(user.id, "elsewhere")
+    return {"session_id": (await world.services.storage.tokens.list_sessions(user.id))[0].id}
 
 
 async def a_users_session(world: World) -> Mapping[str, str]:
@@ -49,7 +49,7 @@ async def a_tool_key(world: World) -> Mapping[str, str]:
 
 
 async def an_allowed_tool(world: World) -> Mapping[str, str]:
-    await world.services.storage.allowed_tools.allow(world.people["user"].id, "a/b/c", Reach())
+    await world.services.storage.allowed_tools.allow(world.people["user"].id, "a/b/c", CallTarget())
     return {"tool": "a/b/c"}
 
 
@@ -107,7 +107,7 @@ async def a_template_that_is_shared_no_more(world: World) -> Mapping[str, str]:
 async def _template_of(who: str, world: World, *, shared: bool = False) -> Mapping[str, str]:
     content = TemplateContent(parameters={}, plan={"steps": [{"tool": "a/b/c"}], "parameters": {}})
     templates, owner = world.services.storage.templates, world.people[who].id
-    made = await templates.add(owner, new_id(), content)
+    made = await templates.add(owner, generate_id(), content)
     await templates.change(made.id, owner, shared=shared)
     return {"template_id": made.id}
 
@@ -137,7 +137,7 @@ async def a_question(world: World) -> Mapping[str, str]:
     """Of a run that has not ended and is in nobody's hands."""
     storage, user = world.services.storage, world.people["user"].id
     conversation = await storage.conversations.add(user)
-    at, run_id = conversation.created_at, new_id()
+    at, run_id = conversation.created_at, generate_id()
     kept: dict[str, Any] = {
         "request": "a request",
         "status": "waiting",
@@ -147,10 +147,10 @@ async def a_question(world: World) -> Mapping[str, str]:
         "settings": {},
     }
     row = RunRow(id=run_id, user_id=user, conversation_id=conversation.id, plan_version=0, created_at=at, **kept)
-    async with storage.database.writing() as session:
+    async with storage.database.write_session() as session:
         session.add(row)
     question: JsonValue = {"tool": "a/b/c", "arguments": {}, "reason": "May it be called?"}
-    await storage.inputs.ask(run_id, "a-question", "call", question)
+    await storage.run_questions.ask(run_id, "a-question", "call", question)
     return {"run_id": run_id, "input_id": "a-question"}
 
 

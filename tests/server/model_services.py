@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from domain.model_service import NewModelService, ServiceTest
-from server.storage.row_ids import new_id
+from server.storage.identifiers import generate_id
 from tests.server.access import Access, for_admins
 from tests.server.world import World
 
@@ -12,7 +12,7 @@ SERVICE = {"name": "local", "address": "http://127.0.0.1:9/v1", "model": "any", 
 
 
 async def a_model_service(world: World) -> Mapping[str, str]:
-    new = NewModelService.model_validate({"kind": "chat", "provider": "other", **SERVICE, "name": new_id()})
+    new = NewModelService.model_validate({"kind": "chat", "provider": "other", **SERVICE, "name": generate_id()})
     failed = ServiceTest(works=False, failure="forbidden", error="not a public address")
     made = await world.services.storage.model_services.add(new, "", failed, "admin")
     return {"service_id": made.id}

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agent.files.reading import FileLimits, read_file
-from server.storage.row_ids import new_id
+from server.storage.identifiers import generate_id
 from server.storage.rows.runs import RunRow
 from tests.server.access import Access, own
 from tests.server.world import World, with_store
@@ -36,8 +36,8 @@ async def a_finished_run(world: World) -> Mapping[str, str]:
         "settings": {},
     }
     ended = {"status": "finished", "outcome": "answered", "finished_at": at}
-    row = RunRow(id=new_id(), user_id=user, plan_version=0, created_at=at, **ended, **about, **told)
-    async with world.services.storage.database.writing() as session:
+    row = RunRow(id=generate_id(), user_id=user, plan_version=0, created_at=at, **ended, **about, **told)
+    async with world.services.storage.database.write_session() as session:
         session.add(row)
     return {"run_id": row.id}
 

@@ -7,7 +7,7 @@ import httpx
 
 from domain.source import Finding
 from server.sources.documents import looked_at
-from server.storage.sources.models import Done, Held, KeptTool
+from server.storage.source_records import LockedSource, SourceChange, StoredTool
 from tests.server.world import World
 
 A_TOOL = "harbour/Harbour/list_ships"
@@ -47,7 +47,7 @@ CALLED = Finding(check="probe", verdict="passed", told="It answered.")
 UNCALLED = Finding(check="probe", verdict="skipped", told="It may change something.")
 
 
-def looked(kept: KeptTool, *findings: Finding) -> KeptTool:
+def looked(kept: StoredTool, *findings: Finding) -> StoredTool:
     """The tool after the gate has looked at it."""
     return kept.model_copy(
         update={"state": "tested", "looked_at": looked_at(kept), "findings": findings or (PASSED, CALLED)}
@@ -57,9 +57,9 @@ def looked(kept: KeptTool, *findings: Finding) -> KeptTool:
 async def check_all(world: World, source_id: str, *findings: Finding, who: str = "author", only: str = "") -> None:
     """What the gate would write, without the gate. ``only``: of this tool alone."""
 
-    def checked(held: Held) -> Done:
+    def checked(held: LockedSource) -> SourceChange:
         tools = {tool: looked(kept, *findings) for tool, kept in held.tools.items() if only in ("", tool)}
-        return Done("checked", tools=tools, keep=False)
+        return SourceChange("checked", tools=tools, is_undoable=False)
 
     await world.services.sources.step(source_id, world.people[who], checked)
 

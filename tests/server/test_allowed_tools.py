@@ -8,7 +8,7 @@ import pytest
 
 from domain.tool import ToolDoc, tool_id
 from graph.backends.sqlite import SqliteGraph
-from server.storage.allowed_tools import Reach
+from server.storage.permissions import CallTarget
 from tests.server.world import copied, serving
 from wiring.layout import StoreFolder
 
@@ -52,6 +52,6 @@ async def test_only_tools_that_there_are_can_be_allowed(home: Path, tmp_path: Pa
 
 async def test_what_was_allowed_before_its_tool_went_can_be_taken_off(home: Path, tmp_path: Path, store: Path) -> None:
     async with serving(await asyncio.to_thread(copied, home, tmp_path / "home"), store=store) as world:
-        await world.services.storage.allowed_tools.allow(world.people["user"].id, "gone/gone/gone", Reach())
+        await world.services.storage.allowed_tools.allow(world.people["user"].id, "gone/gone/gone", CallTarget())
         gone = await world.client.delete(f"{LIST}/gone/gone/gone", headers=await world.headers_of("user"))
         assert gone.status_code == 204

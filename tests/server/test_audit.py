@@ -37,7 +37,7 @@ async def test_who_reads_asks_or_minds_their_own_is_not_told_of(world: World) ->
 
 async def test_what_a_program_changes_with_a_token_is_told_with_its_label(world: World) -> None:
     storage, user = world.services.storage, world.people["user"]
-    token, _ = await storage.tokens.open_for_program(
+    token, _ = await storage.tokens.open_program_session(
         user.id, "the nightly job", timedelta(days=1), ["read", "run_changes"]
     )
     headers = {"Authorization": f"Bearer {token}"}
@@ -63,7 +63,7 @@ async def test_authors_sources_are_told_of_and_found_page_by_page(world: World) 
 
 
 async def test_nothing_is_changed_that_cannot_be_written_down(world: World) -> None:
-    async with world.services.storage.database.writing() as session:
+    async with world.services.storage.database.write_session() as session:
         await (await session.connection()).exec_driver_sql("ALTER TABLE audit_entries RENAME TO gone")
     ada = world.people["user"].id
     answer = await world.client.patch(
@@ -77,7 +77,7 @@ async def test_nothing_is_changed_that_cannot_be_written_down(world: World) -> N
 
 async def test_what_a_program_may_not_do_is_told_as_refused(world: World) -> None:
     storage, user = world.services.storage, world.people["user"]
-    token, _ = await storage.tokens.open_for_program(user.id, "curious", timedelta(days=1))
+    token, _ = await storage.tokens.open_program_session(user.id, "curious", timedelta(days=1))
     path = f"/api/v1/users/{user.id}"
     answer = await world.client.patch(path, json={"role": "admin"}, headers={"Authorization": f"Bearer {token}"})
     assert answer.status_code == 403

@@ -127,7 +127,7 @@ def _dependencies(dependant: Dependant) -> set[object]:
 @pytest.mark.parametrize("token", ["Bearer nonsense", "Bearer ", "Basic dXNlcjpwdw==", "refresh"])
 async def test_what_is_no_access_token_opens_nothing(standing: World, token: str) -> None:
     if token == "refresh":
-        pair = await standing.services.storage.tokens.open(standing.people["admin"].id)
+        pair = await standing.services.storage.tokens.open_session(standing.people["admin"].id)
         token = f"Bearer {pair.refresh_token}"
     one_of_each = {line.method: line for line in LINES if (line.access.nobody, line.access.user) == (401, 200)}
     for line in one_of_each.values():

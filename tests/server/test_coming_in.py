@@ -88,7 +88,7 @@ async def test_a_hash_with_older_parameters_is_renewed_at_log_in(world: World) -
     old = await Passwords(Argon2Hasher(time_cost=2, memory_cost=8, parallelism=1)).hash(PASSWORD)
     await storage.users.set_password(user.id, old)
     await bearer(world)
-    renewed = await storage.users.password_hash(user.id)
+    renewed = await storage.users.get_password_hash(user.id)
     assert renewed is not None
     assert renewed.startswith("$argon2id$v=19$m=8,t=1,p=1$")
     await bearer(world)

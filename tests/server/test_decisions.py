@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from server.storage.inputs import InputKind
+from server.storage.run_events import InputKind
 from tests.server.matrix import a_question
 from tests.server.world import World
 
@@ -25,7 +25,7 @@ async def asked(world: World, kind: InputKind) -> str:
     """The path of an open question."""
     run = (await a_question(world))["run_id"]
     key = {"plan": "plan-1", "call": "ab12", "unknown_outcome": "outcome-1:ab12"}[kind]
-    await world.services.storage.inputs.ask(run, key, kind, QUESTION)
+    await world.services.storage.run_questions.ask(run, key, kind, QUESTION)
     return f"/api/v1/runs/{run}/inputs/{key}"
 
 
@@ -61,7 +61,7 @@ ASKED: JsonValue = {"tool": "", "arguments": {}, "reason": "Which one?", "choice
 async def asked_which(world: World) -> str:
     """The path of an open question about what a request leaves open."""
     run = (await a_question(world))["run_id"]
-    await world.services.storage.inputs.ask(run, "question-1", "question", ASKED)
+    await world.services.storage.run_questions.ask(run, "question-1", "question", ASKED)
     return f"/api/v1/runs/{run}/inputs/question-1"
 
 

@@ -142,10 +142,10 @@ async def test_former_vectors_are_kept_while_a_run_goes_on_that_began_with_them(
         await asyncio.sleep(0.05)
     await embedding.ask("POST", "/switch")
     database = embedding.world.services.storage.database
-    async with database.writing() as session:
+    async with database.write_session() as session:
         (row := await session.get(RunRow, run)).status = "running"  # pyright: ignore[reportOptionalMemberAccess]
     assert "began with the former" in (await embedding.ask("DELETE", "/former", status=409))["detail"]
-    async with database.writing() as session:
+    async with database.write_session() as session:
         (row := await session.get(RunRow, run)).status = "finished"  # pyright: ignore[reportOptionalMemberAccess]
     assert row is not None
     assert (await embedding.ask("DELETE", "/former"))["former"] is None

@@ -12,7 +12,7 @@ from domain.program import Program, ProgramPlan
 from domain.solution import Solution
 from domain.tool import ToolId
 from server.runs.journal import as_stored
-from server.storage.row_ids import new_id
+from server.storage.identifiers import generate_id
 from server.storage.rows.runs import EventRow, RunRow
 from tests.server.world import World, with_store
 
@@ -30,12 +30,18 @@ async def run_of(world: World, conversation: str, status: str) -> str:
     }
     owner, storage = world.people["user"].id, world.services.storage
     row = RunRow(
-        id=new_id(), user_id=owner, conversation_id=conversation, status=status, plan_version=0, created_at=AT, **told
+        id=generate_id(),
+        user_id=owner,
+        conversation_id=conversation,
+        status=status,
+        plan_version=0,
+        created_at=AT,
+        **told,
     )
-    async with storage.database.writing() as session:
+    async with storage.database.write_session() as session:
         session.add(row)
     if status == "finished":
-        await storage.conversations.say(conversation, owner, "assistant", "42", row.id)
+        await storage.conversations.add_message(conversation, owner, "assistant", "42", row.id)
     return row.id
 
 
@@ -60,11 +66,11 @@ async def test_what_was_kept_of_it_goes_with_it(world: World, borne_out: bool) -
     (solution,) = await library.add([one])
     learnt = WeightsLearned(remembered=("m",), solutions=(solution,))
     told = as_stored(EventRecord(run=run, seq=1, at=AT, event=learnt))
-    async with storage.database.writing() as session:
+    async with storage.database.write_session() as session:
         session.add(EventRow(run_id=run, seq=1, kind=told.kind, body=told.body))
 
     assert (await world.client.delete(f"/api/v1/runs/{run}", headers=headers)).status_code == 204
     assert (await world.client.get(f"/api/v1/runs/{run}", headers=headers)).status_code == 404
-    assert await storage.conversations.messages(conversation, owner) == []
+    assert await storage.conversations.list_messages(conversation, owner) == []
     assert [one.id async for one in memories.all()] == []
     assert list(await library.get([solution])) == ([solution] if borne_out else [])

@@ -109,7 +109,7 @@ async def test_a_sources_tool_is_corrected_at_its_source(shelf: World) -> None:
     await shelf.services.agents.follower.follow()
     parameter = next(one["place"] for one in (await asks(shelf, place(A_TOOL, "entities"))).json()["places"])
     await says(shelf, A_TOOL, kind="entity", mark="set", place=parameter, entity="vessel")
-    kept = await shelf.services.storage.sources.tool(source, A_TOOL)
+    kept = await shelf.services.storage.sources.get_tool(source, A_TOOL)
     assert kept is not None
     assert kept.corrections.entities == {parameter: "vessel"}
     told = (await asks(shelf, place(A_TOOL, "entities"))).json()

@@ -172,7 +172,7 @@ async def test_an_import_of_a_server_that_was_killed_is_gone_on_with(home: Path,
         found = await read(boss, await sent(boss, "harbour.json", json.dumps(OPENAPI).encode()))
         job = await boss("POST", f"{DATA}/imports/{found['import']}/merge", json={})
         await boss.ended(job)
-        async with world.services.storage.database.writing() as session:
+        async with world.services.storage.database.write_session() as session:
             await (await session.connection()).exec_driver_sql(
                 "UPDATE jobs SET state = 'running', slot = 'store', worker = 'gone', finished_at = NULL, lease_until = '2020-01-01' WHERE kind = 'import'"
             )

@@ -116,7 +116,7 @@ async def test_all_edges_into_a_tool_are_muted_with_it(shelf: World) -> None:
 async def test_a_banned_tool_is_offered_to_no_run_and_its_reason_is_told(shelf: World) -> None:
     told = (await says(shelf, BOOKS.id, kind="tool", mark="ban")).json()
     assert (told["tool"], told["reason"]) == ("ban", REASON)
-    assert await shelf.services.storage.tool_marks.banned() == {BOOKS.id}
+    assert await shelf.services.storage.tool_marks.list_banned() == {BOOKS.id}
     for_runs = await shelf.services.agents.seen_by(shelf.people["admin"].id)
     assert await for_runs.graph.get_tools([BOOKS.id]) == {}
     found = await (await for_runs.search()).start_tools("Find books by their title", 9)
@@ -125,7 +125,7 @@ async def test_a_banned_tool_is_offered_to_no_run_and_its_reason_is_told(shelf: 
     refused = await asks(shelf, place(BOOKS.id, "try"), "user", "POST", json={"arguments": {"title": "Dune"}})
     assert (refused.status_code, REASON in refused.json()["detail"]) == (403, True)
     await says(shelf, BOOKS.id, kind="tool", mark="clear")
-    assert await shelf.services.storage.tool_marks.banned() == frozenset()
+    assert await shelf.services.storage.tool_marks.list_banned() == frozenset()
 
 
 async def test_what_a_call_does_is_an_administrators_word(shelf: World) -> None:

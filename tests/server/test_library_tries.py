@@ -64,7 +64,7 @@ async def test_a_change_needs_leave_and_is_written_down_before_it_is_made(shelf:
     seen: list[Any] = []
 
     async def looked(writer: asyncio.StreamWriter) -> None:
-        seen.append(await shelf.services.storage.tool_tries.last(shelf.people["user"].id, tool, 1))
+        seen.append(await shelf.services.storage.tool_tries.list_latest(shelf.people["user"].id, tool, 1))
         await reply(body=b"{}")(writer)
 
     script: Answer = looked

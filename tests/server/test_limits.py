@@ -41,7 +41,7 @@ async def test_so_many_runs_a_day_and_what_is_left(home: Path, tmp_path: Path) -
         assert "2 runs of today" in refused.json()["detail"]
         assert 0 < int(refused.headers["Retry-After"]) <= 86_400
         assert (await asked(world, "other")).status_code == 202
-        days = world.services.storage.days
+        days = world.services.storage.daily_usage
         await days.add(world.people["user"].id, prompt_tokens=300, completion_tokens=100)
         told = (await world.client.get("/api/v1/me/usage", headers=await world.headers_of("user"))).json()
         assert told["runs"] == {"used": 2, "most": 2, "left": 0}
@@ -53,7 +53,7 @@ async def test_so_many_runs_a_day_and_what_is_left(home: Path, tmp_path: Path) -
 async def test_tokens_that_are_used_up_refuse_runs_that_would_take_any(home: Path, tmp_path: Path) -> None:
     model: dict[str, Any] = {"model_url": "http://127.0.0.1:9/v1", "model_name": "a-model"}
     async with serving(copied(home, tmp_path / "home"), user_tokens_per_day=1000, **model) as world:
-        await world.services.storage.days.add(world.people["user"].id, prompt_tokens=900, completion_tokens=100)
+        await world.services.storage.daily_usage.add(world.people["user"].id, prompt_tokens=900, completion_tokens=100)
         refused = await asked(world, "user", policy="llm")
         assert (refused.status_code, refused.json()["code"]) == (429, "over_limit")
         assert "1,000 tokens" in refused.json()["detail"]

@@ -16,7 +16,7 @@ from sqlalchemy import text
 
 from server.auth.passwords import Passwords
 from server.runs.run_execution import RunExecution
-from server.storage.opening import open_storage
+from server.storage.storage import open_storage
 from server.user_secrets import UserSecrets
 from server.watching import secrecy
 from server.watching.logs import REQUEST_ID, RUN_ID, Lines, set_up
@@ -198,7 +198,7 @@ async def test_a_run_s_lines_carry_its_id(world: World, written: io.StringIO) ->
 async def test_errors_of_the_database_show_no_parameters(tmp_path: Path, written: io.StringIO) -> None:
     value = "-".join(("what", "was", "sent"))  # put together here, since the traceback shows the lines of this file
     async with open_storage(Settings(server_home=tmp_path)) as storage:
-        for asking in (storage.database.reading, storage.database.writing):
+        for asking in (storage.database.read_session, storage.database.write_session):
             try:
                 async with asking() as session:
                     await session.execute(text("SELECT :secret FROM nothing"), {"secret": value})

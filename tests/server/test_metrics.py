@@ -93,8 +93,8 @@ async def test_a_database_that_fails_is_counted_and_the_rest_is_told(
     async def failing() -> dict[str, int]:
         raise UnavailableError("no database")
 
-    monkeypatch.setattr(world.services.storage.runs, "open_by_status", failing)
-    world.services.storage.database.failed(UnavailableError("no database"))
+    monkeypatch.setattr(world.services.storage.runs, "count_open_by_status", failing)
+    world.services.storage.database.on_error(UnavailableError("no database"))
     found = await figures(world)
     assert of(found, "footpath_database_errors_total", code="unavailable") == 1
     assert not [name for name, _ in found if name == "footpath_runs_open"]

@@ -42,7 +42,7 @@ async def ended(world: World, request: str, **choices: str) -> dict[str, Any]:
     while run["status"] != "finished":
         await asyncio.sleep(0.02)
         run = (await sent(world, "GET", f"/runs/{run['id']}")).json()
-    events = await world.services.storage.events.after(run["id"])
+    events = await world.services.storage.events.list_after(run["id"])
     return run | {"events": [one.body for one in events]}
 
 
@@ -201,7 +201,7 @@ async def test_two_servers_on_the_same_rows_follow(world: World, tmp_path: Path)
         assert found is not None
         assert (found[0].name, found[1]) == ("any", 60.0)
         running = served[1].policy()
-        await storage.model_services.put_on_line(made.id, "admin", online=False)
+        await storage.model_services.set_online(made.id, "admin", online=False)
         for follower in followers:
             await follower.follow()
         assert [one.chat("gate") for one in served] == [None, None]

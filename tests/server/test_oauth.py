@@ -295,13 +295,13 @@ async def test_no_row_and_no_log_holds_a_secret(
     logging.getLogger("aiosqlite").setLevel(logging.INFO)
     returned = await consented(await begun(world, by_consent(fake)))
     caplog.clear()  # the browser's own lines
-    async with world.services.storage.database.reading() as session:
+    async with world.services.storage.database.read_session() as session:
         waiting = str((await session.execute(text("SELECT * FROM key_consents"))).all())
     assert returned["state"] not in waiting
     assert SECRET not in waiting
     await back(world, returned)
     await value(world)
-    async with world.services.storage.database.reading() as session:
+    async with world.services.storage.database.read_session() as session:
         assert (await session.execute(text("SELECT * FROM key_consents"))).all() == []
         rows = str((await session.execute(text("SELECT * FROM tool_keys"))).all())
     written = [record.getMessage() for record in caplog.records if not record.name.startswith("uvicorn")]

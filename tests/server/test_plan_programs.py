@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from domain.tool import Parameter, tool_id
-from server.storage.row_ids import new_id
+from server.storage.identifiers import generate_id
 from server.storage.rows.runs import RunRow
 from tests.attacks.small_tools import FIND, SEND, STEP
 from tests.flows.indexed_store import indexed_store
@@ -44,10 +44,10 @@ async def world(home: Path, store: Path, tmp_path: Path) -> AsyncIterator[World]
 async def waiting(world: World, plan: dict[str, Any]) -> str:
     """A run that waits with a plan."""
     storage, user = world.services.storage, world.people["user"].id
-    conversation, run_id = await storage.conversations.add(user), new_id()
+    conversation, run_id = await storage.conversations.add(user), generate_id()
     chosen: dict[str, Any] = {"planner": "dfs", "policy": "offline", "model": "", "settings": {}, "plan_version": 0}
     told: dict[str, Any] = {"request": "the biggest city", "status": "waiting", "created_at": conversation.created_at}
-    async with storage.database.writing() as session:
+    async with storage.database.write_session() as session:
         session.add(RunRow(id=run_id, user_id=user, conversation_id=conversation.id, **chosen, **told))
     asked: dict[str, Any] = {
         "reason": "?",
@@ -57,7 +57,7 @@ async def waiting(world: World, plan: dict[str, Any]) -> str:
         "given": [],
         "made": [],
     }
-    await storage.inputs.ask(run_id, "plan-1", "plan", asked | plan)
+    await storage.run_questions.ask(run_id, "plan-1", "plan", asked | plan)
     return run_id
 
 
@@ -185,7 +185,7 @@ async def test_what_was_approved_is_the_program_that_was_checked(world: World) -
     editor = Editor(world, await waiting(world, STEPS), await world.headers_of("user"))
     await editor.send("PUT", "/plan", {"version": 0, "program": PROGRAM})
     await editor.send("POST", "/inputs/plan-1", {"decision": "allow"})
-    kept: Any = (await world.services.storage.inputs.all(editor.run))[0].answer
+    kept: Any = (await world.services.storage.run_questions.list_all(editor.run))[0].answer
     assert kept["program"]["program"]["text"] == BIGGEST
     assert (kept["program"]["values"], kept["program"]["program"]["tools"]) == (
         {"country": "Caldera"},

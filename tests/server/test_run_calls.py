@@ -1,7 +1,7 @@
 """What a run calls, as the page is told it: by program and by walk, with tools that are there and tools that are not."""
 
-from server.storage.events import StoredEvent
-from server.storage.row_ids import new_id
+from server.storage.identifiers import generate_id
+from server.storage.run_events import StoredEvent
 from server.storage.runs import RunChoices
 from tests.server.world import World, with_store
 from tests.unit.agent.program_events import TEXT, broken, calls, ended, program, run_of
@@ -45,4 +45,4 @@ async def test_a_server_without_tools_tells_what_its_programs_say(world: World) 
 
 async def test_of_no_run_nothing_is_told(world: World) -> None:
     headers = await world.headers_of("user")
-    assert (await world.client.get(f"/api/v1/runs/{new_id()}/calls", headers=headers)).status_code == 404
+    assert (await world.client.get(f"/api/v1/runs/{generate_id()}/calls", headers=headers)).status_code == 404

@@ -9,9 +9,9 @@ from domain.plan import StepResult
 from domain.program import Program
 from domain.tool import ToolId
 from domain.usage import Usage
-from server.storage.events import StoredEvent
-from server.storage.row_ids import new_id
+from server.storage.identifiers import generate_id
 from server.storage.rows.runs import RunRow
+from server.storage.run_events import StoredEvent
 from tests.flows.small_world import BOOKS
 from tests.server.hidden import HIDDEN, all_that_knows
 from tests.server.matrix import a_question
@@ -26,10 +26,10 @@ async def an_answer(world: World, tool: ToolId, who: str = "author") -> str:
     talk = await storage.conversations.add(owner)
     at, kept = talk.created_at, {"status": "finished", "outcome": "answered", "planner": "program", "policy": "llm"}
     run = RunRow(
-        id=new_id(), user_id=owner, conversation_id=talk.id, request="Which books are there?", model="", settings={},
+        id=generate_id(), user_id=owner, conversation_id=talk.id, request="Which books are there?", model="", settings={},
         plan_version=0, created_at=at, finished_at=at, **kept,
     )  # fmt: skip
-    async with storage.database.writing() as session:
+    async with storage.database.write_session() as session:
         session.add(run)
     result = StepResult(tool=tool, arguments={"name": SENT}, status="ok", response=GOT)
     events: list[Event] = [
@@ -106,7 +106,7 @@ async def test_a_link_ends_when_it_is_taken_back_and_with_its_conversation(world
 async def test_no_secret_is_kept_and_each_link_is_in_the_audit_log(world: World) -> None:
     await with_store(world)
     made = await shares(world, await an_answer(world, BOOKS.id), days=30)
-    async with world.services.storage.database.reading() as session:
+    async with world.services.storage.database.read_session() as session:
         rows = str((await session.execute(text("SELECT * FROM shared_answers"))).all())
     assert made["secret"].partition("_")[2] not in rows
     headers = await world.headers_of("admin")

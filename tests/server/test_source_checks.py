@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from domain.tool import ToolId
-from server.storage.rows.sources import SourceRow
-from server.storage.sources.checks import BROKEN_OFF
+from server.storage.rows.tools import SourceRow
+from server.storage.sources import CHECK_ABORTED
 from tests.flows.indexed_store import indexed_store
 from tests.flows.small_world import TOOLS
 from tests.server.small_api import SmallApi, document, operation, small_api
@@ -169,9 +169,9 @@ async def test_a_check_that_a_stop_broke_off_says_so_and_can_be_started_again(
     await checks.begin(source, "a server that was killed", timedelta(hours=1), 2, 3)
     refused = await author.answer("POST", f"/sources/{source}/check", {})
     assert (refused.status_code, "being checked" in refused.json()["detail"]) == (409, True)
-    assert await checks.break_off(["a server that was killed"]) == 1
+    assert await checks.abort_lost(["a server that was killed"]) == 1
     left = await author("GET", f"/sources/{source}")
-    assert (left["checking"], left["check_trouble"]) == (False, BROKEN_OFF)
+    assert (left["checking"], left["check_trouble"]) == (False, CHECK_ABORTED)
     await author("POST", f"/sources/{source}/check", {})
     await stocked.services.checker.settled()
     assert (await author("GET", f"/sources/{source}"))["counts"]["tested"] == 2
@@ -179,7 +179,7 @@ async def test_a_check_that_a_stop_broke_off_says_so_and_can_be_started_again(
 
 async def due(world: World, source: str) -> None:
     """Have its watch be due now."""
-    async with world.services.storage.database.writing() as session:
+    async with world.services.storage.database.write_session() as session:
         row = await session.get(SourceRow, source)
         assert row is not None
         row.watch_at = datetime.now(UTC) - timedelta(seconds=1)

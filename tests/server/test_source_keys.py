@@ -115,9 +115,9 @@ async def test_keys_go_with_their_source(world: World) -> None:
     kept = await author("PUT", f"/sources/{source}/keys/harbour", body)
     assert "value" not in kept
     assert [key["name"] for key in await author("GET", f"/sources/{source}/keys")] == ["harbour"]
-    assert await world.services.storage.source_keys.value(source, "harbour") == "plain"
+    assert await world.services.storage.source_keys.get_value(source, "harbour") == "plain"
     await author("DELETE", f"/sources/{source}")
-    assert await world.services.storage.source_keys.all(source) == []
+    assert await world.services.storage.source_keys.list_all(source) == []
 
 
 FLOW: dict[str, Any] = {

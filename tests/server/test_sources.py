@@ -35,7 +35,7 @@ async def admin(world: World) -> Asking:
 
 
 async def offered(world: World) -> dict[ToolId, Any]:
-    return {one.doc.id: one.doc for one in await world.services.storage.offered_tools.all()}
+    return {one.doc.id: one.doc for one in await world.services.storage.source_offers.list_all()}
 
 
 async def test_a_form_becomes_drafts(world: World, author: Asking) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from server.storage.performance import figures
+from server.storage.run_history import summarize_durations
 from tests.server.world import World
 
 
@@ -41,7 +41,7 @@ async def test_limits_of_cost_need_prices(world: World) -> None:
 
 
 async def test_what_all_used_is_summed_by_day_and_by_user(world: World) -> None:
-    days, (user, other) = world.services.storage.days, (world.people["user"], world.people["other"])
+    days, (user, other) = world.services.storage.daily_usage, (world.people["user"], world.people["other"])
     await days.add(user.id, prompt_tokens=100, completion_tokens=10, model_calls=2)
     await days.add(user.id, prompt_tokens=50, completion_tokens=0, model_calls=1)
     await days.add(other.id, prompt_tokens=1000, completion_tokens=1)
@@ -59,6 +59,6 @@ async def test_what_all_used_is_summed_by_day_and_by_user(world: World) -> None:
 
 def test_figures_tell_failures_and_the_seconds_that_most_needed() -> None:
     told = [("a", number == 0, float(number)) for number in range(1, 101)] + [("b", True, 7.0)]
-    often, once = figures(told)
+    often, once = summarize_durations(told)
     assert (often.name, often.count, often.failed, often.median, often.p95) == ("a", 100, 0, 50.0, 95.0)
     assert (once.failed, once.median, once.p95) == (1, 7.0, 7.0)

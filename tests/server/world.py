@@ -14,7 +14,8 @@ from pwdlib.hashers.argon2 import Argon2Hasher
 from server.app import create_app
 from server.auth.passwords import Passwords
 from server.services import Services
-from server.storage.users import Role, User
+from server.storage.accounts import Role, User
+from server.storage.storage import Storage
 from wiring.layout import StoreFolder
 from wiring.settings import Settings
 
@@ -45,7 +46,7 @@ class World:
         """A fresh session's; none for ``nobody``."""
         if who == "nobody":
             return {}
-        pair = await self.services.storage.tokens.open(self.people[who].id, "a test")
+        pair = await self.services.storage.tokens.open_session(self.people[who].id, "a test")
         return {"Authorization": f"Bearer {pair.access_token}"}
 
 
@@ -56,12 +57,12 @@ async def serving(home: Path, **settings: object) -> AsyncGenerator[World]:
     chosen = Settings(server_home=home, **usual | settings)  # pyright: ignore[reportArgumentType]  # validated there
     app = create_app(chosen, passwords=Passwords(CHEAP))
     async with app.router.lifespan_context(app):
-        storage = app.state.services.storage
-        if not await storage.users.page():
+        storage: Storage = app.state.services.storage
+        if not await storage.users.list_page():
             password_hash = await Passwords(CHEAP).hash(PASSWORD)
             for name, role in PEOPLE.items():
                 await storage.users.add(name, password_hash, role)
-        people = {user.name: user for user in await storage.users.page()}
+        people = {user.name: user for user in await storage.users.list_page()}
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://server") as client:
             yield World(app, client, people)

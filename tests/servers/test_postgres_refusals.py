@@ -11,8 +11,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from domain.errors import FootpathError, StoreBusyError, StoreUnreachableError, UnavailableError
-from server.storage.database import Database
-from server.storage.failures import translated
+from server.storage.database import Database, translate_errors
 from tests.architecture.source_tree import ROOT
 from tests.servers.postgres.databases import administer, new_database
 from tests.servers.postgres.server import PostgresServer
@@ -72,7 +71,7 @@ async def test_sslmode_is_taken(postgres_server: PostgresServer) -> None:
     async with new_database(postgres_server) as name:
         for mode in ("disable", "prefer"):
             database = Database(f"{postgres_server.url(name)}?sslmode={mode}")
-            async with database.reading() as session:
+            async with database.read_session() as session:
                 assert await session.scalar(text("SELECT 1")) == 1
             await database.close()
 
@@ -83,7 +82,7 @@ async def test_a_connection_that_the_server_ends_passes(postgres_server: Postgre
         database = Database(postgres_server.url(name))
 
         async def slow() -> None:
-            async with database.reading() as session:
+            async with database.read_session() as session:
                 await session.execute(text("SELECT pg_sleep(20)"))
 
         asked = asyncio.create_task(slow())
@@ -92,7 +91,7 @@ async def test_a_connection_that_the_server_ends_passes(postgres_server: Postgre
         await administer(postgres_server, end.format(name))
         with pytest.raises(StoreUnreachableError):
             await asked
-        async with database.reading() as session:
+        async with database.read_session() as session:
             assert await session.scalar(text("SELECT 1")) == 1
         await database.close()
 
@@ -110,7 +109,7 @@ def test_states_of_a_postgres_server_that_cannot_be_made_here(state: str, kind: 
     class SaidError(Exception):
         sqlstate = state
 
-    with pytest.raises(kind) as raised, translated():
+    with pytest.raises(kind) as raised, translate_errors():
         raise DBAPIError(
             "SELECT", None, SaidError("<class 'asyncpg.exceptions.Some'>: the database system is starting up")
         )

@@ -1,36 +1,39 @@
-"""Users, how they come in, what they keep secret, what they allow."""
+"""Tables of users: how they log in, what they permit, and what they use."""
 
-from datetime import datetime
+from datetime import date, datetime
 
-from sqlalchemy import ForeignKey, Index, LargeBinary, false
+from sqlalchemy import BigInteger, Double, ForeignKey, false
 from sqlalchemy.orm import Mapped, mapped_column
 
-from server.storage.columns import Json, Row
-from server.storage.rows.grants import GrantColumns
+from server.storage.columns import JsonText, TableRow
 
 
-class UserRow(Row):
-    """``name_key`` is the name as names are compared."""
+class UserRow(TableRow):
+    """An account."""
 
     __tablename__ = "users"
 
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
     name_key: Mapped[str] = mapped_column(unique=True)
+    """The name as names are compared."""
     password_hash: Mapped[str]
     role: Mapped[str]
     created_at: Mapped[datetime]
     disabled_at: Mapped[datetime | None]
+    """Since when it may not log in."""
     language: Mapped[str | None]
+    """The language of its pages; None where none was chosen."""
 
 
-class InvitationRow(Row):
-    """``secret_hash``: SHA-256 of what the invited person is given. Good for one account."""
+class InvitationRow(TableRow):
+    """An invitation, valid for one account."""
 
     __tablename__ = "invitations"
 
     id: Mapped[str] = mapped_column(primary_key=True)
     secret_hash: Mapped[str] = mapped_column(unique=True)
+    """SHA-256 of the secret that the invited person got."""
     role: Mapped[str]
     note: Mapped[str]
     created_by: Mapped[str | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
@@ -40,21 +43,20 @@ class InvitationRow(Row):
     used_by: Mapped[str | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
 
 
-class PasswordResetRow(Row):
-    """``secret_hash``: SHA-256 of what a user is given to set a new password with. It goes when it is used."""
+class PasswordResetRow(TableRow):
+    """A link for a new password. It is deleted when it is used."""
 
     __tablename__ = "password_resets"
 
     secret_hash: Mapped[str] = mapped_column(primary_key=True)
+    """SHA-256 of the secret in the link."""
     user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime]
 
 
-class SessionRow(Row):
-    """One log-in. All its tokens end with it. ``expires_at`` is absolute: refreshing does not move it. ``program``: its token cannot be renewed, and does
-    what its ``scopes`` say.
-    """
+class SessionRow(TableRow):
+    """A log-in. All its tokens end with it."""
 
     __tablename__ = "sessions"
 
@@ -63,95 +65,112 @@ class SessionRow(Row):
     label: Mapped[str]
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(index=True)
+    """Absolute: renewing tokens does not move it."""
     revoked_at: Mapped[datetime | None]
     revoked_why: Mapped[str | None]
     program: Mapped[bool] = mapped_column(default=False, server_default=false())
-    scopes: Mapped[list[str]] = mapped_column(Json, default=list, server_default="[]")
+    """It belongs to a program's token, which cannot be renewed."""
+    scopes: Mapped[list[str]] = mapped_column(JsonText, default=list, server_default="[]")
+    """The scopes of a program's token."""
 
 
-class TokenRow(Row):
-    """``hash``: SHA-256 of the token, in hex; ``kind``: access or refresh; ``used_at``: when a refresh token was traded in."""
+class TokenRow(TableRow):
+    """A token of a session."""
 
     __tablename__ = "tokens"
 
     hash: Mapped[str] = mapped_column(primary_key=True)
+    """SHA-256 of the token in hex."""
     session_id: Mapped[str] = mapped_column(ForeignKey("sessions.id", ondelete="CASCADE"), index=True)
     kind: Mapped[str]
+    """access or refresh."""
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(index=True)
     used_at: Mapped[datetime | None]
+    """When a refresh token was exchanged."""
 
 
-class AttemptRow(Row):
-    """Failed log-ins of an account or from an address, whose names are hashed: people type passwords for names."""
+class LoginAttemptRow(TableRow):
+    """Failed log-ins of an account or from an address."""
 
     __tablename__ = "login_attempts"
 
     key: Mapped[str] = mapped_column(primary_key=True)
+    """Hashed, since people type passwords in place of names."""
     failures: Mapped[int]
     last_at: Mapped[datetime] = mapped_column(index=True)
     locked_until: Mapped[datetime | None]
 
 
-class LoginPlaceRow(Row):
-    """Where a user has logged in from, hashed: who fails at their name elsewhere does not lock them out there."""
+class LoginPlaceRow(TableRow):
+    """Where a user has logged in from.
+
+    Somebody who fails with the user's name elsewhere does not lock the user out there.
+    """
 
     __tablename__ = "login_places"
 
     user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     place: Mapped[str] = mapped_column(primary_key=True)
+    """A hash, different for each user."""
     last_at: Mapped[datetime]
 
 
-class ToolKeyRow(GrantColumns, Row):
-    """A user's key for a tool, sealed. ``name`` as the tool's document says, ``hosts``: where it may be sent."""
-
-    __tablename__ = "tool_keys"
-    __table_args__ = (Index(None, "key_version"),)
-
-    user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
-    name: Mapped[str] = mapped_column(primary_key=True)
-    hosts: Mapped[list[str]] = mapped_column(Json)
-    key_version: Mapped[int]
-    sealed: Mapped[bytes] = mapped_column(LargeBinary)
-    updated_at: Mapped[datetime]
-
-
-class VaultKeyRow(Row):
-    """A key that the vault is, or was, sealed with. ``fingerprint``: by which it is known, and which tells nothing of it."""
-
-    __tablename__ = "vault_keys"
-
-    version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    fingerprint: Mapped[str]
-    noted_at: Mapped[datetime]
-
-
-class AllowedToolRow(Row):
-    """A tool that changes something and may be called without asking this user each time.
-
-    ``address``, ``method``, ``source``: of the tool when leave was given, which holds for no other; ``origins``: kinds of origins of its values
-    that it was given for.
-    """
+class AllowedToolRow(TableRow):
+    """A tool that changes data and may be called without asking this user each time."""
 
     __tablename__ = "allowed_tools"
 
     user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     tool: Mapped[str] = mapped_column(primary_key=True)
     address: Mapped[str]
+    """Where the tool's calls went when it was allowed; the permission covers no other address."""
     method: Mapped[str]
+    """The HTTP method of its calls at that time."""
     source: Mapped[str]
-    origins: Mapped[list[str]] = mapped_column(Json)
+    """The source that had brought the tool in at that time."""
+    origins: Mapped[list[str]] = mapped_column(JsonText)
+    """Kinds of values that the permission was given for."""
     created_at: Mapped[datetime]
 
 
-class FlowRow(Row):
-    """What a user has said of values of one host's answers that go to another. ``allowed`` False: they do not."""
+class HostTransferRow(TableRow):
+    """A user's decision on sending values of one host's responses to another."""
 
     __tablename__ = "flows"
 
     user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     source: Mapped[str] = mapped_column(primary_key=True)
+    """The host whose responses the values come from."""
     target: Mapped[str] = mapped_column(primary_key=True)
+    """The host that they are sent to."""
     allowed: Mapped[bool]
     decided_at: Mapped[datetime]
+
+
+class DailyUsageRow(TableRow):
+    """The use of one user in one day (UTC). It stays when runs and conversations are deleted."""
+
+    __tablename__ = "user_days"
+
+    user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    day: Mapped[date] = mapped_column(primary_key=True, index=True)
+    runs: Mapped[int]
+    """Runs asked for."""
+    prompt_tokens: Mapped[int] = mapped_column(BigInteger)
+    completion_tokens: Mapped[int] = mapped_column(BigInteger)
+    model_calls: Mapped[int] = mapped_column(default=0, server_default="0")
+    """Calls of language models."""
+    cost: Mapped[float | None] = mapped_column(Double[float]())
+    """The cost of the tokens at the time; None where no model had a price."""
+
+
+class UserLimitRow(TableRow):
+    """A user's own daily limits. None: the general limit applies; 0: no limit."""
+
+    __tablename__ = "user_limits"
+
+    user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    runs: Mapped[int | None]
+    tokens: Mapped[int | None] = mapped_column(BigInteger)
+    cost: Mapped[float | None] = mapped_column(Double[float]())

@@ -1,22 +1,65 @@
-"""Runs, their events, what they wait for, and the ledger of their calls that may have had an effect."""
+"""Tables of conversations, their runs, and the templates that are made from runs."""
 
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index
+from sqlalchemy import ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from server.storage.columns import Json, Row
+from server.storage.columns import JsonText, TableRow
 
 
-class RunRow(Row):
-    """One turn. ``worker`` holds it until ``lease_until``; ``plan``: as it was last edited, its ``plan_version`` counting edits.
+class ConversationRow(TableRow):
+    """A conversation of one user."""
 
-    ``not_before``: put back because a store was out of reach, it is not taken until then; ``tried_until``: when it is given up.
-    ``session_id``: in which it was asked for; ``cancel_why``: why it is to be ended, where its user did not ask for that.
-    ``verdict``: what its user says of the answer, with ``verdict_note``; ``verdict_changes`` counts how often that was said.
-    ``settings``: what was chosen for this run beside planner, policy and model. ``usage``: tokens, calls, cost; while it waits, until then.
-    """
+    __tablename__ = "conversations"
+    __table_args__ = (Index(None, "user_id", "updated_at"),)
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    title: Mapped[str]
+    title_key: Mapped[str]
+    """The title as it is searched."""
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+
+
+class MessageRow(TableRow):
+    """A message of a conversation. Ids rise and give the order."""
+
+    __tablename__ = "messages"
+    __table_args__ = (Index(None, "conversation_id", "id"),)
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    conversation_id: Mapped[str] = mapped_column(ForeignKey("conversations.id", ondelete="CASCADE"))
+    speaker: Mapped[str]
+    """user or assistant."""
+    text: Mapped[str]
+    text_key: Mapped[str]
+    """The text as it is searched."""
+    run_id: Mapped[str | None] = mapped_column(ForeignKey("runs.id", ondelete="SET NULL"), index=True)
+    created_at: Mapped[datetime]
+
+
+class FileRow(TableRow):
+    """A file that was given with a question."""
+
+    __tablename__ = "conversation_files"
+    __table_args__ = (UniqueConstraint("conversation_id", "variable"),)
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    conversation_id: Mapped[str] = mapped_column(ForeignKey("conversations.id", ondelete="CASCADE"))
+    variable: Mapped[str]
+    """Its name in programs, unique in the conversation."""
+    bytes: Mapped[int]
+    """The size of the file as it was sent."""
+    file: Mapped[dict[str, Any]] = mapped_column(JsonText)
+    """The file as programs read it, with its columns."""
+    created_at: Mapped[datetime]
+
+
+class RunRow(TableRow):
+    """One turn of a conversation."""
 
     __tablename__ = "runs"
     __table_args__ = (
@@ -42,10 +85,14 @@ class RunRow(Row):
     policy: Mapped[str]
     planner: Mapped[str]
     model: Mapped[str]
-    settings: Mapped[dict[str, Any]] = mapped_column(Json)
-    plan: Mapped[dict[str, Any] | None] = mapped_column(Json)
+    settings: Mapped[dict[str, Any]] = mapped_column(JsonText)
+    """Choices besides planner, policy and model."""
+    plan: Mapped[dict[str, Any] | None] = mapped_column(JsonText)
+    """The plan as it was last edited."""
     plan_version: Mapped[int]
-    usage: Mapped[dict[str, Any] | None] = mapped_column(Json)
+    """Counts edits of the plan."""
+    usage: Mapped[dict[str, Any] | None] = mapped_column(JsonText)
+    """Tokens, calls and cost; until now, while the run waits."""
     rerun_of: Mapped[str | None] = mapped_column(ForeignKey("runs.id", ondelete="SET NULL"), index=True)
     template_id: Mapped[str | None]
     template_version: Mapped[int | None]
@@ -54,29 +101,38 @@ class RunRow(Row):
     finished_at: Mapped[datetime | None]
     cancel_at: Mapped[datetime | None]
     cancel_why: Mapped[str | None]
+    """Why it is to end, where its user did not ask for that."""
     session_id: Mapped[str | None]
+    """The session in which it was started. No foreign key: old sessions are deleted."""
     worker: Mapped[str | None]
     lease_until: Mapped[datetime | None]
+    """Until when ``worker`` holds it."""
     not_before: Mapped[datetime | None]
+    """Postponed until then, since a store was not reachable."""
     tried_until: Mapped[datetime | None]
+    """When a postponed run is given up."""
     verdict: Mapped[str | None]
+    """The user's verdict on the answer."""
     verdict_note: Mapped[str] = mapped_column(default="", server_default="")
     verdict_changes: Mapped[int] = mapped_column(default=0, server_default="0")
+    """How often the verdict was set."""
 
 
-class EventRow(Row):
-    """``body``: the event's record as JSON text, kept as it was sent. ``seq`` counts from 1."""
+class EventRow(TableRow):
+    """An event of a run."""
 
     __tablename__ = "run_events"
 
     run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
     seq: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    """Counts from 1 without gaps."""
     kind: Mapped[str]
     body: Mapped[str]
+    """The event's record as JSON text, exactly as it was sent."""
 
 
-class RunToolRow(Row):
-    """A tool that a run has called, and how often; written with the run's end, and kept when its events are removed."""
+class RunToolRow(TableRow):
+    """How often a run has called a tool; written when the run ends, and kept when its events are deleted."""
 
     __tablename__ = "run_tools"
 
@@ -85,8 +141,11 @@ class RunToolRow(Row):
     calls: Mapped[int]
 
 
-class LessonRow(Row):
-    """What an ended run would have taught, had a store not been out of reach; its events say what. Removed when it has been learnt."""
+class LessonRow(TableRow):
+    """A run that has ended and whose lesson could not be learned, since a store was not reachable.
+
+    Its events hold the lesson. Deleted when it has been learned.
+    """
 
     __tablename__ = "waiting_lessons"
     __table_args__ = (Index(None, "turn_at", "run_id"),)
@@ -94,16 +153,14 @@ class LessonRow(Row):
     run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
     kept_at: Mapped[datetime]
     turn_at: Mapped[datetime]
-    """Those with the earliest are learnt first; later than ``kept_at`` for one that has failed and let others go first."""
+    """The earliest is learned first; later than ``kept_at`` where a lesson has failed and lets others go first."""
     tries: Mapped[int] = mapped_column(default=0, server_default="0")
     worker: Mapped[str | None]
     lease_until: Mapped[datetime | None]
 
 
-class SharedAnswerRow(Row):
-    """A link by which other users see what a run answered. ``secret_hash``: SHA-256 of what stands in the link; ``with_calls``: what its calls sent and
-    got is seen, too.
-    """
+class SharedAnswerRow(TableRow):
+    """A link by which other users see the answer of a run."""
 
     __tablename__ = "shared_answers"
 
@@ -111,37 +168,95 @@ class SharedAnswerRow(Row):
     run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), index=True)
     user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
     secret_hash: Mapped[str] = mapped_column(unique=True)
+    """SHA-256 of the secret in the link."""
     with_calls: Mapped[bool]
+    """The calls of the run are visible, too."""
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime] = mapped_column(index=True)
 
 
-class InputRow(Row):
-    """A question that a run waits with: a plan to approve, a call to allow, an unknown outcome to judge. Answered once."""
+class InputRow(TableRow):
+    """A question that a run waits with: a plan or a call to approve, an unknown effect to judge, or a question.
+
+    Answered once.
+    """
 
     __tablename__ = "run_inputs"
 
     run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
     key: Mapped[str] = mapped_column(primary_key=True)
     kind: Mapped[str]
-    question: Mapped[Any] = mapped_column(Json)
+    question: Mapped[Any] = mapped_column(JsonText)
     asked_at: Mapped[datetime]
-    answer: Mapped[Any | None] = mapped_column(Json)
+    answer: Mapped[Any | None] = mapped_column(JsonText)
     answered_at: Mapped[datetime | None]
 
 
-class EffectRow(Row):
-    """A call that is about to be made, written before it; ``finished_at`` and ``outcome`` after. Without them: nobody knows."""
+class EffectRow(TableRow):
+    """A call, recorded before it is made. Without ``finished_at`` its effect is unknown."""
 
     __tablename__ = "effects"
 
     run_id: Mapped[str] = mapped_column(ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
     call_key: Mapped[str] = mapped_column(primary_key=True)
+    """Identifies the call within its run; the same when the run is resumed."""
     tool: Mapped[str]
     method: Mapped[str]
     idempotent: Mapped[bool]
-    arguments: Mapped[dict[str, Any]] = mapped_column(Json)
+    arguments: Mapped[dict[str, Any]] = mapped_column(JsonText)
     started_at: Mapped[datetime]
     finished_at: Mapped[datetime | None]
     outcome: Mapped[str | None]
-    result: Mapped[dict[str, Any] | None] = mapped_column(Json)
+    result: Mapped[dict[str, Any] | None] = mapped_column(JsonText)
+
+
+class TemplateRow(TableRow):
+    """A workflow template."""
+
+    __tablename__ = "templates"
+    __table_args__ = (UniqueConstraint("user_id", "name"),)
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    name: Mapped[str]
+    description: Mapped[str]
+    shared: Mapped[bool]
+    """Everyone who is logged in may run it."""
+    version: Mapped[int]
+    """The latest version."""
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+
+
+class TemplateVersionRow(TableRow):
+    """A version of a template. Never changed once written."""
+
+    __tablename__ = "template_versions"
+
+    template_id: Mapped[str] = mapped_column(ForeignKey("templates.id", ondelete="CASCADE"), primary_key=True)
+    version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    parameters: Mapped[dict[str, Any]] = mapped_column(JsonText)
+    """Name to JSON Schema."""
+    plan: Mapped[dict[str, Any]] = mapped_column(JsonText)
+    note: Mapped[str]
+    run_id: Mapped[str | None]
+    """The run that it was made from. No foreign key: the run may be deleted."""
+    created_at: Mapped[datetime]
+
+
+class TemplatePinRow(TableRow):
+    """The version of another user's template that a user has reviewed and runs."""
+
+    __tablename__ = "template_takes"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["template_id", "version"],
+            ["template_versions.template_id", "template_versions.version"],
+            ondelete="CASCADE",
+        ),
+    )
+
+    user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    template_id: Mapped[str] = mapped_column(primary_key=True)
+    version: Mapped[int]
+    taken_at: Mapped[datetime]

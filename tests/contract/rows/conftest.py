@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from server.storage.database import file_url
-from server.storage.encryption import Keys
+from server.storage.database import build_sqlite_url
+from server.storage.encryption import Keyring
 from server.storage.migrate import migrate
 from server.storage.storage import Storage
 from tests.servers.postgres.databases import administer, new_database
@@ -34,8 +34,8 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
-def keys() -> Keys:
-    return Keys(lambda: {1: b"k" * 32})
+def keys() -> Keyring:
+    return Keyring(lambda: {1: b"k" * 32})
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -48,7 +48,7 @@ def database_kind(request: pytest.FixtureRequest) -> str:
 async def empty_url(database_kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[str]:
     """The URL of a database without tables."""
     if database_kind == "sqlite":
-        yield file_url(tmp_path / "rows.db")
+        yield build_sqlite_url(tmp_path / "rows.db")
         return
     server: PostgresServer = request.getfixturevalue("postgres_server")
     async with new_database(server) as name:
@@ -69,8 +69,8 @@ async def url(
     if database_kind == "sqlite":
         made = with_tables / "rows.db"
         if not made.exists():
-            await migrate(file_url(made))
-        yield file_url(Path(shutil.copyfile(made, tmp_path / "rows.db")))
+            await migrate(build_sqlite_url(made))
+        yield build_sqlite_url(Path(shutil.copyfile(made, tmp_path / "rows.db")))
         return
     server: PostgresServer = request.getfixturevalue("postgres_server")
     template = with_tables.name
@@ -83,7 +83,7 @@ async def url(
 
 
 @pytest.fixture
-async def storage(url: str, clock: ManualClock, keys: Keys) -> AsyncIterator[Storage]:
+async def storage(url: str, clock: ManualClock, keys: Keyring) -> AsyncIterator[Storage]:
     opened = Storage(url, keys, clock=clock)
     yield opened
     await opened.close()

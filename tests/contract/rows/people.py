@@ -1,9 +1,9 @@
 """Users, conversations and runs that tests need and are not about."""
 
+from server.storage.accounts import Role, User
 from server.storage.conversations import Conversation
 from server.storage.runs import Run, RunChoices
 from server.storage.storage import Storage
-from server.storage.users import Role, User
 
 CHOICES = RunChoices(planner="dfs", policy="offline")
 

@@ -2,10 +2,10 @@
 
 from domain.model import JsonObject
 from server.runs.conversation_context import voices_of
+from server.storage.accounts import User
 from server.storage.runs import Run, RunChoices
 from server.storage.storage import Storage
 from server.storage.templates import TemplateContent
-from server.storage.users import User
 from tests.contract.rows.conftest import ManualClock
 from tests.contract.rows.people import CHOICES, run, user
 from tests.flows.small_world import REMOVE
@@ -19,8 +19,8 @@ ASKED: JsonObject = {"reason": "Which one?", "choices": ["account 999", "account
 
 async def says(storage: Storage, of: Run, key: str, answer: JsonObject) -> None:
     """A question of a run, answered."""
-    await storage.inputs.ask(of.id, key, "question", ASKED)
-    await storage.inputs.answer(of.id, key, of.user_id, answer)
+    await storage.run_questions.ask(of.id, key, "question", ASKED)
+    await storage.run_questions.answer(of.id, key, of.user_id, answer)
 
 
 async def asked_before(storage: Storage, of: User, owner: User, conversation: str) -> Run:

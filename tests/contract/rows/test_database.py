@@ -3,7 +3,7 @@
 import asyncio
 import random
 
-from server.storage.events import StoredEvent
+from server.storage.run_events import StoredEvent
 from server.storage.storage import Storage
 from tests.contract.rows.people import run, user
 
@@ -21,10 +21,10 @@ async def test_cancelled_writes_are_whole_or_not_there_and_nothing_is_stuck(stor
         await asyncio.sleep(chance.random() * 0.004)
         writing.cancel()
         await asyncio.gather(writing, return_exceptions=True)
-    seqs = {one.seq for one in await storage.events.after(made.id)}
+    seqs = {one.seq for one in await storage.events.list_after(made.id)}
     assert all(len(seqs & {first, first + 1, first + 2}) in (0, 3) for first in range(1, 120, 3))
     await storage.events.append([event(made.id, 1000)])
-    assert (await storage.events.last([made.id]))[made.id] == 1000
+    assert (await storage.events.find_last_numbers([made.id]))[made.id] == 1000
 
 
 async def test_readers_see_whole_batches_while_writers_write(storage: Storage) -> None:
@@ -38,7 +38,7 @@ async def test_readers_see_whole_batches_while_writers_write(storage: Storage) -
     async def follow(run_id: str) -> list[int]:
         seen: list[int] = []
         while len(seen) < 30:
-            found = await storage.events.after(run_id, seen[-1] if seen else 0)
+            found = await storage.events.list_after(run_id, seen[-1] if seen else 0)
             assert len(found) % 3 == 0
             seen += [one.seq for one in found]
             await asyncio.sleep(0.002)

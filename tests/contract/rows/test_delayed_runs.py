@@ -79,7 +79,7 @@ async def test_it_is_put_back_told_once_and_goes_on_where_it_was(
         store.away = False
         clock.on(seconds=60)
         assert (await ended(storage, made.id)).outcome == "answered"
-    events = await storage.events.after(made.id)
+    events = await storage.events.list_after(made.id)
     reason = json.loads(events[2].body)["event"]["reason"]
     assert reason == "The run waits, and goes on by itself when this has passed: a store is out of reach"
     assert "graph: nothing answers there" in caplog.text, "where the store is, the log alone says"
@@ -111,7 +111,7 @@ async def test_after_so_long_it_fails_and_says_why(storage: Storage, clock: Cloc
     async with working(storage, store.begin, EventBroker(), pace(0.3), reach=store.look):
         await until(lambda: has_ended(storage, made.id, clock))
     assert await told(storage, made.id) == ["run.delayed", "run.finished"]
-    said = json.loads((await storage.events.after(made.id))[-1].body)["event"]
+    said = json.loads((await storage.events.list_after(made.id))[-1].body)["event"]
     assert said["outcome"] == "failed"
     assert said["error"].startswith("store_unreachable: a store is out of reach; it was tried again for ")
 
@@ -165,7 +165,7 @@ async def test_a_run_whose_store_refuses_this_server_goes_on_with_another(storag
             return (await told(storage, made.id))[-1:] == ["run.delayed"]
 
         await until(put_back)
-        said = (await storage.events.after(made.id))[-1].body
+        said = (await storage.events.list_after(made.id))[-1].body
         assert "a store refuses this server" in said
         assert "bolt" not in said
         assert "neo4j" not in said
@@ -192,7 +192,7 @@ async def test_who_waits_is_told_once_where_no_server_can_make_the_run(storage: 
         clock.on(seconds=3600)
         await asyncio.sleep(0.3)  # several looks, each after the patience that a run is not told within
         assert [await told(storage, one) for one in runs] == [["run.delayed"]] * 3
-        said = json.loads((await storage.events.after(runs[0]))[-1].body)["event"]["reason"]
+        said = json.loads((await storage.events.list_after(runs[0]))[-1].body)["event"]["reason"]
         assert said == (
             "The run waits, and goes on by itself when this has passed: the graph store refuses this server"
         )

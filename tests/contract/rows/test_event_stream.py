@@ -7,7 +7,7 @@ import pytest
 from server.runs.broker import EventBroker
 from server.runs.event_stream import stream_events
 from server.runs.worker import WorkerParameters, working
-from server.storage.events import StoredEvent
+from server.storage.run_events import StoredEvent
 from server.storage.storage import Storage
 from tests.contract.rows.people import run, user
 from tests.contract.rows.scripted import Scripted

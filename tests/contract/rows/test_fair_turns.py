@@ -7,8 +7,8 @@ from sqlalchemy import Connection, text
 
 from server.runs.broker import EventBroker
 from server.runs.worker import WorkerParameters, working
-from server.storage.fair_queue import next_runs
 from server.storage.rows.runs import RunRow
+from server.storage.run_leases import select_next_runs
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from tests.contract.rows.conftest import ManualClock
@@ -30,48 +30,52 @@ def ids(runs: list[Run]) -> list[str]:
 
 async def test_who_has_the_fewest_under_way_is_next(storage: Storage) -> None:
     greedy, modest = await of(storage, "ada", 10), await of(storage, "eve", 2)
-    assert ids(await storage.held.claim("one", LEASE)) == greedy[:1]
-    assert ids(await storage.held.claim("two", LEASE)) == modest[:1], "at whatever server"
-    assert ids(await storage.held.claim("one", LEASE)) == greedy[1:2]
-    assert ids(await storage.held.claim("one", LEASE)) == modest[1:]
-    assert ids(await storage.held.claim("one", LEASE)) == greedy[2:3], "nobody else waits"
+    assert ids(await storage.run_leases.claim("one", LEASE)) == greedy[:1]
+    assert ids(await storage.run_leases.claim("two", LEASE)) == modest[:1], "at whatever server"
+    assert ids(await storage.run_leases.claim("one", LEASE)) == greedy[1:2]
+    assert ids(await storage.run_leases.claim("one", LEASE)) == modest[1:]
+    assert ids(await storage.run_leases.claim("one", LEASE)) == greedy[2:3], "nobody else waits"
 
 
 async def test_several_at_once_are_what_they_would_be_one_by_one(storage: Storage) -> None:
     greedy = await of(storage, "ada", 10)
     modest, third = await of(storage, "eve", 2), await of(storage, "bob", 1)
-    taken = await storage.held.claim("one", LEASE, limit=5)
+    taken = await storage.run_leases.claim("one", LEASE, limit=5)
     assert set(ids(taken)) == {*greedy[:2], *modest, *third}
 
 
 async def test_one_user_cannot_have_all_places_of_a_worker(storage: Storage) -> None:
     greedy = await of(storage, "ada", 10)
-    assert ids(await storage.held.claim("one", LEASE, limit=4, of_one=3)) == greedy[:3]
-    assert ids(await storage.held.claim("one", LEASE, limit=1, of_one=3)) == []
-    assert ids(await storage.held.claim("two", LEASE, limit=4, of_one=3)) == greedy[3:6], "another worker's are its own"
+    assert ids(await storage.run_leases.claim("one", LEASE, limit=4, per_user=3)) == greedy[:3]
+    assert ids(await storage.run_leases.claim("one", LEASE, limit=1, per_user=3)) == []
+    assert ids(await storage.run_leases.claim("two", LEASE, limit=4, per_user=3)) == greedy[3:6], (
+        "another worker's are its own"
+    )
     modest = await of(storage, "eve", 1)
-    assert ids(await storage.held.claim("one", LEASE, limit=1, of_one=3)) == modest
+    assert ids(await storage.run_leases.claim("one", LEASE, limit=1, per_user=3)) == modest
 
 
 async def test_a_cancelled_run_is_ended_however_many_of_its_user_are_under_way(storage: Storage) -> None:
     ada = await user(storage)
     greedy = [(await run(storage, ada))[0].id for _ in range(4)]
-    assert ids(await storage.held.claim("one", LEASE, limit=4, of_one=2)) == greedy[:2]
+    assert ids(await storage.run_leases.claim("one", LEASE, limit=4, per_user=2)) == greedy[:2]
     await storage.runs.cancel(greedy[3], ada.id)
-    assert ids(await storage.held.claim("one", LEASE, limit=4, of_one=2)) == greedy[3:]
+    assert ids(await storage.run_leases.claim("one", LEASE, limit=4, per_user=2)) == greedy[3:]
 
 
 async def test_runs_of_a_lost_worker_are_under_way_no_more(storage: Storage, clock: ManualClock) -> None:
     greedy, modest = await of(storage, "ada", 3), await of(storage, "eve", 1)
-    assert ids(await storage.held.claim("dead", LEASE, limit=1)) == greedy[:1]
+    assert ids(await storage.run_leases.claim("dead", LEASE, limit=1)) == greedy[:1]
     clock.on(seconds=60)
-    assert ids(await storage.held.claim("one", LEASE, limit=1)) == greedy[:1], "its oldest run again, not counted twice"
-    assert ids(await storage.held.claim("one", LEASE, limit=1)) == modest
+    assert ids(await storage.run_leases.claim("one", LEASE, limit=1)) == greedy[:1], (
+        "its oldest run again, not counted twice"
+    )
+    assert ids(await storage.run_leases.claim("one", LEASE, limit=1)) == modest
 
 
 async def test_several_servers_at_once_take_each_run_once(storage: Storage) -> None:
     made = [*await of(storage, "ada", 8), *await of(storage, "eve", 4)]
-    taken = await asyncio.gather(*(storage.held.claim(f"server {n}", LEASE, 4, of_one=3) for n in range(3)))
+    taken = await asyncio.gather(*(storage.run_leases.claim(f"server {n}", LEASE, 4, per_user=3) for n in range(3)))
     found = [one.id for group in taken for one in group]
     assert len(found) == len(set(found))
     for group in taken:
@@ -164,13 +168,13 @@ async def test_the_next_run_is_found_by_an_index(storage: Storage, clock: Manual
     """However many runs have ended."""
     if storage.database.dialect != "sqlite":
         return
-    asked = next_runs("one", clock(), 4, RunRow.not_before.is_(None), 3)
+    asked = select_next_runs("one", clock(), 4, RunRow.not_before.is_(None), 3)
 
     def plan(connection: Connection) -> list[str]:
         words = str(asked.compile(connection, compile_kwargs={"literal_binds": True}))
         return [row[3] for row in connection.execute(text(f"EXPLAIN QUERY PLAN {words}"))]
 
-    async with storage.database.reading() as session:
+    async with storage.database.read_session() as session:
         steps = await (await session.connection()).run_sync(plan)
     assert any("ix_runs_status_user_id_id" in step for step in steps)
     assert [step for step in steps if step.startswith("SCAN runs")] == []

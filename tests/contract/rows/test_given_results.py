@@ -31,7 +31,7 @@ async def test_results_are_found_by_what_was_called(storage: Storage) -> None:
     plan = PlanDocument(steps=(PlannedStep(tool=BOOKS.id),)).model_dump(mode="json")
     given = [GEOCODE.id, GEOCODE.id, BOOKS.id]
     asked: JsonObject = {"plan": plan, "request": "a request", "given": [*given], "made": [PARIS, LYON, PARIS]}
-    await storage.inputs.ask(made.id, "plan-2", "plan", asked)
+    await storage.run_questions.ask(made.id, "plan-2", "plan", asked)
     found = await given_results(storage, await open_plan(storage, made.id, ada.id))
     assert [tool for tool, _ in found] == given
     assert [result and result.response for _, result in found] == ['{"number": 1}', None, None]

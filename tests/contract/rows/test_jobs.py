@@ -11,9 +11,9 @@ from domain.errors import ConflictError, NotFoundError, UnavailableError
 from domain.model import JsonObject
 from server.jobs.kinds import LINES, JobInHand, JobKind
 from server.jobs.runner import JobRunner, making_jobs
+from server.storage.accounts import User
 from server.storage.jobs import Job, JobState, NewJob
 from server.storage.storage import Storage
-from server.storage.users import User
 from tests.contract.rows.conftest import ManualClock
 from tests.contract.rows.scripted import until
 
@@ -105,15 +105,15 @@ async def test_who_was_killed_loses_it_to_the_next_and_only_so_often(
     """A server that is killed tells nobody: its lease ends, or the next one of its home sees that it is gone."""
     job = await storage.jobs.add(COUNT, boss)
     elsewhere = await storage.jobs.add(NewJob(kind="count", slot="files", home="there"), boss)
-    (taken,) = await storage.held_jobs.claim("one", "here", ["count"], LEASE)
+    (taken,) = await storage.job_leases.claim("one", "here", ["count"], LEASE)
     assert taken.id == job.id
-    assert await storage.held_jobs.claim("two", "here", ["count"], LEASE) == []
+    assert await storage.job_leases.claim("two", "here", ["count"], LEASE) == []
     clock.on(seconds=11)
-    (again,) = await storage.held_jobs.claim("two", "here", ["count"], LEASE)
+    (again,) = await storage.job_leases.claim("two", "here", ["count"], LEASE)
     assert again.tries == 2
-    assert not await storage.held_jobs.finish(job.id, "one", "done"), "it is another's now"
-    assert await storage.held_jobs.renew("one", LEASE) == {}
-    assert await storage.held_jobs.release(["two"]) == 1
+    assert not await storage.job_leases.finish(job.id, "one", "done"), "it is another's now"
+    assert await storage.job_leases.renew("one", LEASE) == {}
+    assert await storage.job_leases.release_workers(["two"]) == 1
 
     async def count(_: JobInHand) -> JsonObject:
         raise AssertionError("it is not to be begun a third time")
@@ -147,5 +147,5 @@ async def test_old_ones_are_forgotten_and_open_ones_never(storage: Storage, boss
     await storage.jobs.cancel(gone.id)
     stays = await storage.jobs.add(COUNT, boss)
     clock.on(days=91)
-    assert await storage.jobs.forget(timedelta(days=90)) == 1
-    assert [one.id for one in await storage.jobs.page()] == [stays.id]
+    assert await storage.jobs.delete_old(timedelta(days=90)) == 1
+    assert [one.id for one in await storage.jobs.list_page()] == [stays.id]

@@ -13,12 +13,19 @@ from agent.execution.http.exchange import ExchangeLimits, GuardedExchange
 from agent.execution.http.guard import Guard
 from domain.errors import SecretError
 from server.oauth.renewal import Renewals
-from server.storage.encryption import Keys
-from server.storage.key_consents import Asked, Consent
-from server.storage.key_grants import Grant, KeptGrant, KeyGrants, Terms, Tokens
-from server.storage.rows.accounts import ToolKeyRow
+from server.storage.encryption import Keyring
+from server.storage.key_grants import (
+    ConsentRequest,
+    GrantTerms,
+    GrantTokens,
+    KeyGrant,
+    KeyGrants,
+    PendingConsent,
+    StoredGrant,
+)
+from server.storage.rows.keys import ToolKeyRow
 from server.storage.storage import Storage
-from server.storage.tool_keys import ToolKeys
+from server.storage.vault import ToolKeys
 from tests.contract.rows.conftest import ManualClock
 from tests.contract.rows.people import user
 from tests.server.fake_authorization_server import CLIENT, SECRET, FakeAuthorizationServer, fake_authorization_server
@@ -47,23 +54,28 @@ async def ended(storage: Storage, fake: FakeAuthorizationServer, clock: ManualCl
     """A user whose key ``things`` was obtained, and whose access token is over."""
     ada = await user(storage)
     fake.refresh_tokens["rt-first"] = True
-    chosen = Terms(
+    chosen = GrantTerms(
         kind="authorization_code", token_url=f"{fake.url}/token", client_id=CLIENT, client_secret=SECRET, client_auth="basic"
     )  # fmt: skip
-    tokens = Tokens(access="at-first", refresh="rt-first", fresh_until=clock(), ends_at=clock())
-    grant = Grant(terms=chosen.model_copy(update=terms), tokens=tokens)
+    tokens = GrantTokens(access="at-first", refresh="rt-first", fresh_until=clock(), ends_at=clock())
+    grant = KeyGrant(terms=chosen.model_copy(update=terms), tokens=tokens)
     await storage.key_grants.put(ada.id, "things", grant, ["127.0.0.1"])
     return ada.id
 
 
-async def held(storage: Storage, ada: str) -> Tokens:
+async def held(storage: Storage, ada: str) -> GrantTokens:
     kept = await storage.key_grants.get(ada, "things")
     assert kept is not None
     return kept.grant.tokens
 
 
 async def test_many_that_ask_at_once_cause_one_renewal(
-    storage: Storage, url: str, keys: Keys, clock: ManualClock, fake: FakeAuthorizationServer, exchange: GuardedExchange
+    storage: Storage,
+    url: str,
+    keys: Keyring,
+    clock: ManualClock,
+    fake: FakeAuthorizationServer,
+    exchange: GuardedExchange,
 ) -> None:
     """Tasks of two processes: each has its own connections and renewals. The refresh token counts once."""
     ada = await ended(storage, fake, clock)
@@ -115,7 +127,7 @@ async def test_what_was_withdrawn_is_told_until_it_is_obtained_again(
         ):
             await fresh.token(ada, "things")
     assert len(fake.asked) == 1  # nobody asks again in vain
-    (key,) = await storage.tool_keys.all(ada)
+    (key,) = await storage.tool_keys.list_all(ada)
     assert "invalid_grant" in key.lapsed
     assert not await fresh.refused(ada, "things", "at-first")
     fake.refresh_tokens["rt-first"] = True
@@ -129,7 +141,7 @@ async def test_without_a_refresh_token_it_lapses_when_it_ends(
     storage: Storage, clock: ManualClock, fake: FakeAuthorizationServer, exchange: GuardedExchange
 ) -> None:
     ada = await ended(storage, fake, clock)
-    grant = Grant(terms=Terms(kind="authorization_code", token_url=f"{fake.url}/token", client_id=CLIENT), tokens=Tokens(access="a", fresh_until=clock()))  # fmt: skip
+    grant = KeyGrant(terms=GrantTerms(kind="authorization_code", token_url=f"{fake.url}/token", client_id=CLIENT), tokens=GrantTokens(access="a", fresh_until=clock()))  # fmt: skip
     await storage.key_grants.put(ada, "things", grant, [])
     with pytest.raises(SecretError, match="without a refresh token"):
         await renewals(storage, exchange).token(ada, "things")
@@ -173,7 +185,7 @@ async def test_one_that_dies_in_its_turn_holds_nobody_up_for_good(
     ada = await ended(storage, fake, clock)
     kept = await storage.key_grants.get(ada, "things")
     assert kept is not None
-    assert await storage.key_grants.take_turn(ada, "things", kept, timedelta(seconds=30))
+    assert await storage.key_grants.claim_renewal(ada, "things", kept, timedelta(seconds=30))
     waits: list[float] = []
 
     async def sleep(seconds: float) -> None:
@@ -204,7 +216,7 @@ async def test_a_key_that_is_put_anew_meanwhile_is_not_overwritten(
     go_on.set()
     with pytest.raises(SecretError, match="removed or replaced"):
         await waiting
-    assert await storage.tool_keys.value(ada, "things") == "plain"
+    assert await storage.tool_keys.get_value(ada, "things") == "plain"
 
 
 async def revoked(
@@ -229,7 +241,7 @@ async def test_who_reads_the_rows_just_before_a_renewal_is_told_of_the_new_token
     ada, first = await revoked(storage, fake, clock, fresh)
     get, read, go_on = storage.key_grants.get, asyncio.Event(), asyncio.Event()
 
-    async def late(owner: str, name: str) -> KeptGrant | None:
+    async def late(owner: str, name: str) -> StoredGrant | None:
         found = await get(owner, name)
         if not read.is_set():
             read.set()
@@ -263,32 +275,36 @@ async def test_tokens_move_to_new_keys_of_the_vault_and_open_in_their_place_only
 ) -> None:
     ada = await ended(storage, fake, clock)
     now = {1: b"k" * 32, 2: b"n" * 32}
-    newer = Keys(lambda: now)
+    newer = Keyring(lambda: now)
     assert await ToolKeys(storage.database, clock, newer).reseal() == 1
     del now[1]
     kept = await KeyGrants(storage.database, clock, newer).get(ada, "things")
     assert kept is not None
     assert kept.grant.tokens.refresh == "rt-first"
-    async with storage.database.reading() as session:
+    async with storage.database.read_session() as session:
         row = (await session.scalars(select(ToolKeyRow))).one()
     assert b"rt-first" not in row.sealed
-    async with storage.database.writing() as session:  # as if it had been given: it would be sent as it lies there
+    async with (
+        storage.database.write_session() as session
+    ):  # as if it had been given: it would be sent as it lies there
         await session.execute(update(ToolKeyRow).values(grant=None))
     with pytest.raises(SecretError, match="cannot be opened"):
-        await ToolKeys(storage.database, clock, newer).value(ada, "things")
+        await ToolKeys(storage.database, clock, newer).get_value(ada, "things")
 
 
 async def test_a_consent_counts_once_and_for_ten_minutes(storage: Storage, clock: ManualClock) -> None:
     ada = await user(storage)
-    terms = Terms(kind="authorization_code", token_url="https://id.example.com", client_id="c", client_secret=SECRET)
-    asked = Asked(terms=terms, hosts=("a.example",), redirect_uri="https://f.example", verifier="the verifier")
+    terms = GrantTerms(
+        kind="authorization_code", token_url="https://id.example.com", client_id="c", client_secret=SECRET
+    )
+    asked = ConsentRequest(terms=terms, hosts=("a.example",), redirect_uri="https://f.example", verifier="the verifier")
 
-    def consent(name: str) -> Consent:
-        return Consent(user_id=ada.id, shelf="user", owner_id=ada.id, name=name, asked=asked)
+    def consent(name: str) -> PendingConsent:
+        return PendingConsent(user_id=ada.id, shelf="user", owner_id=ada.id, name=name, asked=asked)
 
     state = await storage.key_consents.add(consent("one"))
     late = await storage.key_consents.add(consent("two"))
-    async with storage.database.reading() as session:
+    async with storage.database.read_session() as session:
         rows = str((await session.execute(text("SELECT * FROM key_consents"))).all())
     for hidden in (state, "the verifier", SECRET):
         assert hidden not in rows

@@ -20,9 +20,9 @@ from server.runs.broker import EventBroker
 from server.runs.journal import as_stored, records_of
 from server.runs.late_lessons import LateLearner
 from server.runs.worker import WorkerParameters, working
+from server.storage.accounts import User
 from server.storage.runs import Run
 from server.storage.storage import Storage
-from server.storage.users import User
 from tests.contract.rows.conftest import ManualClock as Clock
 from tests.contract.rows.people import run, user
 from tests.contract.rows.scripted import Scripted, until
@@ -65,15 +65,17 @@ async def a_lesson(storage: Storage, of: User, memory: str = "") -> Run:
     told = [*(followed(memory, A, B) if memory else ()), *calls, waits, finished()]
     events = [as_stored(one.model_copy(update={"run": made.id})) for one in records(*told)]
     await storage.events.append(events[:-1])
-    assert made.id in {one.id for one in await storage.held.claim("w", timedelta(seconds=30), 99)}
+    assert made.id in {one.id for one in await storage.run_leases.claim("w", timedelta(seconds=30), 99)}
     usage = Usage().model_dump(mode="json")
-    await storage.held.finish(made.id, "w", "answered", usage, answer="done", last=events[-1], lesson=True)
+    await storage.run_leases.finish(
+        made.id, "w", "answered", usage, answer="done", last_event=events[-1], has_lesson=True
+    )
     return made
 
 
 async def learned(storage: Storage, made: Run) -> WeightsLearned:
     """What its event says now."""
-    (found,) = await records_of(await storage.events.of_run(made.id, ("weights.learned",)))
+    (found,) = await records_of(await storage.events.list_kinds(made.id, ("weights.learned",)))
     assert isinstance(found.event, WeightsLearned)
     return found.event
 
@@ -93,7 +95,7 @@ async def test_a_run_that_ends_in_an_outage_keeps_its_lesson(storage: Storage) -
     async with working(storage, waits.begin, EventBroker(), WorkerParameters(poll=0.02)):
         await until(has_ended)
     assert await storage.lessons.count() == 1
-    assert (await storage.row_counts.all())["waiting_lessons"] == 1
+    assert (await storage.row_counts.count_all())["waiting_lessons"] == 1
     lesson = await storage.lessons.claim("one", LEASE)
     assert lesson is not None
     assert lesson.run_id == made.id

@@ -16,7 +16,7 @@ from graph.backends.memory import MemoryGraph
 from server.runs.approvals import UserApprover
 from server.runs.plans import approve, open_plan
 from server.runs.questions import Asks, Questions
-from server.storage.allowed_tools import reach_of
+from server.storage.permissions import get_call_target
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from tests.contract.rows.people import run, user
@@ -57,7 +57,7 @@ async def is_asked(storage: Storage, of: Run, tool: ToolDoc, *origins: ValueOrig
 async def test_it_holds_for_no_place_that_a_tool_moves_to(storage: Storage, moved: dict[str, str], asked: bool) -> None:
     ada = await user(storage)
     of, _ = await run(storage, ada)
-    await storage.inputs.ask(of.id, "plan-1", "plan", QUESTION)
+    await storage.run_questions.ask(of.id, "plan-1", "plan", QUESTION)
     await approve(storage, await open_plan(storage, of.id, ada.id), PROGRAM, [REMOVE])
     assert await is_asked(storage, of, REMOVE.model_copy(update=moved)) is asked
 
@@ -65,8 +65,8 @@ async def test_it_holds_for_no_place_that_a_tool_moves_to(storage: Storage, move
 async def test_one_of_before_places_were_kept_asks(storage: Storage) -> None:
     ada = await user(storage)
     of, _ = await run(storage, ada)
-    await storage.inputs.ask(of.id, "plan-1", "plan", QUESTION)
-    await storage.inputs.answer(of.id, "plan-1", ada.id, {"decision": "allow", "document": PLAN})
+    await storage.run_questions.ask(of.id, "plan-1", "plan", QUESTION)
+    await storage.run_questions.answer(of.id, "plan-1", ada.id, {"decision": "allow", "document": PLAN})
     assert await is_asked(storage, of, REMOVE)
 
 
@@ -100,7 +100,7 @@ async def test_it_holds_for_values_that_its_user_saw(
 ) -> None:
     ada = await user(storage)
     of, _ = await run(storage, ada)
-    await storage.inputs.ask(of.id, "plan-1", "plan", QUESTION)
+    await storage.run_questions.ask(of.id, "plan-1", "plan", QUESTION)
     await approve(storage, await open_plan(storage, of.id, ada.id), PROGRAM, [REMOVE])
     made = None if sources is None else Slice(parameter="title", expression="title", sources=tuple(sources))
     assert await is_asked(storage, of, REMOVE, ValueOrigin(parameter="title", kind=kind, words="", slice=made)) is asked
@@ -109,6 +109,6 @@ async def test_it_holds_for_values_that_its_user_saw(
 async def test_what_a_planner_takes_without_a_choice_asks_though_its_tool_is_always_allowed(storage: Storage) -> None:
     ada = await user(storage)
     of, _ = await run(storage, ada)
-    await storage.allowed_tools.allow(ada.id, REMOVE.id, reach_of(REMOVE), ["said"])
+    await storage.allowed_tools.allow(ada.id, REMOVE.id, get_call_target(REMOVE), ["said"])
     assert not await is_asked(storage, of, REMOVE)
     assert await is_asked(storage, of, REMOVE, unchosen=True)

@@ -11,7 +11,7 @@ from domain.model import JsonObject
 from domain.plan import Binding
 from domain.tool import ToolDoc, ToolId
 from server.runs.ledger import LedgerExecutor, attempt_key, call_key
-from server.storage.allowed_tools import reach_of
+from server.storage.permissions import get_call_target
 from server.storage.storage import Storage
 from tests.contract.rows.people import run, user
 from tests.flows.small_world import BOOKS, REMOVE
@@ -71,11 +71,11 @@ async def test_of_one_that_was_begun_and_has_no_end_nobody_knows(storage: Storag
     unknown = await LedgerExecutor(calls, storage.effects, run_id).call(AGAIN, DUNE)
     assert unknown == CallResult("unknown", "", note=CUT_OFF)
     assert calls.made == 0
-    (begun,) = await storage.effects.all(run_id)
+    (begun,) = await storage.effects.list_all(run_id)
     assert (begun.run_id, begun.call_key, begun.tool) == (run_id, call_key(REMOVE.id, DUNE), REMOVE.id)
     assert (begun.method, begun.idempotent, begun.arguments) == ("DELETE", True, DUNE)
     assert (begun.finished_at, begun.outcome) == (None, None)
-    assert begun.result == {"reach": reach_of(REMOVE).model_dump()}
+    assert begun.result == {"reach": get_call_target(REMOVE).model_dump()}
 
 
 async def test_how_a_change_ended_is_written_down_with_where_it_went(storage: Storage) -> None:
@@ -89,7 +89,7 @@ async def test_how_a_change_ended_is_written_down_with_where_it_went(storage: St
         assert ended is not None
         assert (ended.outcome, ended.finished_at is not None) == ("ok", True)
         assert ended.result is not None
-        assert ended.result["reach"] == reach_of(REMOVE).model_dump()
+        assert ended.result["reach"] == get_call_target(REMOVE).model_dump()
     assert ledger.name == "counting"
 
 
@@ -102,7 +102,7 @@ async def test_each_repetition_has_an_entry_of_its_own(storage: Storage, identit
             assert await ledger.attempt(REMOVE, DUNE, number, identity) == DONE
     assert calls.made == 3
     first = call_key(REMOVE.id, DUNE, identity)
-    assert {one.call_key for one in await storage.effects.all(run_id)} == {first, f"{first}:2", f"{first}:3"}
+    assert {one.call_key for one in await storage.effects.list_all(run_id)} == {first, f"{first}:2", f"{first}:3"}
 
 
 async def test_no_repetition_is_made_of_what_was_never_begun_or_goes_elsewhere(storage: Storage) -> None:
@@ -116,7 +116,7 @@ async def test_no_repetition_is_made_of_what_was_never_begun_or_goes_elsewhere(s
     with pytest.raises(NotAllowedError):  # the first of another call
         await ledger.attempt(REMOVE, DUNE, 2, "1:1:0#0")
     assert calls.made == 1
-    assert [one.call_key for one in await storage.effects.all(run_id)] == [call_key(REMOVE.id, DUNE)]
+    assert [one.call_key for one in await storage.effects.list_all(run_id)] == [call_key(REMOVE.id, DUNE)]
 
 
 async def test_what_was_never_sent_is_known(storage: Storage) -> None:
@@ -126,9 +126,9 @@ async def test_what_was_never_sent_is_known(storage: Storage) -> None:
         await LedgerExecutor(forbidden, storage.effects, run_id).call(REMOVE, DUNE)
     told = await LedgerExecutor(Calls(), storage.effects, run_id).call(REMOVE, DUNE)
     assert told == CallResult("caller_fault", "", attempts=0, note="not there")
-    (entry,) = await storage.effects.all(run_id)
+    (entry,) = await storage.effects.list_all(run_id)
     assert entry.result is not None
-    assert entry.result["reach"] == reach_of(REMOVE).model_dump()
+    assert entry.result["reach"] == get_call_target(REMOVE).model_dump()
 
 
 @pytest.mark.parametrize("number", [1, 2])
@@ -140,7 +140,7 @@ async def test_what_a_passing_fault_kept_from_being_sent_is_made_by_the_run_that
         assert await LedgerExecutor(calls, storage.effects, run_id).attempt(REMOVE, DUNE) == DONE
     with pytest.raises(StoreBusyError):
         await LedgerExecutor(busy, storage.effects, run_id).attempt(REMOVE, DUNE, number)
-    assert len(await storage.effects.all(run_id)) == number - 1
+    assert len(await storage.effects.list_all(run_id)) == number - 1
     assert await LedgerExecutor(calls, storage.effects, run_id).attempt(REMOVE, DUNE, number) == DONE
     assert calls.made == number
 
@@ -151,7 +151,7 @@ async def test_what_changes_nothing_is_not_written_down(storage: Storage) -> Non
         assert await LedgerExecutor(calls, storage.effects, run_id).call(BOOKS, DUNE, identity) == DONE
     await LedgerExecutor(calls, storage.effects, run_id).call(BOOKS, DUNE)
     assert calls.asked == [(BOOKS.id, DUNE, ""), (BOOKS.id, DUNE, "1:1:0#0"), (BOOKS.id, DUNE, "")]
-    assert await storage.effects.all(run_id) == []
+    assert await storage.effects.list_all(run_id) == []
 
 
 async def test_events_are_stored_before_a_change_is_made(storage: Storage) -> None:

@@ -17,10 +17,10 @@ from sqlalchemy import Connection, inspect, text
 
 from domain.errors import StoreVersionError, UnavailableError
 from server.storage import migrations as storage_steps
-from server.storage.database import engine_for, file_url
-from server.storage.encryption import Keys
-from server.storage.migrate import migrate, newest
-from server.storage.rows import Row
+from server.storage.database import build_engine, build_sqlite_url
+from server.storage.encryption import Keyring
+from server.storage.migrate import get_newest_version, migrate
+from server.storage.rows import TableRow
 from server.storage.run_history import RunFilter
 from server.storage.storage import Storage
 
@@ -28,7 +28,7 @@ STEPS = Path(storage_steps.__file__).parent
 
 
 async def within(url: str, work: Any) -> Any:
-    engine = engine_for(url, pooled=False)
+    engine = build_engine(url, pooled=False)
     try:
         async with engine.connect() as connection:
             await connection.execution_options(footpath_write=True)
@@ -40,14 +40,14 @@ async def within(url: str, work: Any) -> Any:
 
 async def test_the_steps_make_what_the_rows_describe(url: str) -> None:
     def differences(connection: Connection) -> list[Any]:
-        return compare_metadata(MigrationContext.configure(connection, opts={"compare_type": True}), Row.metadata)
+        return compare_metadata(MigrationContext.configure(connection, opts={"compare_type": True}), TableRow.metadata)
 
     assert await within(url, differences) == []
 
 
 async def test_several_at_once_do_it_once(empty_url: str) -> None:
     done = await asyncio.gather(*(migrate(empty_url) for _ in range(4)))
-    goal = await asyncio.to_thread(newest)
+    goal = await asyncio.to_thread(get_newest_version)
     assert sorted(done, key=str) == [*[(goal, goal)] * 3, (None, goal)]
 
 
@@ -56,16 +56,16 @@ async def test_waits_for_who_makes_the_same_new_file(tmp_path: Path) -> None:
     other = await asyncio.to_thread(sqlite3.connect, path, isolation_level=None, check_same_thread=False)
     try:
         await asyncio.to_thread(other.execute, "BEGIN IMMEDIATE")
-        waiting = asyncio.create_task(migrate(file_url(path)))
+        waiting = asyncio.create_task(migrate(build_sqlite_url(path)))
         done, _ = await asyncio.wait([waiting], timeout=0.5)
         assert not done
         await asyncio.to_thread(other.execute, "COMMIT")
-        assert await waiting == (None, await asyncio.to_thread(newest))
+        assert await waiting == (None, await asyncio.to_thread(get_newest_version))
     finally:
         await asyncio.to_thread(other.close)
 
 
-async def test_a_later_programs_database_is_left_alone(url: str, keys: Keys) -> None:
+async def test_a_later_programs_database_is_left_alone(url: str, keys: Keyring) -> None:
     def pretend(connection: Connection) -> None:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
 
@@ -78,7 +78,7 @@ async def test_a_later_programs_database_is_left_alone(url: str, keys: Keys) -> 
     await storage.close()
 
 
-async def test_a_database_without_tables_is_not_ready(empty_url: str, keys: Keys) -> None:
+async def test_a_database_without_tables_is_not_ready(empty_url: str, keys: Keyring) -> None:
     storage = Storage(empty_url, keys)
     with pytest.raises(UnavailableError):
         await storage.check()
@@ -87,18 +87,18 @@ async def test_a_database_without_tables_is_not_ready(empty_url: str, keys: Keys
     await storage.close()
 
 
-async def test_rows_of_an_earlier_version_are_still_there(empty_url: str, keys: Keys) -> None:
+async def test_rows_of_an_earlier_version_are_still_there(empty_url: str, keys: Keyring) -> None:
     """As the first version of the tables has them: a user, a run that waits to be taken, and one that has ended."""
     await within(empty_url, _first_version)
-    assert await migrate(empty_url) == ("0001", await asyncio.to_thread(newest))
+    assert await migrate(empty_url) == ("0001", await asyncio.to_thread(get_newest_version))
     storage = Storage(empty_url, keys)
-    assert [run.id for run in await storage.held.claim("one", timedelta(seconds=30), 5)] == ["2"]
-    assert (await storage.days.today("ada")).runs == 0
+    assert [run.id for run in await storage.run_leases.claim("one", timedelta(seconds=30), 5)] == ["2"]
+    assert (await storage.daily_usage.get_today("ada")).runs == 0
     ended = await storage.runs.get("1")
     assert ended is not None
     assert ended.status == "finished"
-    assert [(one.tool, one.runs) for one in await storage.run_history.tools("ada")] == [("a/b/c", 1)]
-    assert [one.calls for one in await storage.run_history.page("ada", RunFilter(status="finished"))] == [2]
+    assert [(one.tool, one.runs) for one in await storage.run_history.list_tools("ada")] == [("a/b/c", 1)]
+    assert [one.calls for one in await storage.run_history.list_page("ada", RunFilter(status="finished"))] == [2]
     await storage.close()
 
 
@@ -128,7 +128,7 @@ def _upgrade(connection: Connection, goal: str) -> None:
         return script._upgrade_revs(goal, revision)  # pyright: ignore[reportPrivateUsage]  # as migrate.py does
 
     with EnvironmentContext(Config(), script, fn=steps_to_goal) as steps:
-        steps.configure(connection=connection, target_metadata=Row.metadata)
+        steps.configure(connection=connection, target_metadata=TableRow.metadata)
         steps.run_migrations()
 
 

@@ -64,7 +64,7 @@ async def test_a_program_goes_on_after_each_of_its_events(name: str, sandbox: Mo
     for cut in range(1, len(whole) + 1):
         host, run_id = Host(Random(cut)), (await run(storage, of))[0].id
         before = await (await working(host, run_id)).records(*texts, until=cut)
-        in_the_air = any(one.finished_at is None for one in await storage.effects.all(run_id))
+        in_the_air = any(one.finished_at is None for one in await storage.effects.list_all(run_id))
         records = await (await working(host, run_id, *before)).records(*texts)
         assert records[: len(before)] == before
         if in_the_air:  # nobody is there to say what became of it

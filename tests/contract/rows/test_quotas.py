@@ -26,7 +26,7 @@ async def test_so_many_runs_a_day_however_fast_they_are_asked_for(storage: Stora
 
     async def asked(talk: str, who: str = ada.id) -> object:
         return await storage.runs.add(
-            who, talk, "now", CHOICES, within=lambda used, _: quotas.check_run(used, "offline")
+            who, talk, "now", CHOICES, check_limits=lambda used, _: quotas.check_run(used, "offline")
         )
 
     done = await asyncio.gather(*(asked(talk.id) for talk in talks), return_exceptions=True)
@@ -35,7 +35,9 @@ async def test_so_many_runs_a_day_however_fast_they_are_asked_for(storage: Stora
     assert "2026-03-02 00:00 UTC" in str(refused[0])
     for talk in talks:
         await storage.conversations.remove(talk.id, ada.id)
-    assert (await storage.days.today(ada.id)).runs == 3, "what is removed stays counted; what was refused is not"
+    assert (await storage.daily_usage.get_today(ada.id)).runs == 3, (
+        "what is removed stays counted; what was refused is not"
+    )
     with pytest.raises(OverLimitError):
         await asked((await storage.conversations.add(ada.id)).id)
     await asked((await storage.conversations.add(eve.id)).id, eve.id)
@@ -45,8 +47,8 @@ async def test_so_many_runs_a_day_however_fast_they_are_asked_for(storage: Stora
 
 async def test_tokens_are_counted_while_a_run_is_made_and_end_it(storage: Storage) -> None:
     ada, quotas, cost, other = await user(storage), Quotas(tokens=1000), Cost(), Cost()
-    mine = await token_usage(storage.days, ada.id, quotas, cost, model=True)
-    beside = await token_usage(storage.days, ada.id, quotas, other, model=True)
+    mine = await token_usage(storage.daily_usage, ada.id, quotas, cost, model=True)
+    beside = await token_usage(storage.daily_usage, ada.id, quotas, other, model=True)
     assert mine.most_tokens(200_000) == 1000
     async with counting(mine):
         cost.prompt_tokens, cost.completion_tokens = 300, 100
@@ -58,11 +60,11 @@ async def test_tokens_are_counted_while_a_run_is_made_and_end_it(storage: Storag
         await mine.count()
         assert "1,000 tokens" in mine.used_up(), "what another run has taken meanwhile counts"
         cost.completion_tokens = 250
-    used = await storage.days.today(ada.id)
+    used = await storage.daily_usage.get_today(ada.id)
     assert (used.prompt_tokens, used.completion_tokens) == (800, 250)
     with pytest.raises(OverLimitError):
-        await token_usage(storage.days, ada.id, quotas, Cost(), model=True)
-    without = await token_usage(storage.days, ada.id, quotas, Cost(), model=False)
+        await token_usage(storage.daily_usage, ada.id, quotas, Cost(), model=True)
+    without = await token_usage(storage.daily_usage, ada.id, quotas, Cost(), model=False)
     meter = Meter(Budget(tokens=without.most_tokens(200_000)), Cost(), used_up=without.used_up)
     assert meter.exhausted == "", "a run that takes none goes on"
 
@@ -70,26 +72,28 @@ async def test_tokens_are_counted_while_a_run_is_made_and_end_it(storage: Storag
 async def test_what_a_run_took_before_it_waited_is_its_own_and_counted_once(storage: Storage) -> None:
     ada, cost, later = await user(storage), Cost(), Cost()
     made, _ = await run(storage, ada)
-    (held,) = await storage.held.claim("here", timedelta(seconds=60))
-    async with counting(await token_usage(storage.days, ada.id, Quotas(), cost, model=True)):
+    (held,) = await storage.run_leases.claim("here", timedelta(seconds=60))
+    async with counting(await token_usage(storage.daily_usage, ada.id, Quotas(), cost, model=True)):
         cost.model_calls, cost.prompt_tokens, cost.by_purpose["program"] = 1, 700, 1
-    await storage.held.keep_usage(made.id, "elsewhere", taken_so_far(Cost(model_calls=9)))
-    await storage.held.keep_usage(made.id, "here", taken_so_far(cost))
-    await storage.held.put_down(held.id, "here", "queued")
-    (held,) = await storage.held.claim("there", timedelta(seconds=60))
+    await storage.run_leases.store_usage(made.id, "elsewhere", taken_so_far(Cost(model_calls=9)))
+    await storage.run_leases.store_usage(made.id, "here", taken_so_far(cost))
+    await storage.run_leases.release(held.id, "here", "queued")
+    (held,) = await storage.run_leases.claim("there", timedelta(seconds=60))
     go_on_from(later, held.usage)
     assert later == cost
-    async with counting(await token_usage(storage.days, ada.id, quotas := Quotas(tokens=1000), later, model=True)):
+    async with counting(
+        await token_usage(storage.daily_usage, ada.id, quotas := Quotas(tokens=1000), later, model=True)
+    ):
         later.prompt_tokens += 100
-    assert (await storage.days.today(ada.id)).prompt_tokens == 800
-    again = await token_usage(storage.days, ada.id, quotas, later, model=True)
+    assert (await storage.daily_usage.get_today(ada.id)).prompt_tokens == 800
+    again = await token_usage(storage.daily_usage, ada.id, quotas, later, model=True)
     assert (again.most_tokens(200_000), again.most_tokens(900)) == (1000, 900), "with the 800 that it has taken"
 
 
 async def test_tokens_of_a_run_that_is_cut_off_or_removed_are_counted(storage: Storage) -> None:
     ada, cost = await user(storage), Cost()
     made, talk = await run(storage, ada)
-    mine = await token_usage(storage.days, ada.id, Quotas(), cost, model=True)
+    mine = await token_usage(storage.daily_usage, ada.id, Quotas(), cost, model=True)
 
     async def making() -> None:
         async with counting(mine):
@@ -102,21 +106,21 @@ async def test_tokens_of_a_run_that_is_cut_off_or_removed_are_counted(storage: S
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
     assert await storage.runs.get(made.id) is None
-    assert (await storage.days.today(ada.id)).tokens == 70
+    assert (await storage.daily_usage.get_today(ada.id)).tokens == 70
 
 
 async def test_costs_are_those_of_the_prices(storage: Storage) -> None:
     ada, quotas = await user(storage), Quotas(cost=2.0, price=Price(prompt=1.0, completion=4.0))
     talk = await storage.conversations.add(ada.id)
-    await storage.days.add(ada.id, prompt_tokens=1_000_000, completion_tokens=249_000)
+    await storage.daily_usage.add(ada.id, prompt_tokens=1_000_000, completion_tokens=249_000)
 
     async def asked() -> object:
         return await storage.runs.add(
-            ada.id, talk.id, "now", MODEL, within=lambda used, _: quotas.check_run(used, "llm")
+            ada.id, talk.id, "now", MODEL, check_limits=lambda used, _: quotas.check_run(used, "llm")
         )
 
     await asked()
-    used = await storage.days.add(ada.id, prompt_tokens=0, completion_tokens=1_000)
+    used = await storage.daily_usage.add(ada.id, prompt_tokens=0, completion_tokens=1_000)
     assert quotas.cost_of(used) == pytest.approx(2.0)
     with pytest.raises(OverLimitError, match="cost you today"):
         await asked()
@@ -124,11 +128,11 @@ async def test_costs_are_those_of_the_prices(storage: Storage) -> None:
 
 async def test_days_of_long_ago_are_forgotten(storage: Storage, clock: ManualClock) -> None:
     ada = await user(storage)
-    await storage.days.add(ada.id, prompt_tokens=1, completion_tokens=0)
+    await storage.daily_usage.add(ada.id, prompt_tokens=1, completion_tokens=0)
     clock.on(days=40)
-    await storage.days.forget(timedelta(days=31))
+    await storage.daily_usage.delete_old(timedelta(days=31))
     clock.at = datetime(2026, 3, 1, 13, tzinfo=UTC)
-    assert (await storage.days.today(ada.id)).tokens == 0
+    assert (await storage.daily_usage.get_today(ada.id)).tokens == 0
 
 
 def test_a_limit_of_costs_needs_prices() -> None:

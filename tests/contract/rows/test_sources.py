@@ -8,13 +8,12 @@ import pytest
 from domain.errors import BusyError, ConflictError, NotFoundError
 from domain.source import Corrections, ToolChange
 from domain.tool import ToolDoc, ToolId, tool_id
-from server.storage.row_ids import new_id
-from server.storage.sources.checks import BROKEN_OFF
-from server.storage.sources.models import Actor, Done, Held, KeptTool, Reading, Source
-from server.storage.sources.templates import templates_with
+from server.storage.accounts import User
+from server.storage.identifiers import generate_id
+from server.storage.source_records import Actor, LockedSource, Source, SourceChange, SourceReading, StoredTool
+from server.storage.sources import CHECK_ABORTED
 from server.storage.storage import Storage
-from server.storage.templates import TemplateContent
-from server.storage.users import User
+from server.storage.templates import TemplateContent, find_templates_calling
 from tests.contract.rows.conftest import ManualClock
 from tests.contract.rows.people import user
 
@@ -31,9 +30,9 @@ SHIPS, BERTHS = doc("ships"), doc("berths")
 async def added(storage: Storage, author: User, *, most: int = 0, **values: object) -> Source:
     at = storage.sources.now()
     given = {"name": "Harbour", "kind": "form", "category": "sea", "toolset": "Harbour", "created_at": at}
-    source = Source.model_validate({**given, "id": new_id(), "author_id": author.id, **values})
-    reading = Reading(version=1, digest="a", documents=(SHIPS, BERTHS), at=at, raw=b"as it came")
-    tools = [KeptTool(tool=one.id, original=one) for one in reading.documents]
+    source = Source.model_validate({**given, "id": generate_id(), "author_id": author.id, **values})
+    reading = SourceReading(version=1, digest="a", documents=(SHIPS, BERTHS), at=at, raw=b"as it came")
+    tools = [StoredTool(tool=one.id, original=one) for one in reading.documents]
     return await storage.sources.add(source, tools, reading, actor(author), most)
 
 
@@ -41,9 +40,9 @@ def actor(of: User) -> Actor:
     return Actor(user_id=of.id, name=of.name)
 
 
-def offering(*docs: ToolDoc) -> Done:
-    tools = {one.id: KeptTool(tool=one.id, original=one, state="admitted", offer=one) for one in docs}
-    return Done("admitted", tools=tools)
+def offering(*docs: ToolDoc) -> SourceChange:
+    tools = {one.id: StoredTool(tool=one.id, original=one, state="admitted", offer=one) for one in docs}
+    return SourceChange("admitted", tools=tools)
 
 
 async def test_what_is_written_is_read_again(storage: Storage) -> None:
@@ -54,17 +53,19 @@ async def test_what_is_written_is_read_again(storage: Storage) -> None:
     )
     assert await storage.sources.get(made.id) == made
     assert (made.author, made.changes, made.roles, made.notes) == ("ada", (change,), ("author",), ("one",))
-    assert await storage.sources.counts([made.id]) == {
+    assert await storage.sources.count_tools([made.id]) == {
         made.id: {"draft": 2, "tested": 0, "admitted": 0, "quarantined": 0}
     }
     said = Corrections(description="The ships.", examples={"flag": {"deep": [1, None]}}, side_effect="reads")
-    kept = KeptTool(tool=SHIPS.id, original=SHIPS, corrections=said)
-    await storage.sources.take(made.id, actor(ada), lambda _: Done("corrected", "vague", tools={SHIPS.id: kept}))
-    assert await storage.sources.tool(made.id, SHIPS.id) == kept
-    reading = await storage.sources.reading(made.id, 1)
+    kept = StoredTool(tool=SHIPS.id, original=SHIPS, corrections=said)
+    await storage.sources.apply_step(
+        made.id, actor(ada), lambda _: SourceChange("corrected", "vague", tools={SHIPS.id: kept})
+    )
+    assert await storage.sources.get_tool(made.id, SHIPS.id) == kept
+    reading = await storage.sources.get_reading(made.id, 1)
     assert reading is not None
     assert (reading.raw, reading.documents) == (b"as it came", (SHIPS, BERTHS))
-    steps = await storage.sources.steps(made.id)
+    steps = await storage.sources.list_steps(made.id)
     assert [(one.what, one.who, one.reason, one.undoable) for one in steps] == [
         ("corrected", "ada", "vague", True),
         ("added", "ada", "", False),
@@ -75,55 +76,55 @@ async def test_a_step_is_whole_or_nothing(storage: Storage) -> None:
     ada = await user(storage)
     made = await added(storage, ada)
 
-    def breaks(held: Held) -> Done:
+    def breaks(held: LockedSource) -> SourceChange:
         raise ConflictError("no")
 
     with pytest.raises(ConflictError):
-        await storage.sources.take(made.id, actor(ada), breaks)
+        await storage.sources.apply_step(made.id, actor(ada), breaks)
     other = await added(storage, ada)
-    await storage.sources.take(other.id, actor(ada), lambda _: offering(BERTHS))
+    await storage.sources.apply_step(other.id, actor(ada), lambda _: offering(BERTHS))
     with pytest.raises(ConflictError, match="another source offers sea/Harbour/berths"):
-        await storage.sources.take(made.id, actor(ada), lambda _: offering(SHIPS, BERTHS))
-    assert [one.doc.id for one in await storage.offered_tools.all()] == [BERTHS.id]
-    assert len(await storage.sources.steps(made.id)) == 1
+        await storage.sources.apply_step(made.id, actor(ada), lambda _: offering(SHIPS, BERTHS))
+    assert [one.doc.id for one in await storage.source_offers.list_all()] == [BERTHS.id]
+    assert len(await storage.sources.list_steps(made.id)) == 1
     with pytest.raises(NotFoundError):
-        await storage.sources.take(new_id(), actor(ada), lambda _: offering(SHIPS))
+        await storage.sources.apply_step(generate_id(), actor(ada), lambda _: offering(SHIPS))
 
 
 async def test_of_two_that_offer_one_id_at_once_one_does(storage: Storage) -> None:
     ada = await user(storage)
     sources = [await added(storage, ada) for _ in range(4)]
-    steps = [storage.sources.take(one.id, actor(ada), lambda _: offering(SHIPS)) for one in sources]
+    steps = [storage.sources.apply_step(one.id, actor(ada), lambda _: offering(SHIPS)) for one in sources]
     done = await asyncio.gather(*steps, return_exceptions=True)
-    assert sorted(type(one).__name__ for one in done) == ["ConflictError"] * 3 + ["Followed"]
-    assert [one.doc.id for one in await storage.offered_tools.all()] == [SHIPS.id]
+    assert sorted(type(one).__name__ for one in done) == ["ConflictError"] * 3 + ["OfferChange"]
+    assert [one.doc.id for one in await storage.source_offers.list_all()] == [SHIPS.id]
 
 
 async def test_what_follows_a_step_is_what_it_changed(storage: Storage) -> None:
     ada = await user(storage)
     made = await added(storage, ada)
-    first = await storage.sources.take(made.id, actor(ada), lambda _: offering(SHIPS, BERTHS))
+    first = await storage.sources.apply_step(made.id, actor(ada), lambda _: offering(SHIPS, BERTHS))
     assert ({one.id for one in first.offered}, first.withdrawn) == ({SHIPS.id, BERTHS.id}, ())
-    out = KeptTool(tool=SHIPS.id, original=SHIPS, state="quarantined")
-    second = await storage.sources.take(
-        made.id, actor(ada), lambda _: Done("quarantined", tools={SHIPS.id: out, **offering(BERTHS).tools})
+    out = StoredTool(tool=SHIPS.id, original=SHIPS, state="quarantined")
+    second = await storage.sources.apply_step(
+        made.id, actor(ada), lambda _: SourceChange("quarantined", tools={SHIPS.id: out, **offering(BERTHS).tools})
     )
     assert (second.offered, second.withdrawn) == ((), (SHIPS.id,))
-    assert await storage.offered_tools.ids() == {BERTHS.id: made.id}
-    assert await storage.offered_tools.known() == {SHIPS.id, BERTHS.id}
+    assert await storage.source_offers.map_tools_to_sources() == {BERTHS.id: made.id}
+    assert await storage.source_offers.list_known_ids() == {SHIPS.id, BERTHS.id}
 
 
 async def test_an_account_goes_and_its_sources_stay(storage: Storage) -> None:
     await user(storage, "boss", "admin")
     ada = await user(storage)
     made = await added(storage, ada)
-    await storage.sources.take(made.id, actor(ada), lambda _: offering(SHIPS))
+    await storage.sources.apply_step(made.id, actor(ada), lambda _: offering(SHIPS))
     await storage.users.delete(ada.id)
     left = await storage.sources.get(made.id)
     assert left is not None
     assert (left.author_id, left.author) == (None, "")
-    assert [one.who for one in await storage.sources.steps(made.id)] == ["ada", "ada"]
-    assert len(await storage.offered_tools.all()) == 1
+    assert [one.who for one in await storage.sources.list_steps(made.id)] == ["ada", "ada"]
+    assert len(await storage.source_offers.list_all()) == 1
 
 
 async def test_an_author_has_so_many(storage: Storage) -> None:
@@ -133,18 +134,22 @@ async def test_an_author_has_so_many(storage: Storage) -> None:
     with pytest.raises(ConflictError, match="2 sources"):
         await added(storage, ada, most=2)
     gone = first.model_copy(update={"removed_at": storage.sources.now()})
-    await storage.sources.take(first.id, actor(ada), lambda _: Done("removed", source=gone, keep=False))
+    await storage.sources.apply_step(
+        first.id, actor(ada), lambda _: SourceChange("removed", source=gone, is_undoable=False)
+    )
     await added(storage, ada, most=2)
-    assert len(await storage.sources.all(ada.id)) == 2
+    assert len(await storage.sources.list_all(ada.id)) == 2
 
 
 async def test_the_latest_steps_can_be_undone_and_older_ones_are_told_only(storage: Storage) -> None:
     ada = await user(storage)
     made = await added(storage, ada)
     for number in range(22):
-        kept = KeptTool(tool=SHIPS.id, original=SHIPS, version=number)
-        await storage.sources.take(made.id, actor(ada), lambda _, kept=kept: Done("corrected", tools={SHIPS.id: kept}))
-    steps = await storage.sources.steps(made.id)
+        kept = StoredTool(tool=SHIPS.id, original=SHIPS, version=number)
+        await storage.sources.apply_step(
+            made.id, actor(ada), lambda _, kept=kept: SourceChange("corrected", tools={SHIPS.id: kept})
+        )
+    steps = await storage.sources.list_steps(made.id)
     assert ([one.undoable for one in steps].count(True), len(steps)) == (20, 23)
 
 
@@ -158,21 +163,21 @@ async def test_a_check_is_in_one_hand(storage: Storage, clock: ManualClock) -> N
     await checks.begin(second.id, "b", LEASE, 2, 2)
     with pytest.raises(BusyError):
         await checks.begin(third.id, "b", LEASE, 2, 2)
-    await checks.end(first.id, "b")
-    assert await checks.held(first.id, "a")
-    await checks.end(first.id, "a")
+    await checks.finish(first.id, "b")
+    assert await checks.is_held(first.id, "a")
+    await checks.finish(first.id, "a")
     done = await storage.sources.get(first.id)
     assert done is not None
     assert (done.checking, done.checked_at, done.check_trouble) == (False, clock.at, "")
     clock.on(seconds=50)
     await checks.renew("b", LEASE)
     clock.on(seconds=50)
-    assert await checks.break_off() == 0
+    assert await checks.abort_lost() == 0
     clock.on(seconds=11)
-    assert await checks.break_off() == 1
+    assert await checks.abort_lost() == 1
     broken = await storage.sources.get(second.id)
     assert broken is not None
-    assert (broken.checking, broken.checked_at, broken.check_trouble) == (False, None, BROKEN_OFF)
+    assert (broken.checking, broken.checked_at, broken.check_trouble) == (False, None, CHECK_ABORTED)
 
 
 async def test_of_several_servers_one_watches(storage: Storage, clock: ManualClock) -> None:
@@ -185,12 +190,12 @@ async def test_of_several_servers_one_watches(storage: Storage, clock: ManualClo
     assert sorted(claimed) == [[], [], [watched.id]]
     clock.on(minutes=1)  # who had it has not come back
     assert await watches.claim(LEASE) == [watched.id]
-    await watches.done(watched.id, 0.5)
+    await watches.schedule_next(watched.id, 0.5)
     clock.on(minutes=4)
     assert await watches.claim(LEASE) == []
     clock.on(minutes=1)
     assert await watches.claim(LEASE) == [watched.id]
-    await watches.done(quiet.id, 1)
+    await watches.schedule_next(quiet.id, 1)
     clock.on(days=1)
     assert await watches.claim(LEASE, 5) == [watched.id]
 
@@ -202,13 +207,13 @@ async def test_a_server_that_says_its_tools_are_others_is_due_soon(storage: Stor
     await added(storage, ada, kind="openapi", address="https://harbour.example/mcp")
     watches, minute = storage.source_watches, timedelta(minutes=1)
     for url in ("stdio:notes", "https://harbour.example/mcp", "stdio:other", "stdio:"):
-        await watches.hurry(url, minute)
+        await watches.schedule_soon(url, minute)
     clock.on(seconds=59)
-    await watches.hurry("stdio:notes", minute)  # saying it again puts nothing off
+    await watches.schedule_soon("stdio:notes", minute)  # saying it again puts nothing off
     assert await watches.claim(LEASE, 5) == []
     clock.on(seconds=1)
     assert sorted(await watches.claim(LEASE, 5)) == sorted([started.id, reached.id])
-    await watches.done(started.id, 1)
+    await watches.schedule_next(started.id, 1)
     clock.on(days=1)
     assert await watches.claim(LEASE, 5) == [reached.id]
 
@@ -221,7 +226,7 @@ async def test_templates_that_name_a_tool(storage: Storage) -> None:
         made = await storage.templates.add(owner.id, name, content)
         if owner is bob:
             await storage.templates.change(made.id, bob.id, shared=True)
-    of_ada = (await templates_with(storage.database, [odd], ada.id, admin=False))[odd]
+    of_ada = (await find_templates_calling(storage.database, [odd], ada.id, admin=False))[odd]
     assert [(one.name, one.seen) for one in of_ada] == [("mine", True), ("theirs", False)]
-    of_admin = (await templates_with(storage.database, [odd], new_id(), admin=True))[odd]
+    of_admin = (await find_templates_calling(storage.database, [odd], generate_id(), admin=True))[odd]
     assert [(one.name, one.seen) for one in of_admin] == [("mine", False), ("theirs", True)]

@@ -12,16 +12,16 @@ async def test_one_question_for_all_streams(storage: Storage, monkeypatch: pytes
     ada, bob = await user(storage, "ada"), await user(storage, "bob")
     await user(storage, "boss", "admin")
     for one in (ada, bob):
-        await storage.tokens.open(one.id, "a test")
-    sessions = {one.id: (await storage.tokens.sessions(one.id))[0].id for one in (ada, bob)}
+        await storage.tokens.open_session(one.id, "a test")
+    sessions = {one.id: (await storage.tokens.list_sessions(one.id))[0].id for one in (ada, bob)}
     asked: list[set[str]] = []
-    real = storage.tokens.roles
+    real = storage.tokens.get_roles
 
     async def counted(session_ids: set[str]) -> dict[str, str]:
         asked.append(session_ids)
         return await real(session_ids)
 
-    monkeypatch.setattr(storage.tokens, "roles", counted)
+    monkeypatch.setattr(storage.tokens, "get_roles", counted)
     followed = StreamSessions(storage)
     await followed.look()
     assert asked == [], "nobody follows"
@@ -49,14 +49,14 @@ async def test_where_the_rows_do_not_answer_nobody_is_known_to_count(
     storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = await user(storage)
-    await storage.tokens.open(ada.id, "a test")
-    (session,) = await storage.tokens.sessions(ada.id)
+    await storage.tokens.open_session(ada.id, "a test")
+    (session,) = await storage.tokens.list_sessions(ada.id)
 
     async def busy(_: object) -> dict[str, str]:
         raise StoreBusyError("another program writes")
 
     followed = StreamSessions(storage)
     with followed.following(session.id, "user") as may:
-        monkeypatch.setattr(storage.tokens, "roles", busy)
+        monkeypatch.setattr(storage.tokens, "get_roles", busy)
         await followed.look()
         assert not may()

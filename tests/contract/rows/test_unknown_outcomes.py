@@ -20,8 +20,8 @@ from server.runs.approvals import UserApprover
 from server.runs.ledger import LedgerExecutor, call_key
 from server.runs.questions import Asks, Questions
 from server.runs.unknown_outcomes import UnknownOutcomeExecutor
-from server.storage.allowed_tools import reach_of
 from server.storage.effects import NewEffect
+from server.storage.permissions import get_call_target
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from tests.contract.rows.people import run, user
@@ -90,16 +90,16 @@ class World:
         return None if cut_off else call.result()
 
     async def decide(self, decision: str) -> None:
-        (question,) = await self.storage.inputs.all(self.run.id, open_only=True)
+        (question,) = await self.storage.run_questions.list_all(self.run.id, open_only=True)
         assert (question.key, question.kind) == (self.asked[-1].input, "unknown_outcome")
-        await self.storage.inputs.answer(self.run.id, question.key, self.run.user_id, {"decision": decision})
+        await self.storage.run_questions.answer(self.run.id, question.key, self.run.user_id, {"decision": decision})
 
 
 @pytest.fixture
 async def world(storage: Storage) -> World:
     ada = await user(storage)
     for tool in (ORDER, REMOVE):
-        await storage.allowed_tools.allow(ada.id, tool.id, reach_of(tool))
+        await storage.allowed_tools.allow(ada.id, tool.id, get_call_target(tool))
     return World(storage, (await run(storage, ada))[0])
 
 
@@ -131,7 +131,7 @@ async def test_what_did_not_happen_is_made_again_once(world: World, second: Call
     assert await world.lives([second]) == second
     assert await world.lives([]) == second
     assert (world.made, len(world.asked)) == (2, 1)
-    assert len(await world.storage.effects.all(world.run.id)) == 2
+    assert len(await world.storage.effects.list_all(world.run.id)) == 2
 
 
 async def test_a_passing_fault_before_a_repetition_breaks_the_run_off_and_the_next_life_makes_it(world: World) -> None:

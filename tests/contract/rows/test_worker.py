@@ -13,7 +13,7 @@ from domain.tool import ToolId
 from server.runs.broker import EventBroker
 from server.runs.control import RunControl
 from server.runs.worker import Worker, WorkerParameters, working
-from server.storage.events import StoredEvent
+from server.storage.run_events import StoredEvent
 from server.storage.run_history import RunFilter
 from server.storage.runs import Run
 from server.storage.storage import Storage
@@ -39,7 +39,7 @@ async def ended(storage: Storage, run_id: str) -> Run:
 
 async def told(storage: Storage, run_id: str) -> list[str]:
     """Its stored events by kind; their numbers have no gaps."""
-    events = await storage.events.after(run_id)
+    events = await storage.events.list_after(run_id)
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
     return [event.kind for event in events]
 
@@ -48,7 +48,7 @@ async def stored(storage: Storage, run_id: str, least: int) -> None:
     """Wait until so many of its events are stored."""
 
     async def are() -> bool:
-        return len(await storage.events.after(run_id)) >= least
+        return len(await storage.events.list_after(run_id)) >= least
 
     await until(are)
 
@@ -60,14 +60,14 @@ def as_stored(one: EventRecord) -> StoredEvent:
 async def test_a_run_is_made_to_its_end_and_its_answer_is_said(storage: Storage) -> None:
     ada = await user(storage)
     talk = await storage.conversations.add(ada.id)
-    made = await storage.runs.add(ada.id, talk.id, "a question", CHOICES, say=True)
+    made = await storage.runs.add(ada.id, talk.id, "a question", CHOICES, add_message=True)
     async with working(storage, Scripted().begin, EventBroker(), QUICK):
         over = await ended(storage, made.id)
     assert (over.outcome, over.worker, over.lease_until) == ("answered", None, None)
     assert over.usage is not None
     assert over.usage["decisions"] == 3
     assert await told(storage, made.id) == ["answer.delta"] * 5 + ["run.finished"]
-    said = await storage.conversations.messages(talk.id, ada.id)
+    said = await storage.conversations.list_messages(talk.id, ada.id)
     assert [(one.speaker, one.text, one.run_id) for one in said] == [
         ("user", "a question", made.id),
         ("assistant", "done", made.id),
@@ -118,7 +118,7 @@ async def test_what_a_run_has_called_is_counted_however_often_it_is_taken_up(sto
     script.go.set()
     async with working(storage, script.begin, EventBroker(), QUICK):
         await ended(storage, made.id)
-    (past,) = await storage.run_history.page(made.user_id, RunFilter(tool="a/b/c"))
+    (past,) = await storage.run_history.list_page(made.user_id, RunFilter(tool="a/b/c"))
     assert past.calls == 4, "one was never made"
 
 
@@ -129,7 +129,7 @@ async def test_a_run_that_another_worker_has_taken_is_let_go_of(storage: Storage
         await stored(storage, made.id, 2)
         clock.on(seconds=40_000)
         taken = Worker(storage, script.begin, EventBroker(), QUICK)
-        (other,) = await storage.held.claim(taken.name, timedelta(days=1))
+        (other,) = await storage.run_leases.claim(taken.name, timedelta(days=1))
         assert other.id == made.id
         await storage.events.append([as_stored(record(made.id, 3, AnswerDelta(text="another's")))])
         script.go.set()
@@ -141,7 +141,7 @@ async def test_a_run_that_another_worker_has_taken_is_let_go_of(storage: Storage
     still = await storage.runs.get(made.id)
     assert still is not None
     assert (still.status, still.worker) == ("running", taken.name)
-    events = await storage.events.after(made.id)
+    events = await storage.events.list_after(made.id)
     assert json.loads(events[-1].body)["event"]["text"] == "another's"
 
 
@@ -154,7 +154,7 @@ async def test_a_run_is_cancelled_while_it_is_made(storage: Storage) -> None:
         over = await ended(storage, made.id)
     assert over.outcome == "cancelled"
     assert await told(storage, made.id) == ["answer.delta"] * 2 + ["run.finished"]
-    assert [one.text for one in await storage.conversations.messages(talk.id, ada.id)] == ["so far"]
+    assert [one.text for one in await storage.conversations.list_messages(talk.id, ada.id)] == ["so far"]
 
 
 async def test_a_run_is_cancelled_before_it_begins(storage: Storage) -> None:
@@ -186,7 +186,7 @@ async def test_a_run_that_cannot_begin_says_why(storage: Storage) -> None:
 
     async with working(storage, fails, EventBroker(), QUICK):  # pyright: ignore[reportArgumentType]  # it returns nothing at all
         assert (await ended(storage, made.id)).outcome == "failed"
-    (last,) = await storage.events.after(made.id)
+    (last,) = await storage.events.list_after(made.id)
     assert json.loads(last.body)["event"]["error"] == "unavailable: there is no store"
 
 

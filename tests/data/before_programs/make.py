@@ -20,8 +20,8 @@ from pydantic import SecretStr
 from domain.event import RunFinished
 from playground.child import running_playground
 from playground.record import DATA
-from server.storage.opening import open_storage
 from server.storage.runs import RunChoices
+from server.storage.storage import open_storage
 from server.storage.templates import TemplateContent
 from tests.flows.program_world import code
 from tests.flows.served import PASSWORD, WRITE, Client, Place, registered, serving
@@ -191,7 +191,7 @@ async def by_hand(folder: Path, made: dict[str, Any]) -> None:
         content = TemplateContent(parameters={}, plan={"steps": [step], "parameters": {}}, note="Is it gone?")
         made["templates"]["Gone"] = (await storage.templates.add(run.user_id, "Gone", content)).id
         choices = RunChoices.model_validate(run.model_dump(include=set(RunChoices.model_fields)))
-        queued = await storage.runs.add(run.user_id, made["conversation"], WEATHER, choices, say=True)
+        queued = await storage.runs.add(run.user_id, made["conversation"], WEATHER, choices, add_message=True)
         made["runs"]["queued"] = queued.id
 
 

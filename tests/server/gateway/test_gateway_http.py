@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from server.storage.runs import ListedRun
 from server.storage.tokens import Scope as TokenScope
-from server.storage.tool_marks import NewToolMark
+from server.storage.tool_library import NewToolMark
 from tests.server.gateway.clients import BERTHS, SHIPS, Says, built, call_taken_back, result, silent_api, text
 from tests.server.small_api import SmallApi, small_api
 from tests.server.world import World, copied, serving
@@ -53,7 +53,7 @@ class Harbour:
         headers = await self.world.headers_of(who)
         if scopes:
             tokens, user = self.world.services.storage.tokens, self.world.people[who]
-            token, _ = await tokens.open_for_program(user.id, "a client", timedelta(days=1), scopes)
+            token, _ = await tokens.open_program_session(user.id, "a client", timedelta(days=1), scopes)
             headers = {"Authorization": f"Bearer {token}"}
         async with (
             httpx.AsyncClient(headers=headers, trust_env=False, timeout=60) as http,
@@ -64,7 +64,7 @@ class Harbour:
             yield session
 
     async def runs(self, who: str = "user") -> list[ListedRun]:
-        return list(await self.world.services.storage.runs.page(self.world.people[who].id))
+        return list(await self.world.services.storage.runs.list_page(self.world.people[who].id))
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ async def test_a_user_finds_runs_and_asks_and_the_runs_are_theirs(harbour: Harbo
         asked = await session.call_tool("ask", {"request": "Which ships lie in the harbour?"})
         prompts = (await session.list_prompts()).prompts
     runs = await harbour.runs()
-    conversations = await harbour.world.services.storage.conversations.page(harbour.world.people["user"].id)
+    conversations = await harbour.world.services.storage.conversations.list_page(harbour.world.people["user"].id)
     assert "async def berth_of" in text(found)
     assert "Zeemeeuw lies at 8" in text(ran)
     assert "berth_of: ok" in words

@@ -15,7 +15,7 @@ from ruamel.yaml import YAML
 from domain.addresses import Proxies
 from footpath.command import script
 from footpath.commands import COMMANDS
-from server.storage.database import CONNECTIONS
+from server.storage.database import MAX_CONNECTIONS
 from tests.architecture.source_tree import packages
 from ui import PAGE_PROXIES, SERVER_ADDRESS
 
@@ -185,7 +185,7 @@ def test_the_database_has_connections_for_the_servers_that_have_a_port_and_for_a
     [allowed] = [int(match[1]) for part in services["postgres"]["command"] if (match := re.search(r"max_connections=(\d+)", plain(part)))]  # fmt: skip
     first, last = map(int, plain(services["server"]["ports"][0]).split(":")[1].split("-"))
     of_superusers = 3
-    assert allowed - of_superusers >= CONNECTIONS * (last - first + 1 + 1)
+    assert allowed - of_superusers >= MAX_CONNECTIONS * (last - first + 1 + 1)
 
 
 def test_one_container_has_all_and_asks_no_server() -> None:

@@ -8,7 +8,7 @@ import pytest
 from pydantic import SecretStr
 from ruamel.yaml import YAML
 
-from server.storage.opening import database_url
+from server.storage.storage import resolve_database_url
 from tests.unit.deployment.commands import script
 from tests.unit.deployment.test_compose import FILE, compose
 from wiring import secret_files
@@ -73,7 +73,7 @@ def test_what_is_made_is_what_everybody_reads(tmp_path: Path, monkeypatch: pytes
     assert (folder / "neo4j_auth").read_text() == f"neo4j/{password}"
     assert YAML(typ="safe").load(folder / "qdrant.yaml") == {"service": {"api_key": key}}  # pyright: ignore[reportUnknownMemberType]
     rows = (folder / "postgres_password").read_text()
-    assert database_url(settings) == f"postgresql+asyncpg://footpath:{rows}@postgres/footpath"
+    assert resolve_database_url(settings) == f"postgresql+asyncpg://footpath:{rows}@postgres/footpath"
     assert len({password, key, rows}) == 3
     assert min(map(len, (password, key, rows))) >= 40
     assert {"neo4j", "password", "changeme"} <= EXAMPLES

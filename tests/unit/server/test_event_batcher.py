@@ -7,7 +7,7 @@ import pytest
 
 from domain.errors import ConflictError
 from server.runs.journal import EventBatcher
-from server.storage.events import StoredEvent
+from server.storage.run_events import StoredEvent
 
 
 class Rows:

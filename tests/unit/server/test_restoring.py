@@ -13,8 +13,8 @@ from server.backup.making import back_up
 from server.backup.restoring import restore
 from server.services import open_services
 from server.storage.database import Database
-from server.storage.encryption import keys_of_file
-from server.storage.opening import open_storage
+from server.storage.encryption import open_key_file
+from server.storage.storage import open_storage
 from tests.contract.rows import people
 from wiring.container import open_container
 from wiring.settings import Settings
@@ -46,7 +46,7 @@ async def test_the_keys_that_count_are_those_that_the_server_will_use(backup: Pa
     keys = tmp_path / "vault.keys"
     with pytest.raises(UsageError, match="the keys of FOOTPATH_VAULT_KEYS"):
         await restore(settings(tmp_path / "set", KEY), backup, progress, keys)
-    await asyncio.to_thread(keys_of_file, tmp_path / "own" / "home" / "vault.keys")
+    await asyncio.to_thread(open_key_file, tmp_path / "own" / "home" / "vault.keys")
     with pytest.raises(UsageError, match=r"the keys of .*own/home/vault\.keys"):
         await restore(settings(tmp_path / "own"), backup, progress, keys)
     await asyncio.to_thread((tmp_path / "own" / "home" / "vault.keys").unlink)
@@ -62,7 +62,7 @@ async def test_no_server_goes_on_with_rows_that_are_not_settled(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(restoring, "settle", killed)
+        patched.setattr(restoring, "end_unfinished_work", killed)
         with pytest.raises(KeyboardInterrupt):
             await restore(new, backup, progress, keys)
     with pytest.raises(UnavailableError, match="was interrupted"):

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from server.sources.visibility import may_use, view_as, viewer
-from server.storage.sources.models import SourceUse, Visibility
-from server.storage.users import Role, User
+from server.storage.accounts import Role, User
+from server.storage.source_records import SourceAccess, Visibility
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -17,8 +17,8 @@ def _user(name: str, role: Role = "user", *, disabled: bool = False) -> User:
 
 def _source(
     visibility: Visibility, roles: tuple[Role, ...] = (), users: tuple[str, ...] = (), author_id: str | None = "ada"
-) -> SourceUse:
-    return SourceUse(id="s", author_id=author_id, visibility=visibility, roles=roles, users=users, keys_of="caller")
+) -> SourceAccess:
+    return SourceAccess(id="s", author_id=author_id, visibility=visibility, roles=roles, users=users, keys_of="caller")
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def _source(
         (_source("users"), _user("root", "admin", disabled=True), False),
     ],
 )
-def test_for_whom_a_source_is(source: SourceUse, user: User, allowed: bool) -> None:
+def test_for_whom_a_source_is(source: SourceAccess, user: User, allowed: bool) -> None:
     assert may_use(source, user) is allowed
 
 

@@ -10,8 +10,8 @@ from agent.execution.http.guard import Guard
 from agent.execution.secrets import EnvironmentSecrets, Secrets
 from domain.errors import SecretError
 from server.oauth.renewal import Renewals
-from server.storage.database import file_url
-from server.storage.encryption import Keys
+from server.storage.database import build_sqlite_url
+from server.storage.encryption import Keyring
 from server.storage.migrate import migrate
 from server.storage.storage import Storage
 from server.user_secrets import UserSecrets
@@ -21,9 +21,9 @@ SHARED = EnvironmentSecrets({"FOOTPATH_SECRET_MAPS": "shared", "FOOTPATH_SECRET_
 
 @pytest.fixture
 async def storage(tmp_path: Path) -> AsyncIterator[Storage]:
-    url = file_url(tmp_path / "rows.db")
+    url = build_sqlite_url(tmp_path / "rows.db")
     await migrate(url)
-    opened = Storage(url, Keys(lambda: {1: b"k" * 32}))
+    opened = Storage(url, Keyring(lambda: {1: b"k" * 32}))
     yield opened
     await opened.close()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from server.storage.opening import open_storage
+from server.storage.storage import open_storage
 from wiring.container import open_container
 from wiring.private_files import keep_private, private_database
 from wiring.settings import Settings
@@ -38,7 +38,7 @@ async def test_a_home_that_was_wider_is_tightened(tmp_path: Path) -> None:
     (home / "rows.db-wal").touch(0o666)
     home.chmod(0o755)
     async with open_storage(Settings(server_home=home)) as storage:
-        assert [user.name for user in await storage.users.page()] == ["ada"]
+        assert [user.name for user in await storage.users.list_page()] == ["ada"]
         assert modes(home) == {}
 
 

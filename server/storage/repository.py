@@ -1,0 +1,40 @@
+"""The base of all repositories: a database, the time, and a way from rows to models."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from pydantic import ConfigDict
+
+from domain.model import Model
+from server.storage.columns import TableRow
+from server.storage.database import Database
+
+M = TypeVar("M", bound=Model)
+Clock = Callable[[], datetime]
+"""Returns the time. Passed in, so that tests need not wait."""
+
+
+def now() -> datetime:
+    """Return the time in UTC."""
+    return datetime.now(UTC)
+
+
+class StoredModel(Model):
+    """A model of what is stored. The docstrings of its fields are their descriptions in the API's document."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+
+class Repository:
+    """Reads and writes the rows of one subject."""
+
+    def __init__(self, database: Database, clock: Clock = now) -> None:
+        self._database = database
+        self._clock = clock
+
+
+def to_model(kind: type[M], row: TableRow, **further: Any) -> M:
+    """Build a model from the columns of the same names, except for the fields given in ``further``."""
+    columns = {name: getattr(row, name) for name in kind.model_fields if name not in further}
+    return kind.model_validate(columns | further)
