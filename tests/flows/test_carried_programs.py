@@ -1,7 +1,6 @@
 """Plans that are programs, carried out: loops, inputs, values that are left open, what they say, and resumed after each event."""
 
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -119,7 +118,7 @@ async def test_what_is_open_is_the_same_when_it_is_gone_on_with(tmp_path: Path) 
         before = await told(REQUEST, await deps(tmp_path, weather(get_forecast=FORECAST), plan(text)), until=cut)
         began = any(isinstance(record.event, CallStarted) and record.event.step == 2 for record in before)
         other = await deps(tmp_path, weather(get_forecast=FORECAST), plan(text))
-        records = await told(REQUEST, replace(other, policy=Unasked()) if began else other, past=before)
+        records = await told(REQUEST, other.with_policy(Unasked()) if began else other, past=before)
         assert course(records) == course(whole), cut
 
 

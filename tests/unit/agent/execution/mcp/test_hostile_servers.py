@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from time import monotonic
 
 import pytest
 
@@ -120,9 +121,10 @@ async def test_a_server_that_hangs_up_on_listeners_is_listened_to_no_faster() ->
 
     server = Hostile(listen=ends)
     async with served(server) as at, sessions() as ours:
+        began = monotonic()
         await McpExecutor(ours).call(tool(f"{at}/mcp", "any"), {})
         await asyncio.sleep(0.5)
-        assert server.listened == 1
+        assert 1 <= server.listened <= 1 + (monotonic() - began), "once a second at most, whatever the server wishes"
 
 
 async def test_no_key_comes_back_in_an_answer_or_a_log(caplog: pytest.LogCaptureFixture) -> None:

@@ -64,6 +64,9 @@ async def test_answers_of_every_kind(plain: bool) -> None:
 async def test_what_is_too_slow_or_too_long_is_not_known_of_a_change() -> None:
     async with served(everything().streamable_http_app()) as at, sessions(seconds=2.0, limit=50_000) as ours:
         executor = McpExecutor(ours)
+        await executor.call(
+            tool(f"{at}/mcp", "plain"), {"name": "Ann"}
+        )  # connects, which may take longer than an answer
         slow = await executor.call(tool(f"{at}/mcp", "slow"), {"seconds": 30})
         assert (slow.outcome, slow.attempts) == ("unknown", 1)
         assert "no answer in time" in slow.note
