@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic.types import JsonValue
@@ -58,10 +59,10 @@ def calls() -> ScriptedExecutor:
 
 
 @asynccontextmanager
-async def thesis(folder: Path, executor: ScriptedExecutor, **script: list[Line]) -> AsyncGenerator[World]:
+async def thesis(folder: Path, executor: ScriptedExecutor, **script: Any) -> AsyncGenerator[World]:
     """A world whose model could write a program, and has a sandbox and an offer for it; none of which is used."""
     offers = OffersAs([TOOLS])
-    usual: dict[str, list[Line]] = {
+    usual: dict[str, Any] = {
         "choose": [advance_to("search_places"), advance_to("get_daily_forecast"), move("finish", "all is served")],
         "arguments": [CITY, POINT],
         "answer": [Says("It will be 4.5 degrees [2].")],

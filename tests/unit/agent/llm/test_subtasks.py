@@ -82,7 +82,10 @@ SHOWN = DecomposeQuestion("Weather in Oslo, and a table for four", categories=("
 
 
 async def test_where_categories_are_shown_each_subtask_gets_one_of_them() -> None:
-    parts = ({"description": "weather", "category": "weather "}, {"description": "a table", "category": ""})
+    parts: tuple[dict[str, object], ...] = (
+        {"description": "weather", "category": "weather "},
+        {"description": "a table", "category": ""},
+    )
     model = Told(said(*parts))
     found = await LlmPolicy(model).decompose(SHOWN)
     assert [one.category for one in found.subtasks] == ["Weather", ""]
