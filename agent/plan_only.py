@@ -7,7 +7,7 @@ from agent.planners.protocol import Planner
 from agent.policy.protocol import Policy
 from agent.request_reader import PlainReader, RequestReader
 from agent.search.dfs import WalkEvent, search
-from agent.search.settings import WalkSettings
+from agent.search.settings import SearchOptions, WalkSettings
 from agent.search.state import Frontier
 from agent.search.walk import walk_deps
 from domain.event import PathEnded
@@ -21,6 +21,7 @@ async def plan_path(
     policy: Policy,
     *,
     planner: Planner = search,
+    options: SearchOptions | None = None,
     weights: WeightParameters | None = None,
     settings: WalkSettings | None = None,
     budget: Budget | None = None,
@@ -29,14 +30,14 @@ async def plan_path(
     reader: RequestReader | None = None,
 ) -> PathEnded:
     """Plan a request without calling anything; how its walk ended. A planner that waits for results goes on without any.
-    ``recalled``: how many memories are shown.
+    ``options``: what it adds to the search. ``recalled``: how many memories are shown.
     """
     reader = reader or PlainReader()
     parts = reader.parts(request)
     evidence = Evidence(parts, store, finder, weights or WeightParameters(), reader=reader)
     if memory is not None:
         evidence.recalled = tuple(await memory.recall(request, recalled, evidence.present))
-    deps = walk_deps(request, evidence, settings or WalkSettings(), policy)
+    deps = walk_deps(request, evidence, settings or WalkSettings(), policy, options=options)
     state, meter = Frontier(), Meter(budget or Budget(), policy.cost)
     while True:
         ended, state = await planner(request, parts, state, deps, meter, _unheard)

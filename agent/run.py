@@ -11,7 +11,7 @@ from uuid import uuid4
 from agent.asking import Asking
 from agent.budget import Budget, Meter
 from agent.conversation import Earlier, EarlierRun
-from agent.decomposition import decompose
+from agent.decomposition import decompose, find_categories
 from agent.execution.announcements import Announcements
 from agent.execution.layers import build_executor
 from agent.execution.provenance import Provenance, Voices
@@ -184,7 +184,8 @@ class _Run:
             subtasks = (one,)
         else:
             policy = ReplaySplit(self._deps.planning.policy, self._shared.log)
-            subtasks = (await decompose(self._request, policy, asked)).subtasks
+            near = await find_categories(self._request, deps.knowledge.search) if deps.options.names_categories else ()
+            subtasks = (await decompose(self._request, policy, asked, near)).subtasks
         for notice in told_notices(self._deps.planning.policy):
             await self._tell(notice)
         parts = {one.number: partial(self._serve, one) for one in subtasks}

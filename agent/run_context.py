@@ -20,6 +20,7 @@ from agent.learning.learner import Learner
 from agent.memory.long_term import LongTermMemory
 from agent.offer.maker import Offers
 from agent.offer.tool_facts import ToolFinder
+from agent.planners.by_name import options_of
 from agent.plans.approval import Approves
 from agent.policy.protocol import Policy
 from agent.programs.earlier import EARLIER
@@ -29,7 +30,7 @@ from agent.request_reader import PlainReader, RequestReader
 from agent.resume import RunLog
 from agent.run_events import InTurn, RunEvents
 from agent.scheduler import Parts
-from agent.search.settings import WalkSettings
+from agent.search.settings import SearchOptions, WalkSettings
 from agent.solutions.protocol import Solutions
 from domain.program import ProgramPlan
 from domain.tool import ToolDoc
@@ -39,8 +40,6 @@ from graph.weights import WeightParameters
 
 BY_PROGRAM = frozenset({"program", "solution"})
 """Planners that serve a request by a program over its offer."""
-ENDS_IN_PROGRAMS = BY_PROGRAM | {"dfs", "cot", "basic"}
-"""Planners that say which tools are called, and not with what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +144,15 @@ class RunDeps:
         return replace(self, planning=replace(self.planning, policy=policy))
 
     @property
+    def options(self) -> SearchOptions:
+        """What its planner adds to the search of the tool graph."""
+        return options_of(self.planning.planner)
+
+    @property
     def writes_programs(self) -> bool:
         """Whether programs are written. Not where a plan is given, nor over a path that is to be approved: that is drafted as a plan."""
         return (
-            self.planning.planner in ENDS_IN_PROGRAMS
+            self.options.ends_in_program
             and self.planning.sandbox is not None
             and self.planning.policy.writes
             and self.planning.plan is None

@@ -40,6 +40,7 @@ class SubtaskTranscript:
     number: int = 0
     name: str = ""
     description: str = ""
+    category: str = ""
     depends_on: tuple[int, ...] = ()
     given: int = 0
     earlier: int = 0
@@ -79,8 +80,8 @@ class SubtaskTranscript:
         match event:
             case SubtaskStarted():
                 self.number, self.name, self.description = event.subtask, event.name, event.description
-                self.depends_on, self.given = event.depends_on, event.given
-                self.earlier = len(event.earlier)
+                self.category, self.depends_on = event.category, event.depends_on
+                self.given, self.earlier = event.given, len(event.earlier)
             case PlanReady():
                 self.finished = event.plan.complete
                 self._plan(event.plan.path)
@@ -146,6 +147,7 @@ class SubtaskTranscript:
         told: JsonObject = {
             "name": self.name,
             "description": self.description,
+            "category": self.category,
             "depends_on": list(self.depends_on),
             "path": list(self.path),
             "steps": [*steps],

@@ -70,7 +70,8 @@ class SubtaskStarted(Model):
     ``depends_on``: numbers of the subtasks whose results it builds on. ``given``: how many steps come from them; they are the steps 1
     to ``given`` of this subtask, in order, and its own are counted on from there. ``earlier``: the numbers, in the run's first event, of those
     of them that were called earlier in the conversation; they come first. ``reread``: it is answered from them alone. ``queries``: what tools
-    would do for it, as their documents would say it; tools are looked up by them too.
+    would do for it, as their documents would say it; tools are looked up by them too. ``category``: of the tools that it calls for, where its
+    planner asks for it and a model names it; empty otherwise.
     """
 
     kind: Literal["subtask.started"] = "subtask.started"

@@ -17,7 +17,7 @@ def answers(
     store: Annotated[Path | None, typer.Option(help="Folder of the store.")] = None,
     policy: Annotated[str, typer.Option(help="Who decides: offline needs no model.")] = "offline",
     planner: Annotated[
-        str, typer.Option(help="How to plan: program, solution, dfs, react, cot, basic or retrieve.")
+        str, typer.Option(help="How to plan: program, solution, dfs, thesis, react, cot, basic or retrieve.")
     ] = "dfs",
     address: Annotated[str, typer.Option(help="Where the playground runs.")] = "http://127.0.0.1:8765",
     playground: Annotated[

@@ -118,7 +118,8 @@ class AskView:
         """A part of the request; a request that is its own only part is on the screen already."""
         if clean(event.description, 400) != self._request:
             waits = f" after {', '.join(map(str, event.depends_on))}" if event.depends_on else ""
-            self._line(f"\n[bold]subtask {event.subtask}{waits}[/bold]  {escape(clean(event.description, 400))}")
+            kind = f" ({escape(clean(event.category, 60))})" if event.category else ""
+            self._line(f"\n[bold]subtask {event.subtask}{kind}{waits}[/bold]  {escape(clean(event.description, 400))}")
 
     def _reflection(self, event: ReflectionMade) -> None:
         """A judgement that changes nothing is not worth a line."""

@@ -42,7 +42,7 @@ def changes(
         bool, typer.Option("--playground", help="Start a playground and build its store for this evaluation.")
     ] = False,
     policy: Annotated[str, typer.Option(help="Who decides: offline needs no model.")] = "llm",
-    planner: Annotated[str, typer.Option(help="How to plan: dfs, react, cot, basic or retrieve.")] = "dfs",
+    planner: Annotated[str, typer.Option(help="How to plan: dfs, thesis, react, cot, basic or retrieve.")] = "dfs",
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
 ) -> None:
     """In how many requests for a change its tool is offered and the change proposed; what reads proposes none; nothing is changed."""

@@ -10,7 +10,7 @@ from _evaluate_planning import Way, compared, measured, planned
 from rich.console import Console
 from rich.table import Table
 
-from agent.planners.by_name import planner_named
+from agent.planners.by_name import options_of, planner_named
 from agent.planners.retrieve import K
 from evaluation.queries import Query, read_queries
 
@@ -41,6 +41,7 @@ def _ways(policy: str, k: int) -> dict[str, Way]:
         "ceiling": Way(dfs, "oracle"),
         BASELINE: Way(planner_named("retrieve", k), policy, memory=False),
         "dfs": Way(dfs, policy),
+        "thesis": Way(planner_named("thesis"), policy, options=options_of("thesis")),
         "dfs, shuffled edges": Way(dfs, policy, "shuffled"),
         "dfs, no edges": Way(dfs, policy, "none"),
         "dfs, no memory": Way(dfs, policy, memory=False),

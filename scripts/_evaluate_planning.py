@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
@@ -15,10 +15,11 @@ from rich.progress import Progress
 from rich.table import Table
 
 from agent.plan_only import plan_path
-from agent.planners.by_name import planner_named
+from agent.planners.by_name import options_of, planner_named
 from agent.planners.protocol import Planner
 from agent.planners.retrieve import K
 from agent.policy.protocol import Cost, Policy
+from agent.search.settings import SearchOptions
 from domain.errors import UsageError
 from domain.tool import ToolId
 from evaluation.api_keys import Key
@@ -43,6 +44,7 @@ class Way:
     policy: str
     edges: Edges = "real"
     memory: bool = True
+    options: SearchOptions = field(default_factory=SearchOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class Measured:
 def planning(
     queries: Annotated[Path, typer.Option(help="Requests with their relevant APIs, JSONL, plain or gzip.")],
     store: Annotated[Path | None, typer.Option(help="Folder of the store.")] = None,
-    planner: Annotated[str, typer.Option(help="How to plan: dfs, react, cot, basic or retrieve.")] = "dfs",
+    planner: Annotated[str, typer.Option(help="How to plan: dfs, thesis, react, cot, basic or retrieve.")] = "dfs",
     policy: Annotated[str, typer.Option(help="offline, llm, or oracle, which knows the relevant APIs.")] = "offline",
     edges: Annotated[Edges, typer.Option(help="The store's edges, none, or shuffled with all degrees kept.")] = "real",
     memory: Annotated[bool, typer.Option(help="Whether paths of similar requests are recalled.")] = True,
@@ -69,7 +71,7 @@ def planning(
 ) -> None:
     """How well planned paths match: precision, recall, F1 of their distinct APIs, and their length. No call is made."""
     with scoring():
-        way = Way(planner_named(planner, start_tools), policy, edges, memory)
+        way = Way(planner_named(planner, start_tools), policy, edges, memory, options_of(planner))
         asked, skipped = read_queries(queries)
         figures = asyncio.run(_planning(asked, store, way))
         if against is not None:
@@ -97,7 +99,7 @@ async def planned(way: Way, on: Measured) -> dict[str, Any]:
     async def path(request: str, relevant: frozenset[Key]) -> tuple[ToolId, ...]:
         who = _policy(on.container, way.policy, relevant)
         ended = await plan_path(
-            request, reads, on.finder, who, planner=way.planner, weights=on.container.weights,
+            request, reads, on.finder, who, planner=way.planner, options=way.options, weights=on.container.weights,
             settings=walk_settings(on.container, way.policy), budget=budget_of(on.container),
             memory=on.memories if way.memory else None, reader=reader_for(way.policy),
         )  # fmt: skip

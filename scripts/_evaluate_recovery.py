@@ -33,7 +33,7 @@ def recovery(
         bool, typer.Option("--playground", help="Start a playground and build its store for this evaluation.")
     ] = False,
     policy: Annotated[str, typer.Option(help="Who decides: offline needs no model.")] = "offline",
-    planner: Annotated[str, typer.Option(help="How to plan: dfs, react, cot, basic or retrieve.")] = "dfs",
+    planner: Annotated[str, typer.Option(help="How to plan: dfs, thesis, react, cot, basic or retrieve.")] = "dfs",
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
 ) -> None:
     """Break each of two equivalent operations in turn: what was answered with its help, how much of it still is."""

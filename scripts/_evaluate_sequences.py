@@ -3,11 +3,13 @@
 import asyncio
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 from _evaluate_output import console, scoring, tell
+from _evaluate_planning import Way
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -15,8 +17,7 @@ from rich.table import Table
 from agent.budget import Budget
 from agent.memory.long_term import LongTermMemory
 from agent.plan_only import plan_path
-from agent.planners.by_name import planner_named
-from agent.planners.protocol import Planner
+from agent.planners.by_name import options_of, planner_named
 from agent.planners.retrieve import retrieve
 from evaluation.corpora import traject_bench, ultratool
 from evaluation.corpora.corpus import Case, Corpus, split, write_sources
@@ -34,7 +35,7 @@ K_CHOSEN_ON = 100
 def sequences(
     benchmark: Annotated[Literal["traject_bench", "ultratool"], typer.Option(help="Which benchmark the folder holds.")],
     data: Annotated[Path, typer.Option(help="Folder of the benchmark.")],
-    planner: Annotated[str, typer.Option(help="How to plan: dfs, react, cot, basic or retrieve.")] = "dfs",
+    planner: Annotated[str, typer.Option(help="How to plan: dfs, thesis, react, cot, basic or retrieve.")] = "dfs",
     policy: Annotated[str, typer.Option(help="Who decides.")] = "offline",
     memory: Annotated[bool, typer.Option(help="Whether the chains of similar requests are recalled.")] = True,
     start_tools: Annotated[
@@ -49,11 +50,12 @@ def sequences(
     with scoring():
         chosen = planner_named(planner, start_tools or LONGEST)
         choose_k = planner == "retrieve" and not start_tools
-        figures = asyncio.run(_sequences(READERS[benchmark](data), chosen, policy, memory=memory, choose_k=choose_k))
+        way = Way(chosen, policy, memory=memory, options=options_of(planner))
+        figures = asyncio.run(_sequences(READERS[benchmark](data), way, choose_k=choose_k))
     tell(figures, _show, as_json=as_json)
 
 
-async def _sequences(corpus: Corpus, planner: Planner, policy: str, *, memory: bool, choose_k: bool) -> dict[str, Any]:
+async def _sequences(corpus: Corpus, way: Way, *, choose_k: bool) -> dict[str, Any]:
     parts = split(corpus.cases)
     with tempfile.TemporaryDirectory(prefix="footpath-") as folder:
         tools, trajectories = write_sources(corpus, parts.learnt, Path(folder))
@@ -61,7 +63,7 @@ async def _sequences(corpus: Corpus, planner: Planner, policy: str, *, memory: b
         options = BuildOptions(tools=(tools,), trajectories=(trajectories,), store=store)
         _, summary = await build(options, _silent)
         async with open_container(store=store) as container:
-            memories = await container.memory() if memory else None
+            memories = await container.memory() if way.memory else None
             with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
                 task = bars.add_task("requests", total=len(parts.seen) + len(parts.unseen))
 
@@ -71,12 +73,10 @@ async def _sequences(corpus: Corpus, planner: Planner, policy: str, *, memory: b
                 k = None
                 if choose_k:
                     some = parts.learnt[:K_CHOSEN_ON]
-                    k = best_k(
-                        [await _plan(case, container, planner, policy, None, _nothing) for case in some], LONGEST
-                    )
-                    planner = retrieve(k)
-                seen = [await _plan(case, container, planner, policy, memories, advance) for case in parts.seen]
-                unseen = [await _plan(case, container, planner, policy, memories, advance) for case in parts.unseen]
+                    k = best_k([await _plan(case, container, way, None, _nothing) for case in some], LONGEST)
+                    way = replace(way, planner=retrieve(k))
+                seen = [await _plan(case, container, way, memories, advance) for case in parts.seen]
+                unseen = [await _plan(case, container, way, memories, advance) for case in parts.unseen]
     return {
         "benchmark": corpus.name,
         "learnt": len(parts.learnt),
@@ -99,8 +99,7 @@ def _nothing() -> None:
 async def _plan(
     case: Case,
     container: Container,
-    planner: Planner,
-    policy: str,
+    way: Way,
     memories: LongTermMemory | None,
     done: Callable[[], None],
 ) -> Planned:
@@ -108,13 +107,14 @@ async def _plan(
         case.request,
         container.graph,
         await container.search(),
-        container.policy(policy),
-        planner=planner,
+        container.policy(way.policy),
+        planner=way.planner,
+        options=way.options,
         weights=container.weights,
-        settings=walk_settings(container, policy),
+        settings=walk_settings(container, way.policy),
         budget=Budget(depth=LONGEST),
         memory=memories,
-        reader=reader_for(policy),
+        reader=reader_for(way.policy),
     )
     done()
     return Planned(case.chain, ended.path)

@@ -34,7 +34,7 @@ def main(
     planner: Annotated[
         str,
         typer.Option(
-            help="How to plan: program writes one, the default; solution chooses one of the library to write after; dfs walks the graph; react, cot, basic, retrieve."
+            help="How to plan: program writes one, the default; solution chooses one of the library to write after; dfs walks the graph; thesis does so step by step and reviews every path; react, cot, basic, retrieve."
         ),
     ] = "",
     executor: Annotated[str, typer.Option(help="http makes the calls, replay answers from recorded ones.")] = "http",

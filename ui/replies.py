@@ -11,6 +11,7 @@ PLANNERS = {
     "program": message("Program written for the request"),
     "solution": message("Program after a known solution"),
     "dfs": message("Search through the tool graph"),
+    "thesis": message("Search with review of every path (thesis)"),
     "react": message("Step by step (ReAct)"),
     "cot": message("All at once, reasoned"),
     "basic": message("All at once"),

@@ -6,6 +6,7 @@ SENTENCES = (
     message("Writes a short program that calls the tools offered for the request, and runs it."),
     message("Chooses among the solutions of the library, and writes a program after the chosen one."),
     message("Searches the tool graph step by step, and goes back where a way leads nowhere."),
+    message("Finds the whole path by graph search before the first call, one step at a time, and reviews every path."),
     message("Sees each result before it chooses the next step."),
     message("Chooses the whole path at once, with a reason for each step."),
     message("Chooses the whole path at once."),

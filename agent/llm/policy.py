@@ -84,7 +84,8 @@ class LlmPolicy(Decider):
     async def decompose(self, question: DecomposeQuestion) -> Decomposition:
         """The model's subtasks; where it gives no valid split, there is none."""
         prompt = self._fence.message(*split_text(question, self._fence))
-        messages = [await instructions("decompose"), prompt]
+        parts = ("decompose", "decompose_categories") if question.categories else ("decompose",)
+        messages = [await instructions(*parts), prompt]
         answer, _ = await self._ask.decide(
             "decompose", messages, DecomposeAnswer, lambda a: subtasks.complaint_of(a, question)
         )
@@ -107,8 +108,9 @@ class LlmPolicy(Decider):
         if not shown and at_start:
             return Choice("give_up", "there is no tool to start with")
         purpose = "choose" if situation.results is None else "choose_by_result"
+        one_step = ("choose_one_step",) if purpose == "choose" and not situation.several else ()
         prompt = self._fence.message(*situation_text(situation, shown, self._fence))
-        messages = [await instructions(purpose), prompt]
+        messages = [await instructions(purpose, *one_step), prompt]
         answer, _ = await self._ask.decide(
             purpose, messages, ChoiceAnswer, lambda a: complaint_of_move(a, shown, at_start=at_start)
         )

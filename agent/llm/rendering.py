@@ -6,6 +6,7 @@ from datetime import datetime
 
 from agent.llm.prompts import Fence
 from agent.llm.steps import Offered
+from agent.llm.subtasks import shown_category
 from agent.policy.protocol import ArgumentsQuestion, FieldsQuestion, PathQuestion, Results, Situation
 from agent.policy.subtasks import DecomposeQuestion
 from agent.text import clean, title
@@ -29,9 +30,11 @@ _BEFORE = 600
 
 
 def split_text(question: DecomposeQuestion, fence: Fence) -> tuple[str, ...]:
-    """The request, and what was asked before in its conversation."""
+    """The categories of tools near the request, what was asked before in its conversation, and the request."""
     before = fence.block("asked before", _asked_before(question)) if question.earlier else ""
-    return (before, request_text(question.request, fence), "The subtasks?")
+    named = "\n".join(shown_category(one) for one in question.categories)
+    categories = fence.block("categories", named) if named else ""
+    return (categories, before, request_text(question.request, fence), "The subtasks?")
 
 
 def _asked_before(question: DecomposeQuestion) -> str:

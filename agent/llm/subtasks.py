@@ -12,21 +12,28 @@ _QUERY = 120
 
 
 class SubtaskAnswer(BaseModel):
-    """One subtask of ``agent/prompts/decompose.md``."""
+    """One subtask of ``agent/prompts/decompose.md``; ``category``: of ``decompose_categories.md``."""
 
     name: str
     description: str
+    category: str = ""
     depends_on: list[int] = []
     earlier: list[int] = []
     queries: list[str] = []
 
 
 class DecomposeAnswer(BaseModel):
-    """``agent/prompts/decompose.md``. No subtask: the request is one, and ``queries`` are its own."""
+    """``agent/prompts/decompose.md``. No subtask: the request is one, and ``category`` and ``queries`` are its own."""
 
     reason: str
+    category: str = ""
     queries: list[str] = []
     subtasks: list[SubtaskAnswer] = []
+
+
+def shown_category(category: str) -> str:
+    """A category's name as a prompt shows it."""
+    return clean(category, _QUERY)
 
 
 def complaint_of(answer: DecomposeAnswer, question: DecomposeQuestion) -> str:
@@ -43,6 +50,11 @@ def complaint_of(answer: DecomposeAnswer, question: DecomposeQuestion) -> str:
         unknown = [str(other) for other in one.earlier if other not in made]
         if unknown:
             told.append(f"subtask {number} builds on earlier calls {', '.join(unknown)}, which there are none of")
+    if question.categories:
+        named = dict.fromkeys((answer.category, *(one.category for one in answer.subtasks)))
+        other = [clean(one, NAMED) for one in named if one.strip() and not _category(one, question)]
+        if other:
+            told.append(f"no category is called {', '.join(other)}; name one that is shown, or none")
     texts = [" ".join(one.description.casefold().split()) for one in answer.subtasks]
     if len(set(texts)) < len(texts):
         told.append("two subtasks have the same description")
@@ -53,14 +65,15 @@ def decomposition_of(answer: DecomposeAnswer, question: DecomposeQuestion) -> De
     """A checked answer. A single subtask keeps the request's own words, which hold all that it says, unless it leans on earlier questions."""
     reason = clean(answer.reason, 300) or "no reason given"
     if not answer.subtasks or (len(answer.subtasks) == 1 and not answer.subtasks[0].earlier):
-        own = answer.subtasks[0].queries if answer.subtasks else answer.queries
-        return whole(question.request, reason, _queries(own))
+        own = answer.subtasks[0] if answer.subtasks else answer
+        return whole(question.request, reason, _queries(own.queries), _category(own.category, question))
     return Decomposition(
         tuple(
             Subtask(
                 number,
                 clean(one.name, NAMED) or clean(one.description, NAMED),
                 one.description.strip(),
+                _category(one.category, question),
                 depends_on=tuple(sorted(set(one.depends_on))),
                 earlier=tuple(sorted(set(one.earlier))),
                 queries=_queries(one.queries),
@@ -69,6 +82,12 @@ def decomposition_of(answer: DecomposeAnswer, question: DecomposeQuestion) -> De
         ),
         reason,
     )
+
+
+def _category(named: str, question: DecomposeQuestion) -> str:
+    """The category of that name among those that were shown; empty where there is none."""
+    wanted = shown_category(named).casefold()
+    return next((one for one in question.categories if shown_category(one).casefold() == wanted), "")
 
 
 def _queries(given: list[str]) -> tuple[str, ...]:

@@ -60,16 +60,8 @@ async def gather(
     ``limit``: tools a text. Tools below ``floor`` for every clause are kept as found, but nothing is sought for them. ``without``: tools
     have failed; what stands in their place is found by what feeds the same parameters.
     """
-    pool = Pool()
-    texts = list(dict.fromkeys((request, *evidence.clauses, *map(evidence.reader.wording, evidence.clauses))))
-    await evidence.look_up(texts, limit)
-    for text in texts:
-        for hit in await evidence.find(text, limit):
-            pool.found[hit.id] = max(hit.score, pool.found.get(hit.id, 0.0))
-    await evidence.read([*pool.found, *offered])
     lost = without.tools if without else frozenset[ToolId]()
-    pool.offered = tuple(tool for tool in offered if evidence.has(tool) and tool not in lost)
-    pool.found = {tool: score for tool, score in pool.found.items() if evidence.has(tool) and tool not in lost}
+    pool = await found_for(request, evidence, limit=limit, lost=lost, offered=offered)
     pool.found |= {tool: max(evidence.relevance(tool)) for tool in pool.offered if tool not in pool.found}
     wanted, queries = _wanted(pool, evidence, floor), _QUERIES
     for _ in range(_STEPS_BACK):
@@ -92,6 +84,27 @@ async def gather(
             _raise_to(added, await _producers(tool, wanted[tool], lacking[tool], request, ids, evidence, without))
         wanted = {tool: worth for tool, worth in added.items() if tool not in pool.producers}
         _raise_to(pool.producers, added)
+    return pool
+
+
+async def found_for(
+    request: str,
+    evidence: Evidence,
+    *,
+    limit: int,
+    lost: Collection[ToolId] = (),
+    offered: Sequence[ToolId] = (),
+) -> Pool:
+    """What the retriever finds for the request and each of its clauses, and what is ``offered`` besides, without what is ``lost``."""
+    pool = Pool()
+    texts = list(dict.fromkeys((request, *evidence.clauses, *map(evidence.reader.wording, evidence.clauses))))
+    await evidence.look_up(texts, limit)
+    for text in texts:
+        for hit in await evidence.find(text, limit):
+            pool.found[hit.id] = max(hit.score, pool.found.get(hit.id, 0.0))
+    await evidence.read([*pool.found, *offered])
+    pool.offered = tuple(tool for tool in offered if evidence.has(tool) and tool not in lost)
+    pool.found = {tool: score for tool, score in pool.found.items() if evidence.has(tool) and tool not in lost}
     return pool
 
 

@@ -4,7 +4,17 @@ import logging
 from functools import partial
 
 from agent.memory.path_reuse import next_of
-from agent.offer.candidate_pool import Offer, Pool, Producers, Without, gather, in_turns, origin, unweighted
+from agent.offer.candidate_pool import (
+    Offer,
+    Pool,
+    Producers,
+    Without,
+    found_for,
+    gather,
+    in_turns,
+    origin,
+    unweighted,
+)
 from agent.offer.candidates import Candidate, Kin, unserved
 from agent.offer.exploration import returning
 from agent.offer.maker import Offers
@@ -13,7 +23,7 @@ from agent.offer.substitution import sources, stand_ins
 from agent.offer.tool_facts import Evidence
 from agent.offer.toolset_prior import kinship, relatives
 from agent.search.dfs import Node
-from agent.search.settings import WalkSettings
+from agent.search.settings import SearchOptions, WalkSettings
 from agent.search.state import Frontier, Path
 from domain.errors import FootpathError
 from domain.tool import FINISH, ToolId
@@ -40,13 +50,15 @@ class Expander:
         given: Path = (),
         seed: str = "",
         offers: Offers | None = None,
-        again: bool = False,
+        options: SearchOptions | None = None,
+        category: str = "",
     ) -> None:
-        """``given``: the tools of steps that are done already, which come before every path. ``offers``: makes the request's offer. ``again``:
-        any tool of the path may be called once more, as whoever sees what it gave may want.
+        """``given``: the tools of steps that are done already, which come before every path. ``offers``: makes the request's offer. ``category``:
+        of the tools that the request calls for, where whoever split it has named one.
         """
-        self._may_repeat = again
-        self._offers = offers
+        self._options = options or SearchOptions()
+        self._category = category
+        self._offers = offers if self._options.widens_nodes else None
         self._offered: tuple[ToolId, ...] | None = None
         self._seed = seed
         self._request = request
@@ -72,29 +84,19 @@ class Expander:
         relevance = tuple(self._evidence.relevance(tool) for tool in path)
         best = pool.best_relevance(self._evidence, state.banned)
         closed = {*state.path, *state.banned, *await self._barred(state.path)}
-        if state.path:
+        if not self._options.widens_nodes:
+            offers, finish = await self._neighbours(state, closed, pool)
+        elif state.path:
             offers, finish = await self._after(state.path[-1], closed, pool, relevance, best)
+            offers = await self._widened(offers, state, closed, pool)
         else:
-            offers, finish = self._start(closed, pool), 0.0
-        offers += await self._remembered(state, {offer[0] for offer in offers} | closed)
-        near = relatives(self._kin, state.path, {offer[0] for offer in offers} | closed)
-        offers += unweighted([tool for tool in near if self._evidence.has(tool)], "retriever")
-        producers = Producers(self._request, self._evidence, pool, self._given, chosen)
-        offers += producers.beside(offers, state, closed)
-        offers = await self._instead(offers, state)
-        offered = [offer[0] for offer in offers]
-        back = returning(offered, self._evidence.failing, self._safe, self._seed) if self._seed else None
+            offers, finish = await self._widened(self._start(closed, pool), state, closed, pool), 0.0
         again = self._again(state)
-        offers += unweighted(again, "graph")
         return Node(
             path=self._evidence.docs(path),
             path_relevance=relevance,
             best_relevance=best,
-            candidates=standing_in(
-                (self._candidate(offer, path, returning=offer[0] == back) for offer in offers),
-                self._failed(offered, state),
-                self._evidence,
-            ),
+            candidates=self._candidates(offers, again, state),
             finish_weight=finish,
             value=_value(relevance, best, chosen.floor),
             again=again,
@@ -102,9 +104,30 @@ class Expander:
             kin=self._kin,
         )
 
+    async def _widened(self, offers: list[Offer], state: Frontier, closed: set[ToolId], pool: Pool) -> list[Offer]:
+        """With what stands beside the K: next steps of remembered paths, related tools, producers, and substitutes."""
+        offers = [*offers, *await self._remembered(state, {offer[0] for offer in offers} | closed)]
+        near = relatives(self._kin, state.path, {offer[0] for offer in offers} | closed)
+        offers += unweighted([tool for tool in near if self._evidence.has(tool)], "retriever")
+        producers = Producers(self._request, self._evidence, pool, self._given, self._settings)
+        offers += producers.beside(offers, state, closed)
+        return await self._instead(offers, state)
+
+    def _candidates(self, offers: list[Offer], again: Path, state: Frontier) -> tuple[Candidate, ...]:
+        """What is offered, and after it what may be called ``again``, with what speaks for each."""
+        path, offered = (*self._given, *state.path), [offer[0] for offer in offers]
+        all_offers = [*offers, *unweighted(again, "graph")]
+        if not self._options.widens_nodes:
+            return tuple(self._candidate(offer, path, returning=False) for offer in all_offers)
+        back = returning(offered, self._evidence.failing, self._safe, self._seed) if self._seed else None
+        candidates = (self._candidate(offer, path, returning=offer[0] == back) for offer in all_offers)
+        return standing_in(candidates, self._failed(offered, state), self._evidence)
+
     async def _gathered(self, banned: Path) -> Pool:
         """What the request calls for; looked for anew where more has failed, since what stands in its place may be no likely tool else."""
         lost = frozenset(banned)
+        if lost not in self._pools and not self._options.widens_nodes:
+            self._pools[lost] = await found_for(self._request, self._evidence, limit=self._settings.found, lost=lost)
         if lost not in self._pools:
             without = Without(lost, partial(sources, self._evidence)) if lost else None
             chosen = self._settings
@@ -162,7 +185,7 @@ class Expander:
 
     def _again(self, state: Frontier) -> Path:
         """Tools of the path that the request may want once more, outside the K: where it asks the same of several things."""
-        if self._may_repeat:
+        if self._options.repeats_tools:
             return tuple(tool for tool in dict.fromkeys(state.path) if tool not in state.banned)
         things = self._evidence.reader.repetitions(self._request)
         return tuple(
@@ -177,6 +200,28 @@ class Expander:
         tools = in_turns(self._queues(closed, pool, floor=0.0), self._settings.k)
         offers: list[Offer] = [(tool, min(1.0, weights[tool]), origin(tool, pool)) for tool in tools]
         return sorted(offers, key=lambda offer: (-offer[1] * self._evidence.rank_availability(offer[0]), offer[0]))
+
+    async def _neighbours(self, state: Frontier, closed: set[ToolId], pool: Pool) -> tuple[list[Offer], float]:
+        """The thesis's node (4.3.2.1): the K heaviest edges, what is left of the K places filled up by the retriever; at the start by it alone.
+
+        Tools of the request's category take turns with the others that were found.
+        """
+        k, floor = self._settings.k, self._settings.floor if state.path else 0.0
+        weighted = await self._evidence.neighbours(state.path[-1]) if state.path else []
+        finish = next((w.weight for w in weighted if w.target == FINISH), 0.0)
+        near = rank(w for w in weighted if w.target not in closed)
+        heaviest = sorted(near, key=lambda w: (w.edge.mark != "pin", -w.weight, w.target))[:k]
+        await self._evidence.read(w.target for w in heaviest)
+        edges: list[Offer] = [(w.target, w.weight, "graph") for w in heaviest]
+        known = closed | {offer[0] for offer in edges}
+        found = [t for t in pool.found if t not in known and max(self._evidence.relevance(t)) >= floor]
+        found.sort(key=lambda tool: (-pool.found[tool], tool))
+        fitting = [tool for tool in found if self._category and self._evidence.doc(tool).category == self._category]
+        filled = in_turns([found, fitting], k - len(edges))
+        if state.path:
+            return [*edges, *unweighted(filled, "retriever")], finish
+        starts: list[Offer] = [(tool, min(1.0, pool.found[tool]), "start") for tool in filled]
+        return sorted(starts, key=lambda offer: (-offer[1], offer[0])), finish
 
     async def _after(
         self,

@@ -54,7 +54,7 @@ class Situation(Question[Choice]):
 
     ``path_relevance``: the relevance (one value per clause) of each tool in the path. ``best_relevance``: per clause, the best
     that any tool found for the request reached: what "covered" is measured against. ``recalled``: paths that served requests like this one, the most alike first. ``followers``: what may come next but one, where several
-    steps may be named at once. ``results``: of the steps of the path, where they are called as they are chosen; None: only planned.
+    steps may be named at once (``several``). ``results``: of the steps of the path, where they are called as they are chosen; None: only planned.
     ``kin``: of the tools that were found, where paths went through few of them; empty otherwise.
     """
 
@@ -68,6 +68,7 @@ class Situation(Question[Choice]):
     memory: tuple[str, ...] = ()
     recalled: tuple[Recalled, ...] = ()
     followers: tuple[Follower, ...] = ()
+    several: bool = False
     kin: Mapping[ToolId, Kin] = field(default_factory=dict[ToolId, Kin])
     results: Results | None = None
 

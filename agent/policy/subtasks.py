@@ -24,7 +24,7 @@ class AskedEarlier:
 class Subtask:
     """``number`` counts from 1. ``description`` stands alone: every value that it needs is in it, and no other than the request's.
 
-    ``depends_on``: numbers of earlier subtasks whose results it needs. ``category``: of the tools that it calls for, where known.
+    ``depends_on``: numbers of earlier subtasks whose results it needs. ``category``: of the tools that it calls for, where the planner asks for it and there is a model to name it.
     ``earlier``: numbers of earlier calls of the conversation whose results it needs; ``reread``: they alone answer it.
     ``queries``: what tools would do for it, as their documents would say it, whatever the request's language.
     """
@@ -77,15 +77,18 @@ class Decomposition:
 
 @dataclass(frozen=True, slots=True)
 class DecomposeQuestion(Question[Decomposition]):
-    """What ``decompose`` sees: the request. ``earlier``: what was asked before, the oldest first."""
+    """What ``decompose`` sees: the request. ``earlier``: what was asked before, the oldest first. ``categories``: those of the tools nearest to
+    the request, where each subtask is to name its own.
+    """
 
     request: str
     earlier: tuple[AskedEarlier, ...] = ()
+    categories: tuple[str, ...] = ()
 
     async def put_to(self, decider: Decider) -> Decomposition:
         return await decider.decompose(self)
 
 
-def whole(request: str, reason: str, queries: tuple[str, ...] = ()) -> Decomposition:
+def whole(request: str, reason: str, queries: tuple[str, ...] = (), category: str = "") -> Decomposition:
     """A request that is not split."""
-    return Decomposition((Subtask(1, clean(request, NAMED), request, queries=queries),), reason)
+    return Decomposition((Subtask(1, clean(request, NAMED), request, category, queries=queries),), reason)

@@ -40,7 +40,7 @@ class Node:
 @dataclass(frozen=True, slots=True)
 class SearchDeps:
     """What the walk needs: the candidates at a state's node, and the next move there. ``followers``: what may come next but one, for
-    whoever names several steps at once; ``several``: whether ``choose`` does. ``whole_path``: all steps in one decision.
+    whoever names several steps at once; ``several``: whether ``choose`` does; otherwise only the first one counts. ``whole_path``: all steps in one decision.
     ``results``: what the path has given so far. ``step_by_step``: the walk stops after each step, so that it is called before the next is chosen.
     """
 
@@ -71,9 +71,11 @@ async def search(
         choice = foresight.move(candidates)
         if choice is None:
             followers = await deps.followers(state, _only(node, candidates)) if deps.several and candidates else ()
-            choice = await deps.choose(_situation(request, clauses, state, node, candidates, followers))
+            situation = _situation(request, clauses, state, node, candidates, followers, several=deps.several)
+            choice = await deps.choose(situation)
             meter.decisions += 1
-            foresight.note(choice)
+            if deps.several:
+                foresight.note(choice)
         if choice.action == "finish" and state.path:
             reason, unserved = choice.reason, choice.unserved
             return PathEnded(path=state.path, how="finished", reason=reason, unserved=unserved), state
@@ -123,6 +125,8 @@ def _situation(
     node: Node,
     candidates: tuple[Candidate, ...],
     followers: tuple[Follower, ...],
+    *,
+    several: bool,
 ) -> Situation:
     return Situation(
         request=request,
@@ -135,6 +139,7 @@ def _situation(
         memory=told(state.trail),
         recalled=node.recalled,
         followers=followers,
+        several=several,
         kin=node.kin,
     )
 

@@ -11,7 +11,7 @@ from tests.models.openai_replies import ChatRequest, Reply, Resets
 
 PURPOSES = (
     "decompose", "choose", "choose_by_result", "whole_path", "reflect", "arguments", "fields_to_keep", "answer", "program", "program_grammar", "phrase",
-    "choose_solution", "fill",
+    "choose_solution", "fill", "adopt", "score",
 )  # fmt: skip
 Said = Reply | str | Mapping[str, JsonValue]
 """A reply, a text, or an object that is answered as JSON."""

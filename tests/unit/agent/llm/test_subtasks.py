@@ -76,3 +76,33 @@ async def test_a_split_that_is_none_twice_is_none() -> None:
     found = await LlmPolicy(model).decide(question("Find it and delete it"))
     assert [one.description for one in found.subtasks] == ["Find it and delete it"]
     assert "may depend on earlier subtasks only" in model.heard[1][-1].text
+
+
+SHOWN = DecomposeQuestion("Weather in Oslo, and a table for four", categories=("Weather", "Eating out"))
+
+
+async def test_where_categories_are_shown_each_subtask_gets_one_of_them() -> None:
+    parts: tuple[dict[str, object], ...] = (
+        {"description": "weather", "category": "weather "},
+        {"description": "a table", "category": ""},
+    )
+    model = Told(said(*parts))
+    found = await LlmPolicy(model).decompose(SHOWN)
+    assert [one.category for one in found.subtasks] == ["Weather", ""]
+    assert "Weather\nEating out" in model.heard[0][1].text
+    assert "`category`" in model.heard[0][0].text
+    whole = Told(json.dumps({"reason": "one goal", "category": "Eating out", "subtasks": []}))
+    assert [one.category for one in (await LlmPolicy(whole).decompose(SHOWN)).subtasks] == ["Eating out"]
+
+
+async def test_a_category_that_is_not_shown_is_told_back() -> None:
+    model = Told(said({"description": "a", "category": "Hotels"}, {"description": "b"}), said())
+    await LlmPolicy(model).decompose(SHOWN)
+    assert "no category is called Hotels" in model.heard[1][-1].text
+
+
+async def test_where_none_are_shown_nobody_is_asked_for_one_and_none_is_taken() -> None:
+    model = Told(said({"description": "a", "category": "Hotels"}, {"description": "b"}))
+    found = await LlmPolicy(model).decompose(question("Find a and b"))
+    assert [one.category for one in found.subtasks] == ["", ""]
+    assert "category" not in model.heard[0][0].text

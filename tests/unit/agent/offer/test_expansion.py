@@ -3,7 +3,7 @@ from pathlib import Path
 
 from agent.offer.expansion import Expander
 from agent.offer.tool_facts import Evidence
-from agent.search.settings import WalkSettings
+from agent.search.settings import THESIS, WalkSettings
 from agent.search.state import Frontier
 from domain.tool import ToolDoc, unresolved_id
 from graph.facts import GraphBatch
@@ -70,3 +70,37 @@ async def test_a_banned_tool_is_neither_offered_nor_what_others_are_measured_by(
     assert OLD_WEATHER.id not in {c.tool.id for c in after.candidates}
     assert NEW_WEATHER.id in {c.tool.id for c in after.candidates}
     assert after.best_relevance[0] <= before.best_relevance[0]
+
+
+async def plain(folder: Path, k: int = 10, category: str = "") -> Expander:
+    """As the thesis has it, over a store in which the tool that most walks went to has failed ever since."""
+    store = await graph(WALKS)
+    await store.apply(GraphBatch(key="failed", transitions=Counter(), calls=Counter({OLD_WEATHER.id: 400})))
+    evidence = Evidence((REQUEST,), store, await finder(folder), WeightParameters(), reader=EnglishReader())
+    return Expander(REQUEST, evidence, WalkSettings(k=k), options=THESIS, category=category)
+
+
+async def test_as_the_thesis_has_it_a_node_offers_the_heaviest_edges_however_available(tmp_path: Path) -> None:
+    state = Frontier().offer([GEOCODE.id]).push(GEOCODE.id)
+    node = await (await plain(tmp_path))(state)
+    edges = [c for c in node.candidates if c.origin == "graph"]
+    assert [(c.tool.id, c.weight) for c in edges] == [(OLD_WEATHER.id, 0.75), (NEW_WEATHER.id, 0.25)]
+    assert edges[0].availability is not None
+    assert edges[0].availability < 0.1
+    narrow = await (await plain(tmp_path, k=1))(state)
+    assert [c.tool.id for c in narrow.candidates] == [OLD_WEATHER.id], "nothing stands beside the K"
+
+
+async def test_as_the_thesis_has_it_the_retriever_alone_says_where_to_start_and_fills_up(tmp_path: Path) -> None:
+    start = await (await plain(tmp_path, k=2))(Frontier())
+    assert [c.origin for c in start.candidates] == ["start", "start"]
+    assert {c.tool.id for c in start.candidates} == {OLD_WEATHER.id, NEW_WEATHER.id}, "no producer is looked for"
+    assert [c.weight for c in start.candidates] == sorted((c.weight for c in start.candidates), reverse=True)
+    after = await (await plain(tmp_path))(Frontier().offer([OLD_WEATHER.id]).push(OLD_WEATHER.id))
+    assert after.finish_weight == 1.0
+    assert NEW_WEATHER.id in [c.tool.id for c in after.candidates if c.origin == "retriever"]
+
+
+async def test_a_subtasks_category_has_a_place_among_the_starts(tmp_path: Path) -> None:
+    start = await (await plain(tmp_path, k=2, category="Places"))(Frontier())
+    assert GEOCODE.id in [c.tool.id for c in start.candidates]

@@ -6,7 +6,7 @@ import pytest
 
 from agent.budget import Budget, Meter
 from agent.offer.candidates import Candidate, Follower
-from agent.planners.by_name import PLANNERS, planner_named
+from agent.planners.by_name import ABOUT, OPTIONS, PLANNERS, planner_named
 from agent.planners.protocol import Planner
 from agent.policy.protocol import Choice, Cost, PathQuestion, Results, Situation, WholePath
 from agent.search.dfs import Node, SearchDeps
@@ -16,6 +16,7 @@ from domain.event import PathEnded, StepChosen
 from domain.plan import StepResult
 from domain.tool import ToolDoc, tool_id
 from tests.unit.agent.search.test_dfs import Step, walked_by
+from ui.replies import PLANNERS as LABELS
 
 
 def doc(name: str) -> ToolDoc:
@@ -122,7 +123,7 @@ async def test_behind_what_failed_the_rest_is_decided_anew() -> None:
     assert A not in [c.tool for c in told.questions[0].candidates]
 
 
-@pytest.mark.parametrize("name", ["dfs", "react", "cot", "basic"])
+@pytest.mark.parametrize("name", ["dfs", "thesis", "react", "cot", "basic"])
 async def test_a_budget_that_is_used_up_ends_every_planner(name: str) -> None:
     told = Told()
     walked, _ = await steps(planner_named(name), told.deps(), budget=Budget(decisions=0))
@@ -140,10 +141,13 @@ async def test_retrieve_takes_the_best_start_tools() -> None:
 
 def test_an_unknown_name_says_which_there_are() -> None:
     with pytest.raises(
-        UsageError, match="no planner is called 'magic'; there are: program, solution, dfs, react, cot, basic, retrieve"
+        UsageError,
+        match="no planner is called 'magic'; there are: program, solution, dfs, thesis, react, cot, basic, retrieve",
     ):
         planner_named("magic")
-    assert set(PLANNERS) == {"program", "solution", "dfs", "react", "cot", "basic", "retrieve"}
+    assert set(PLANNERS) == {"program", "solution", "dfs", "thesis", "react", "cot", "basic", "retrieve"}
+    assert set(ABOUT) == set(PLANNERS) == set(LABELS)
+    assert set(OPTIONS) <= set(PLANNERS)
 
 
 async def test_several_steps_of_one_decision_are_walked_without_asking_again() -> None:
@@ -151,3 +155,10 @@ async def test_several_steps_of_one_decision_are_walked_without_asking_again() -
     walked, meter = await steps(planner_named("dfs"), replace(told.deps(), several=True))
     assert (end(walked).how, end(walked).path, meter.decisions) == ("finished", (A.id, B.id), 1)
     assert told.situations[0].followers[0].candidate.tool == C
+
+
+async def test_where_one_step_is_named_at_a_time_nothing_else_of_a_decision_is_walked() -> None:
+    told = Told(Choice("advance", "both", 0, then=(B.id,), last=True), Choice("finish", "a was enough"))
+    walked, meter = await steps(planner_named("thesis"), told.deps())
+    assert (end(walked).how, end(walked).path, meter.decisions) == ("finished", (A.id,), 2)
+    assert [situation.several for situation in told.situations] == [False, False]
