@@ -30,6 +30,7 @@ from graph.backends.sqlite_memories import SqliteMemories
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
 from tests.flows.program_world import OffersAs, World, code, end, the, world
+from tests.flows.run_deps import change_deps
 from tests.flows.small_world import (
     BOOKS,
     FORECAST,
@@ -99,7 +100,7 @@ async def test_a_request_is_split_searched_judged_and_then_called_step_by_step(t
 
     split: Line = {"reason": "two categories", "subtasks": parts}
     async with thesis(tmp_path, executor, decompose=[split], choose=[choose], arguments=[fill]) as made:
-        made.deps = replace(made.deps, at_once=1)
+        made.deps = change_deps(made.deps, at_once=1)
         records = await made.told(BOTH)
         (question,) = asked_for(made, "You split a request")
     assert end(records).outcome == "answered"
@@ -143,7 +144,7 @@ async def test_the_heaviest_edges_are_shown_with_weight_and_availability_one_ste
     both: Line = lambda request: {**advance_to("search_places")(request), "then": [2, 3], "done": True}  # noqa: E731
     script: list[Line] = [both, advance_to("get_daily_forecast"), move("finish", "all is served")]
     async with thesis(tmp_path, calls(), choose=script) as made:
-        made.deps = replace(made.deps, settings=replace(made.deps.planning.walk, several=True))
+        made.deps = change_deps(made.deps, walk=replace(made.deps.planning.walk, several=True))
         records = await made.told(WEATHER)
         prompts = choices(made)
     assert end(records).outcome == "answered"
@@ -259,7 +260,7 @@ async def test_a_known_path_is_shown_and_not_taken_whole(tmp_path: Path) -> None
     await memory.keep([Solved("What is the weather forecast for Rome?", (GEOCODE.id, NEW_WEATHER.id))])
     await memory.embed()
     async with thesis(tmp_path, calls()) as made:
-        made.deps = replace(made.deps, memory=memory)
+        made.deps = change_deps(made.deps, memory=memory)
         records = await made.told(WEATHER)
         prompts = choices(made)
     await store.close()
@@ -307,7 +308,7 @@ async def test_a_run_that_is_broken_off_anywhere_goes_on_as_it_would_have(tmp_pa
 async def test_without_a_model_rules_search_judge_and_fill_the_same_way(tmp_path: Path) -> None:
     executor = calls()
     async with thesis(tmp_path, executor) as made:
-        deps = replace(made.deps, policy=OfflinePolicy(), reader=EnglishReader())
+        deps = change_deps(made.deps, policy=OfflinePolicy(), reader=EnglishReader())
         records = [record async for record in run(WEATHER, deps)]
         assert made.brain.asked == []
     assert end(records).outcome == "answered"
