@@ -8,14 +8,14 @@ docs/evaluation.md says in words what makes no difference.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from agent.programs.meaning import terms
-from agent.programs.meaning.expressions import Called
-from agent.programs.meaning.statements import Statements
-from agent.programs.meaning.terms import Term, constant, group, listed, opened, replaced, rewritten, term
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
 from domain.python_source import parse_module
 from domain.tool import ToolId
+from evaluation.meaning import terms
+from evaluation.meaning.expressions import Called
+from evaluation.meaning.statements import Statements
+from evaluation.meaning.terms import Term, constant, group, listed, opened, replaced, rewritten, term
 
 Link = tuple[ToolId, frozenset[ToolId]]
 """A tool that is called, and the tools whose answers go into its arguments."""
