@@ -13,13 +13,13 @@ from agent.programs.earlier import EARLIER
 from agent.programs.names import TAKEN, identifier
 from agent.programs.reading import calls
 from agent.programs.stops import FILL, LOOK, NAMED
-from agent.programs.text_names import used
 from agent.solutions.plain_values import LOOKS
 from agent.text import clean
 from domain.errors import UsageError
 from domain.model import JsonObject
 from domain.program import ProgramPlan
 from domain.python_source import parse_module
+from domain.source_text import parse_source
 from domain.tool import Parameter, ToolDoc, ToolId
 
 _LONGEST = 300
@@ -71,7 +71,7 @@ def exported(plan: ProgramPlan, words: str, docs: Mapping[ToolId, ToolDoc]) -> E
             of Python.
     """
     text, called = plan.program.text, set(plan.program.tools.values())
-    open_ = sorted({FILL, NAMED, LOOK, EARLIER} & set(used(text)))
+    open_ = sorted({FILL, NAMED, LOOK, EARLIER} & parse_source(text).uses)
     if open_:
         raise UsageError(
             f"the program leaves open what {open_[0]} stands for, which only a run of Footpath finds: export one without"

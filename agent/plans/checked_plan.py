@@ -22,10 +22,10 @@ from agent.programs.protocol import Sandbox
 from agent.programs.reading import LONGEST, NOWHERE, Place, Unreadable, bound_names, calls, place_of, read
 from agent.programs.signatures import PREAMBLE, signatures_of
 from agent.programs.stops import FILL, NAMED
-from agent.programs.text_names import used
 from agent.text import clean
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
+from domain.source_text import parse_source
 from domain.tool import ToolDoc, ToolId
 from graph.shapes import shape_of_schema
 
@@ -96,7 +96,7 @@ async def checked(
     faults = [*checking.faults(tree, len(given)), *_gone(tree, tools, there)]
     lines = {line for (line, _), _ in faults}
     faults += [one for one in await _of_types(text, tree, checking.known, sandbox) if one[0][0] not in lines]
-    names = used(text)
+    names = parse_source(text).uses
     functions = {name: one for name, one in checking.known.tools.items() if name in names}
     program = Program(
         text=text,

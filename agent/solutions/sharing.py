@@ -19,7 +19,6 @@ from agent.programs.names import FOUND
 from agent.programs.protocol import ASK
 from agent.programs.reading import bound_names, called
 from agent.programs.slices import answer_rests_on_calls, taking_answers
-from agent.programs.text_names import used
 from agent.solutions.identity import as_in, owner_key, solution_id
 from agent.text import clean
 from domain.errors import ConflictError
@@ -27,6 +26,7 @@ from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
 from domain.python_source import parse_module
 from domain.solution import Solution, program_of
+from domain.source_text import parse_source
 from domain.tool import Parameter, ToolDoc, ToolId
 from graph.identifiers import words
 
@@ -146,7 +146,7 @@ def _asked_texts(program: Program) -> list[str]:
 
 
 def _asks(program: Program) -> bool:
-    return ASK in used(program.text)
+    return ASK in parse_source(program.text).uses
 
 
 def _agreed_on(plans: Sequence[ProgramPlan]) -> list[JsonObject]:
