@@ -11,6 +11,8 @@ from threading import RLock
 from types import CodeType
 from typing import Any
 
+Place = tuple[int, int]
+"""A line of a text, from 1, and where in it, from 0 and in UTF-8 bytes, as a tree has it."""
 _parsing = RLock()
 """Re-entrant, since a finalizer that the garbage collector runs while a tree is built may parse too."""
 
@@ -59,6 +61,21 @@ def line_starts(text: str) -> list[int]:
     return starts
 
 
+def unparse(node: ast.AST) -> str:
+    """Return a part of a tree in Python's own layout."""
+    return ast.unparse(node)
+
+
+def parents(tree: ast.AST) -> dict[ast.AST, ast.AST]:
+    """Each node's parent."""
+    return {inner: node for node in ast.walk(tree) for inner in ast.iter_child_nodes(node)}
+
+
+def place_of(node: ast.AST) -> Place:
+    """Where a part of a tree begins; zeros where it has no place."""
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+
+
 def called(node: ast.AST) -> str:
     """The name that a call is made by, ``asyncio.gather`` too; empty where it is none."""
     if not isinstance(node, ast.Call):
@@ -70,6 +87,12 @@ def called(node: ast.AST) -> str:
             return f"{module}.{name}"
         case _:
             return ""
+
+
+def calls(tree: ast.AST) -> list[ast.Call]:
+    """All calls of a tree, in the order of the text."""
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return sorted(found, key=lambda call: (call.lineno, call.col_offset))
 
 
 def bound_names(tree: ast.AST) -> set[str]:

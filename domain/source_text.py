@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Literal
 
-from domain.python_source import bound_names, called, line_starts, names_set, parse_module
+from domain.python_source import bound_names, called, calls, line_starts, names_set, parse_module
 
 _KEPT = 32
 _LONGEST_KEPT = 20_000
@@ -235,10 +235,9 @@ class SourceText:
 
     @property
     def last_value(self) -> Expression | None:
-        """The value of its last statement, where that is nothing but a value, or returns one."""
+        """The value that its last statement is; None where that is anything else."""
         last = self.tree.body[-1] if self.tree.body else None
-        value = last.value if isinstance(last, ast.Expr | ast.Return) else None
-        return None if value is None else self.expression(value)
+        return self.expression(last.value) if isinstance(last, ast.Expr) else None
 
     @cached_property
     def kinds(self) -> frozenset[str]:
@@ -313,12 +312,9 @@ def _read_calls(source: SourceText) -> Iterator[Call]:
     awaits: dict[ast.AST, ast.Await] = {}
     holders: dict[ast.AST, str] = {}
     quoted = set[ast.AST]()
-    found: list[ast.Call] = []
     data = source.text.encode()
     for node in ast.walk(source.tree):
         match node:
-            case ast.Call():
-                found.append(node)
             case ast.Await(value):
                 awaits[value] = node
             case ast.Assign([ast.Name(name)], ast.Await(value)):
@@ -327,7 +323,7 @@ def _read_calls(source: SourceText) -> Iterator[Call]:
                 quoted.update(ast.walk(node))
             case _:
                 pass
-    for node in sorted(found, key=lambda call: (call.lineno, call.col_offset)):
+    for node in calls(source.tree):
         start, end = source.span(node)
         arguments = tuple(
             Argument(one.arg or "", source.expression(one.value), source.span(one)[0]) for one in node.keywords

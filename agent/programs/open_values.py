@@ -10,7 +10,7 @@ from agent.execution.execute import TRIES
 from agent.execution.validation import validate
 from agent.plans.json_place import ITEM, named_in
 from agent.policy.protocol import Arguments, ArgumentsQuestion, Policy, Results
-from agent.programs.dependencies import feeds
+from agent.programs.analysis.flow import feeds
 from agent.programs.stops import NAMED
 from domain.errors import InvalidArgumentsError
 from domain.plan import Binding

@@ -1,6 +1,6 @@
 """When two programs are the same solution: what they call, with what, and what they say, read off their texts without running them.
 
-This is wider than being the same program, by which a library keeps one text for several (``agent/programs/equality.py``): a loop for a
+This is wider than being the same program, by which a library keeps one text for several (``agent/programs/analysis/forms.py``): a loop for a
 comprehension, another order of calls that do not need one another or a guard for nothing found are another program and the same solution.
 docs/evaluation.md says in words what makes no difference.
 """

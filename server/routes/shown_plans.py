@@ -11,7 +11,7 @@ from agent.execution.validation import schema_of
 from agent.plans.checked_plan import PlanComplaint
 from agent.plans.suggestions import suggestions
 from agent.plans.validation import PlanProblem
-from agent.programs.dependencies import feeds
+from agent.programs.analysis.flow import feeds
 from agent.programs.names import named
 from agent.programs.signatures import Signature
 from domain.model import JsonObject

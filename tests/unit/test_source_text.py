@@ -88,7 +88,7 @@ def test_a_statement_that_only_calls_names_the_function() -> None:
     assert names == ["look", "f", "", ""]
 
 
-def test_the_last_value_is_that_of_an_expression_or_a_return() -> None:
+def test_the_last_value_is_that_of_an_expression() -> None:
     assert (value := parse_source("a = 1\n{'answer': a}").last_value)
     assert value.code == "{'answer': a}"
     assert parse_source("a = 1").last_value is None
