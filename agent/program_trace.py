@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from agent.programs.dependencies import Feeds, Site, feeds, site_of
+from agent.programs.analysis.flow import Feeds, Site, feeds, site_of
 from domain.event import ProgramEnded, ProgramFailed, ProgramLooked, ProgramRefused, Programs, ProgramStarted
 from domain.model import JsonObject
 from domain.plan import StepResult

@@ -24,7 +24,6 @@ from agent.plans.fixed_values import fixed_values, said_values
 from agent.policy.protocol import PhraseQuestion, Results, told_notices
 from agent.policy.subtasks import Subtask, whole
 from agent.program_answer import based_on, said
-from agent.programs import text_names
 from agent.programs.earlier import EARLIER
 from agent.programs.verdict import WRONG
 from agent.request_reader import Review
@@ -40,6 +39,7 @@ from agent.wrong_answers import said_again
 from domain.errors import FootpathError, PassingError
 from domain.event import AnswerDelta, EarlierStep, Event, EventRecord, Outcome, RunStarted
 from domain.plan import StepResult
+from domain.source_text import try_parse_source
 from domain.tool import ToolDoc
 
 __all__ = ["RunDeps", "run"]
@@ -211,7 +211,8 @@ class _Run:
         """The request as it is, where a plan is given, or one program serves it and finds all that was found earlier; None where it is split, or was."""
         if (plan := self._deps.planning.plan) is not None:
             (one,) = whole(self._request, "its plan is given").subtasks
-            builds_on = sorted(self._given) if EARLIER in text_names.found(plan.program.text) else []
+            source = try_parse_source(plan.program.text)
+            builds_on = sorted(self._given) if source is not None and EARLIER in source.uses else []
             return replace(one, earlier=tuple(builds_on))
         if not self._deps.by_program or (self._given and not self._deps.writes_on):
             return None

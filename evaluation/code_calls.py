@@ -1,16 +1,16 @@
-"""The calls of a program in one form, whatever its author named and however it is laid out: for comparing programs by what they call.
+"""The calls of a program in one form, whatever its author named and however it is laid out, and which fields of responses go into them.
 
-A name stands for what it holds: a response is known by its function and how many of that function's came before (``search#0``), an item of a
+In the form in which programs are compared by what they call, a name stands for what it holds: a response is known by its function and how many of that function's came before (``search#0``), an item of a
 list by the list. So order of keyword arguments, names, helper variables, attributes for keys (``a.b`` for ``a["b"]``), ``await``, loops for
 comprehensions and conversions of a whole argument between text and number make no difference.
 """
 
 import ast
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from domain.python_source import parse_module
+from domain.source_text import parse_source, try_parse_source
 
 _CONVERSIONS = ("str", "int", "float")
 _FIRST = "first"
@@ -41,7 +41,7 @@ def code_calls(text: str, functions: Mapping[str, Function]) -> list[CodeCall]:
         SyntaxError: it is no Python.
     """
     reader = _Reader(functions)
-    for statement in parse_module(text).body:
+    for statement in parse_source(text).tree.body:
         reader.statement(statement)
     return reader.calls
 
@@ -209,5 +209,78 @@ def _gathered(node: ast.expr) -> Sequence[ast.expr] | None:
             isinstance(one, ast.Starred) for one in args
         ):
             return args
+        case _:
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """``field`` (its path without places in lists) of what ``source`` answered went into ``parameter`` of ``target``: functions by name."""
+
+    source: str
+    field: str
+    target: str
+    parameter: str
+
+
+def dependencies(program: str) -> Iterator[Dependency]:
+    """The dependencies of a program in Python, statement by statement; what does not parse has none."""
+    origins: dict[str, str] = {}
+    for statement in _parsed_statements(program):
+        call = statement.value
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            continue
+        for argument in call.keywords:
+            for source, path in _fields_taken(argument.value, {name: (origin, ()) for name, origin in origins.items()}):
+                if argument.arg and path:
+                    yield Dependency(source, ".".join(path), call.func.id, argument.arg)
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            origins[statement.targets[0].id] = call.func.id
+
+
+def _parsed_statements(program: str) -> Iterator[ast.Assign | ast.Expr]:
+    """The statements that parse, line by line where the whole does not."""
+    for part in (program,) if _parsed_body(program) is not None else program.splitlines():
+        for statement in _parsed_body(part.strip()) or ():
+            if isinstance(statement, (ast.Assign, ast.Expr)):
+                yield statement
+
+
+def _parsed_body(text: str) -> list[ast.stmt] | None:
+    source = try_parse_source(text)
+    return None if source is None else source.tree.body
+
+
+_Path = tuple[str, tuple[str, ...]]
+
+
+def _fields_taken(node: ast.expr, origins: Mapping[str, _Path]) -> Iterator[_Path]:
+    """The fields of responses that the value of an expression is made of; conditions choose among them and give none."""
+    path = _field_path(node, origins)
+    if path is not None:
+        yield path
+    elif isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+        inside = dict(origins)
+        for _ in node.generators:  # some programs have their loops in the wrong order
+            for loop in node.generators:
+                items = _field_path(loop.iter, inside)
+                if items is not None and isinstance(loop.target, ast.Name):
+                    inside[loop.target.id] = items
+        yield from _fields_taken(node.elt, inside)
+    else:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                yield from _fields_taken(child, origins)
+
+
+def _field_path(node: ast.expr, origins: Mapping[str, _Path]) -> _Path | None:
+    match node:
+        case ast.Name(id=name):
+            return origins.get(name)
+        case ast.Subscript(value=value):
+            return _field_path(value, origins)
+        case ast.Attribute(value=value, attr=attribute):
+            found = _field_path(value, origins)
+            return None if found is None else (found[0], (*found[1], attribute))
         case _:
             return None

@@ -6,7 +6,6 @@ Of a request that cannot be answered the run must say so, and invent nothing. Wh
 what was asked for, once.
 """
 
-import ast
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from domain.event import (
     RunFinished,
 )
 from domain.plan import StepResult
-from domain.python_source import parse_module
+from domain.source_text import parse_source
 from domain.tool import tool_id_parts
 from domain.usage import Usage
 from evaluation.asking_back import AskedBack
@@ -220,11 +219,7 @@ def _went_back(events: Sequence[Event]) -> str:
                 ):
                     return f"{_operation(result)}: {found}"
             case ProgramStarted(program=program):
-                if names := [
-                    node.id
-                    for node in ast.walk(parse_module(program.text))
-                    if isinstance(node, ast.Name) and node.id.startswith("earlier")
-                ]:
+                if names := [name for name in parse_source(program.text).names if name.startswith("earlier")]:
                     return names[0]
             case _:
                 pass

@@ -1,16 +1,15 @@
 """Which dependencies between calls the feeds of a store know: those that gold programs have (GraphQLRestBench, 2024)."""
 
-import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from domain.errors import BrokenInputError, UsageError
-from domain.python_source import parse_module
 from domain.tool import ToolDoc, ToolId
+from evaluation.code_calls import Dependency, dependencies
 from evaluation.corpora.graphqlrestbench import rows
 from graph.importers.lines import read_lines
 from graph.importers.records import RecordError, Skipped, load, text
@@ -18,16 +17,6 @@ from graph.links import Feed
 
 VERDICTS: tuple[str, ...] = ("needed", "possible", "wrong")
 """Of an edge: a value that calls are made for; a valid value that nobody would look up; no value of the parameter."""
-
-
-@dataclass(frozen=True, slots=True)
-class Dependency:
-    """``field`` (its path without places in lists) of what ``source`` answered went into ``parameter`` of ``target``: functions by name."""
-
-    source: str
-    field: str
-    target: str
-    parameter: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,71 +112,6 @@ def precision(
             there = any((feed.source, feed.field, feed.parameter) == place for feed in feeds.get(target.id, ()))
             counted[verdict] += there
     return counted
-
-
-def dependencies(program: str) -> Iterator[Dependency]:
-    """The dependencies of a program in Python, statement by statement; what does not parse has none."""
-    origins: dict[str, str] = {}
-    for statement in _statements(program):
-        call = statement.value
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-            continue
-        for argument in call.keywords:
-            for source, path in _taken(argument.value, {name: (origin, ()) for name, origin in origins.items()}):
-                if argument.arg and path:
-                    yield Dependency(source, ".".join(path), call.func.id, argument.arg)
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            origins[statement.targets[0].id] = call.func.id
-
-
-def _statements(program: str) -> Iterator[ast.Assign | ast.Expr]:
-    """The statements that parse, line by line where the whole does not."""
-    for part in (program,) if _parsed(program) is not None else program.splitlines():
-        for statement in _parsed(part.strip()) or ():
-            if isinstance(statement, (ast.Assign, ast.Expr)):
-                yield statement
-
-
-def _parsed(text: str) -> list[ast.stmt] | None:
-    try:
-        return parse_module(text).body
-    except (SyntaxError, ValueError):
-        return None
-
-
-_Path = tuple[str, tuple[str, ...]]
-
-
-def _taken(node: ast.expr, origins: Mapping[str, _Path]) -> Iterator[_Path]:
-    """The fields of responses that the value of an expression is made of; conditions choose among them and give none."""
-    path = _path(node, origins)
-    if path is not None:
-        yield path
-    elif isinstance(node, (ast.ListComp, ast.GeneratorExp)):
-        inside = dict(origins)
-        for _ in node.generators:  # some programs have their loops in the wrong order
-            for loop in node.generators:
-                items = _path(loop.iter, inside)
-                if items is not None and isinstance(loop.target, ast.Name):
-                    inside[loop.target.id] = items
-        yield from _taken(node.elt, inside)
-    else:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.expr):
-                yield from _taken(child, origins)
-
-
-def _path(node: ast.expr, origins: Mapping[str, _Path]) -> _Path | None:
-    match node:
-        case ast.Name(id=name):
-            return origins.get(name)
-        case ast.Subscript(value=value):
-            return _path(value, origins)
-        case ast.Attribute(value=value, attr=attribute):
-            found = _path(value, origins)
-            return None if found is None else (found[0], (*found[1], attribute))
-        case _:
-            return None
 
 
 def judge(dependency: Dependency, functions: Functions, feeds: Mapping[ToolId, Iterable[Feed]]) -> Judged:

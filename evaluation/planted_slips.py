@@ -1,6 +1,5 @@
 """Slips as authors of programs make them, planted into programs that are right, to measure how many are mended."""
 
-import ast
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -12,7 +11,7 @@ from agent.llm.program_reply import program_of
 from agent.policy.delegating import Delegating
 from agent.policy.protocol import Policy
 from agent.programs.protocol import ProgramQuestion, WrittenProgram
-from domain.python_source import parse_module
+from domain.source_text import Call, parse_source, try_parse_source
 
 SlipKind = Literal[
     "wrong field", "wrong function", "missing await", "positional argument", "wrong literal", "prose around"
@@ -68,33 +67,34 @@ def _fields(text: str) -> Iterator[_Edit]:
 
 
 def _functions(text: str) -> Iterator[_Edit]:
-    for awaited, _ in _awaited(text):
-        _, end = _span(awaited.func, text)
+    for call in _awaited(text):
+        end = call.start + len(call.name.encode())
         yield _Edit(end, end, "s")
 
 
 def _awaits(text: str) -> Iterator[_Edit]:
-    for awaited, start in _awaited(text):
-        yield _Edit(start, _span(awaited, text)[0])
+    for call in _awaited(text):
+        yield _Edit(call.awaited_from or 0, call.start)
 
 
 def _positions(text: str) -> Iterator[_Edit]:
-    for awaited, _ in _awaited(text):
-        if awaited.keywords and not awaited.args and awaited.keywords[0].arg:
-            first = awaited.keywords[0]
-            yield _Edit(_span(first, text)[0], _span(first.value, text)[0])
+    for call in _awaited(text):
+        if call.arguments and not call.positional and call.arguments[0].name:
+            first = call.arguments[0]
+            yield _Edit(first.start, first.value.start)
 
 
 def _literals(text: str) -> Iterator[_Edit]:
-    for awaited, _ in _awaited(text):
-        for word in awaited.keywords:
-            match word.value:
-                case ast.Constant(value=bool() | None):
+    for call in _awaited(text):
+        for argument in call.arguments:
+            given = argument.value
+            match given.value:
+                case bool():
                     continue
-                case ast.Constant(value=int() | float() as number):
-                    yield _Edit(*_span(word.value, text), repr(number + 1))
-                case ast.Constant(value=str() as said):
-                    yield _Edit(*_span(word.value, text), repr(said[:-1] if len(said) > 1 else f"{said}x"))
+                case int() | float() as number:
+                    yield _Edit(given.start, given.end, repr(number + 1))
+                case str() as said:
+                    yield _Edit(given.start, given.end, repr(said[:-1] if len(said) > 1 else f"{said}x"))
                 case _:
                     continue
 
@@ -108,22 +108,10 @@ _WAYS: dict[SlipKind, Callable[[str], Iterator[_Edit]]] = {
 }
 
 
-def _awaited(text: str) -> Iterator[tuple[ast.Call, int]]:
-    """Calls of functions that are waited for, each with where its ``await`` begins; places within texts are not told exactly."""
-    nodes: list[ast.AST] = [parse_module(text)]
-    while nodes:
-        node = nodes.pop()
-        if isinstance(node, ast.Await) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name):
-            yield node.value, _span(node, text)[0]
-        nodes += [inner for inner in ast.iter_child_nodes(node) if not isinstance(inner, ast.JoinedStr)]
-
-
-def _span(node: ast.expr | ast.keyword, text: str) -> tuple[int, int]:
-    """Where a node begins and ends, in bytes of the text."""
-    lines = [len(line.encode()) for line in text.splitlines(keepends=True)]
-    if node.end_lineno is None or node.end_col_offset is None:
-        raise ValueError("a node that was parsed has an end")
-    return sum(lines[: node.lineno - 1]) + node.col_offset, sum(lines[: node.end_lineno - 1]) + node.end_col_offset
+def _awaited(text: str) -> list[Call]:
+    """Calls of functions that are waited for, the last one first; places within texts are not told exactly."""
+    calls = sorted(parse_source(text).calls, key=lambda call: -call.end)
+    return [call for call in calls if call.name and call.awaited_from is not None and not call.quoted]
 
 
 class Slipping(Delegating):
@@ -142,7 +130,7 @@ class Slipping(Delegating):
         """What the other policy writes, with a slip in it where it is this request's turn."""
         written = await self.pass_on(question)
         luck = random.Random(f"{self._seed} {question.request}")
-        if question.attempts or self.planted or luck.random() >= self._rate or not _parses(written.text):
+        if question.attempts or self.planted or luck.random() >= self._rate or not _has_statements(written.text):
             return written
         made = slip(written.text, luck, self._kinds)
         if made is None:
@@ -151,8 +139,6 @@ class Slipping(Delegating):
         return program_of(Reply(made.reply, _NOTHING))
 
 
-def _parses(text: str) -> bool:
-    try:
-        return bool(parse_module(text).body)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
+def _has_statements(text: str) -> bool:
+    source = try_parse_source(text)
+    return source is not None and bool(source.statements)

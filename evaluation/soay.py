@@ -14,7 +14,6 @@ from agent.budget import Budget
 from agent.execution.provenance import Voices
 from agent.plans.compiling import compiled
 from agent.plans.from_run import drawn
-from agent.programs.meaning.comparing import Meaning, meaning_of
 from agent.run import run
 from agent.run_context import RunUser
 from agent.transcript import Transcript
@@ -27,6 +26,7 @@ from domain.usage import Usage
 from evaluation.asking_back import AnsweringUser
 from evaluation.correctness import absent_from_answer
 from evaluation.expected import Expected
+from evaluation.meaning.comparing import Meaning, meaning_of
 from evaluation.places import Place
 from evaluation.values import numbers_in, states_text
 

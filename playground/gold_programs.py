@@ -3,7 +3,6 @@
 Operations are async functions with keyword arguments; what a program changes is in the service's ledger.
 """
 
-import ast
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,7 +11,7 @@ from typing import Any
 import httpx
 
 from domain.model import JsonObject
-from domain.python_source import parse_module
+from domain.python_source import compile_with_value
 from domain.tool import ToolDoc
 from graph.sources import read_tools
 from playground.calls import send
@@ -60,12 +59,7 @@ class GoldService:
 
 async def value_of(program: str, names: dict[str, Any]) -> JsonObject:
     """The value of a program's last expression. It is ours, and run as it is; what it names stands in ``names`` afterwards."""
-    tree = parse_module(program)
-    last = tree.body[-1]
-    if isinstance(last, ast.Expr):
-        tree.body[-1] = ast.copy_location(ast.Assign([ast.Name("_value", ast.Store())], last.value), last)
-    code = compile(ast.fix_missing_locations(tree), "program", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-    running: object = eval(code, names)  # noqa: S307 (a program of our own request files)
+    running: object = eval(compile_with_value(program, "_value"), names)  # noqa: S307 (a program of our own request files)
     if isinstance(running, Awaitable):
         await running
     return names["_value"]

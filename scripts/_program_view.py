@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
-from agent.programs.dependencies import site_of
+from agent.programs.analysis.flow import site_of
 from agent.text import clean, shown
 from domain.event import (
     CallFinished,

@@ -1,12 +1,11 @@
 """SoAyEval's questions out of the playground's benchmark, and their gold as triplets."""
 
-import ast
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from domain.errors import UsageError
 from domain.program import Program
-from domain.python_source import parse_module
+from domain.source_text import parse_source
 from domain.tool import ToolDoc, ToolId
 from evaluation.expected import Expected
 from evaluation.soay import SoayQuestion
@@ -35,10 +34,8 @@ def write_gold(path: Path, built: Sequence[Built]) -> int:
 def functions_of(built: Built) -> list[str]:
     """The operations that a gold program calls, each once, in the order in which its text has them."""
     known = {getattr(route, "operation_id", "") for route in SCENARIOS[built.scenario].router.routes}
-    calls = [node for node in ast.walk(parse_module(built.template.program)) if isinstance(node, ast.Call)]
-    calls.sort(key=lambda call: (call.lineno, call.col_offset))
-    names = (call.func.id for call in calls if isinstance(call.func, ast.Name))
-    return list(dict.fromkeys(name for name in names if name in known))
+    calls = parse_source(built.template.program).calls
+    return list(dict.fromkeys(call.name for call in calls if call.name in known))
 
 
 def _question(one: Built, tools: Mapping[str, ToolId]) -> SoayQuestion:

@@ -1,6 +1,5 @@
 """The text of a program as the page reads it: its lines, its statements, and the calls that stand in it. Nothing is run."""
 
-import ast
 import re
 from bisect import bisect_right
 from collections.abc import Mapping
@@ -8,11 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 
-from domain.python_source import parse_module
+from domain.source_text import try_parse_source
 from domain.tool import ToolId
 
 _LOOK = "look"
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _TOO_LONG = 100_000
 _ENDS = re.compile("\r\n|\r|\n")
 """What ends a line in Python; ``str.splitlines`` also parts at signs that may stand within one."""
@@ -85,21 +83,10 @@ def program_lines(text: str, tools: Mapping[str, ToolId]) -> ProgramLines:
     """``tools``: the functions that the text may call."""
     if len(text) > _TOO_LONG:
         return ProgramLines(text)
-    try:
-        tree = parse_module(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    source = try_parse_source(text)
+    if source is None:
         return ProgramLines(text)
-    starts = ProgramLines(text).starts
-    calls = [
-        CallPlace(starts[node.lineno - 1] + node.col_offset, node.lineno, node.func.id, tools[node.func.id])
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in tools
-    ]
-    statements = tuple(_statement(one) for one in tree.body)
-    return ProgramLines(text, tuple(sorted(calls, key=lambda one: one.place)), statements)
-
-
-def _statement(node: ast.stmt) -> Statement:
-    names = frozenset(one.id for one in ast.walk(node) if isinstance(one, ast.Name))
-    defines = node.name if isinstance(node, _DEFINITIONS) else ""
-    return Statement(node.lineno, node.end_lineno or node.lineno, defines, names)
+    calls = [CallPlace(one.start, one.line, one.name, tools[one.name]) for one in source.calls if one.name in tools]
+    outermost = (one for one in source.statements if one.outermost)
+    statements = tuple(Statement(one.line, one.last_line, one.defines, one.names) for one in outermost)
+    return ProgramLines(text, tuple(calls), statements)

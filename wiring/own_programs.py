@@ -1,6 +1,5 @@
 """A person's program over the tools of an open store, or one call of one: read, its tools found by their names, checked before anything is called."""
 
-import ast
 import builtins
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -13,13 +12,12 @@ from agent.execution.caller_supplied import NamesOnce, SecretNames, advise_on_se
 from agent.execution.validation import why_unsendable
 from agent.plans.checked_plan import CheckedPlan, checked
 from agent.programs.names import FOUND, tool_names
-from agent.programs.reading import bound_names, calls
 from agent.programs.signatures import Signature, signature
 from agent.text import clean, title
 from domain.errors import UsageError
 from domain.model import JsonObject
 from domain.program import ProgramPlan
-from domain.python_source import parse_module
+from domain.source_text import parse_source
 from domain.tool import ToolDoc, ToolId
 from graph.description import find
 from wiring.container import Container
@@ -131,11 +129,11 @@ def schema_of(value: JsonValue) -> JsonObject:
 async def _tools_in(text: str, known: Collection[str], container: Container) -> list[ToolDoc]:
     """Those that a text calls by their names. ``known``: names that stand for something else."""
     try:
-        tree = parse_module(text)
+        source = parse_source(text)
     except SyntaxError as error:
         raise UsageError(f"line {error.lineno}: this is no Python: {error.msg}") from error
-    own = {*FOUND, *known, *bound_names(tree), *dir(builtins)}
-    named = {one.func.id for one in calls(tree) if isinstance(one.func, ast.Name)} - own
+    own = {*FOUND, *known, *source.names_bound, *dir(builtins), ""}
+    named = {call.name for call in source.calls} - own
     ids = [await find(container.graph, name) for name in sorted(named)]
     return list((await container.graph.get_tools(ids)).values())
 

@@ -5,10 +5,10 @@ import time
 from agent.llm.client.chat import ChatModel
 from agent.llm.policy import LlmPolicy
 from agent.policy.protocol import Policy
-from agent.programs import text_names
 from agent.programs.checking import check
 from agent.programs.limits import SandboxLimits
 from agent.programs.looks import shown
+from agent.programs.names import names_left
 from agent.programs.offer_text import render_offer
 from agent.programs.protocol import (
     Attempt,
@@ -126,7 +126,7 @@ class _Trial:
 
     async def _right(self, text: str, session: Session) -> bool:
         """Whether a text serves the sample; what its author is told is noted where it does not come to an end."""
-        standing = text_names.made(one.text for one in self._attempts if one.stands)
+        standing = names_left(one.text for one in self._attempts if one.stands)
         given = dict.fromkeys(standing, "Any")
         checked = await check(text, _OFFER, _DOCS, self._sandbox, given)
         if checked.complaints:

@@ -1,6 +1,5 @@
 """A program as it leaves Footpath: its inputs with the values of its run as defaults, and nothing that must stay."""
 
-import ast
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
@@ -9,17 +8,16 @@ from keyword import iskeyword
 
 from agent.parameters.needs import need_of
 from agent.plans.compiling import PARAMETER, speaks
+from agent.programs.analysis.constants import made_of
 from agent.programs.earlier import EARLIER
 from agent.programs.names import TAKEN, identifier
-from agent.programs.reading import calls
 from agent.programs.stops import FILL, LOOK, NAMED
-from agent.programs.text_names import used
 from agent.solutions.plain_values import LOOKS
 from agent.text import clean
 from domain.errors import UsageError
 from domain.model import JsonObject
 from domain.program import ProgramPlan
-from domain.python_source import parse_module
+from domain.source_text import Call, Expression, parse_source
 from domain.tool import Parameter, ToolDoc, ToolId
 
 _LONGEST = 300
@@ -71,7 +69,7 @@ def exported(plan: ProgramPlan, words: str, docs: Mapping[ToolId, ToolDoc]) -> E
             of Python.
     """
     text, called = plan.program.text, set(plan.program.tools.values())
-    open_ = sorted({FILL, NAMED, LOOK, EARLIER} & set(used(text)))
+    open_ = sorted({FILL, NAMED, LOOK, EARLIER} & parse_source(text).uses)
     if open_:
         raise UsageError(
             f"the program leaves open what {open_[0]} stands for, which only a run of Footpath finds: export one without"
@@ -105,60 +103,27 @@ def _schema(name: str, plan: ProgramPlan, *, secret: bool) -> JsonObject:
 
 def _secret_inputs(plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc]) -> set[str]:
     """The inputs that reach a parameter which takes a secret. ``UsageError``: a text of the program itself does."""
-    tree = parse_module(plan.program.text)
-    held = {
-        target.id: one.value
-        for one in ast.walk(tree)
-        if isinstance(one, ast.Assign)
-        for target in one.targets
-        if isinstance(target, ast.Name)
-    }
+    source = parse_source(plan.program.text)
     found = set[str]()
-    for call in calls(tree):
-        for keyword, parameter in _secret_arguments(call, plan, docs):
-            for part in _made_of(keyword.value, held):
-                if isinstance(part, ast.Name):
-                    found |= {part.id} & plan.inputs.keys()
-                elif part.value not in ("", None):
+    for call in source.calls:
+        for value, parameter in _secret_arguments(call, plan, docs):
+            for part in made_of(value, source):
+                found |= {part.name} & plan.inputs.keys()
+                if not part.name and part.value not in ("", None):
                     raise UsageError(
-                        f"line {part.lineno} of the program gives {parameter.name} a value that may be a secret, and no file is to"
+                        f"line {part.line} of the program gives {parameter.name} a value that may be a secret, and no file is to"
                         " hold one: make it an input, or leave it to the settings"
                     )
     return found
 
 
 def _secret_arguments(
-    call: ast.Call, plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc]
-) -> Iterator[tuple[ast.keyword, Parameter]]:
-    function = call.func.id if isinstance(call.func, ast.Name) else ""
-    tool = docs.get(plan.program.tools.get(function, ToolId("")))
-    names = plan.program.arguments.get(function, {})
+    call: Call, plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc]
+) -> Iterator[tuple[Expression, Parameter]]:
+    tool = docs.get(plan.program.tools.get(call.name, ToolId("")))
+    names = plan.program.arguments.get(call.name, {})
     known = {one.name: one for one in tool.parameters} if tool else {}
-    for keyword in call.keywords:
-        parameter = known.get(names.get(keyword.arg or "", keyword.arg or ""))
+    for one in call.arguments:
+        parameter = known.get(names.get(one.name, one.name))
         if parameter is not None and need_of(parameter).kind == "secret":
-            yield keyword, parameter
-
-
-def _made_of(value: ast.expr, held: Mapping[str, ast.expr]) -> Iterator[ast.Name | ast.Constant]:
-    """The names and constants that a value is made of, not those that only say where it stands in an answer."""
-    left, seen = list[ast.AST]([value]), set[str]()
-    while left:
-        match left.pop():
-            case ast.Subscript(of):
-                left.append(of)
-            case ast.Call(ast.Attribute(of, "get"), [_, *others]):
-                left += [of, *others]
-            case ast.Call(func, arguments, keywords):
-                left += [func, *arguments, *(one.value for one in keywords)]
-            case ast.Await(ast.Call()):
-                continue  # what a tool answers
-            case ast.Name(name) as part:
-                yield part
-                if name in held and name not in seen:
-                    seen.add(name)
-                    left.append(held[name])
-            case ast.Constant() as part:
-                yield part
-            case other:
-                left += ast.iter_child_nodes(other)
+            yield one.value, parameter

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from agent.learning.step_scores import is_scored, scores
 from agent.program_trace import ProgramTrace
-from agent.programs.dependencies import Site
+from agent.programs.analysis.flow import Site
 from agent.transcript import SubtaskTranscript
 from domain.plan import StepResult
 from domain.tool import FINISH, ToolId

@@ -1,6 +1,5 @@
 """The program in a model's reply, whichever way it was put: in a block of code, as JSON, as a call of a tool, or bare."""
 
-import ast
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -9,8 +8,10 @@ from typing import Any, cast
 
 from agent.llm.client.chat import Reply
 from agent.programs.protocol import WrittenProgram
+from agent.programs.stops import LOOK
 from agent.text import clean
-from domain.python_source import parse_literal, parse_module
+from domain.python_source import parse_literal
+from domain.source_text import parse_source, try_parse_source
 
 LONGEST = 16_000
 """Characters of a program."""
@@ -77,7 +78,7 @@ def _data(language: str, text: str) -> str:
 
 def _is_broken(text: str) -> bool:
     """Whether a text is code with calls that does not parse."""
-    return bool(_CODE.search(text)) and "await " in text and not _parses(text)
+    return bool(_CODE.search(text)) and "await " in text and try_parse_source(text) is None
 
 
 def _dedented(text: str) -> str:
@@ -100,9 +101,8 @@ def _with_what_it_uses(programs: Sequence[str]) -> str:
 
 def _names(text: str) -> tuple[set[str], set[str]]:
     """The names that a program reads, and those that it binds."""
-    names = [node for node in ast.walk(parse_module(text)) if isinstance(node, ast.Name)]
-    loaded = {node.id for node in names if isinstance(node.ctx, ast.Load)}
-    return loaded, {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    source = parse_source(text)
+    return {*source.names_read}, {*source.names_set}
 
 
 def _in_json(said: str) -> str:
@@ -162,18 +162,11 @@ def _bare(said: str) -> str:
 
 def _is_program(text: str) -> bool:
     """Whether a text is Python that does something: single words and prose may parse as well."""
-    return _parses(text) and any(
-        isinstance(node, (ast.Await, ast.Assign, ast.JoinedStr)) or _looks(node) or _answers(node)
-        for node in ast.walk(parse_module(text))
-    )
-
-
-def _parses(text: str) -> bool:
-    try:
-        parse_module(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    source = try_parse_source(text)
+    if source is None:
         return False
-    return True
+    acts = source.kinds & {"Await", "Assign", "JoinedStr"} or "answered" in source.keys
+    return bool(acts) or any(call.name == LOOK for call in source.calls)
 
 
 def _is_value(text: str) -> bool:
@@ -185,13 +178,3 @@ def _is_value(text: str) -> bool:
             continue
         return True
     return False
-
-
-def _answers(node: ast.AST) -> bool:
-    return isinstance(node, ast.Dict) and any(
-        isinstance(key, ast.Constant) and key.value == "answered" for key in node.keys
-    )
-
-
-def _looks(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "look"

@@ -7,10 +7,10 @@ from agent.llm.client.chat import Message
 from agent.llm.program_text import program_messages
 from agent.llm.prompts import Fence, instructions
 from agent.llm.structured_output import Asker
-from agent.programs import text_names
 from agent.programs.earlier import EARLIER
 from agent.programs.grammar.compiling import Compiled, compiled
 from agent.programs.grammar.sentence import Sentence
+from agent.programs.names import names_left
 from agent.programs.protocol import ProgramQuestion, WrittenProgram
 
 _NONE = "the model gave no plan that can be used"
@@ -27,7 +27,7 @@ class SentenceAuthor:
 
     async def write(self, question: ProgramQuestion) -> WrittenProgram:
         """The text of the sentence that the model gives; none where it gives none that compiles, twice."""
-        standing = text_names.made(one.text for one in question.attempts if one.stands)
+        standing = names_left(one.text for one in question.attempts if one.stands)
         given = {*([EARLIER] if question.earlier else []), *question.file_names, *standing}
         made = Compiled("")
 

@@ -5,7 +5,6 @@ from agent.execution.execute import execute, told_late
 from agent.plans.arguments import CarryingOut
 from agent.plans.compiling import as_document
 from agent.policy.protocol import Policy
-from agent.programs import text_names
 from agent.programs.carrying import Carrying, tools_of
 from agent.programs.earlier import EARLIER
 from agent.subtask_context import SubtaskContext
@@ -14,6 +13,7 @@ from domain.event import PathEnded, PlanReady
 from domain.model import JsonObject
 from domain.plan import Plan
 from domain.program import ProgramPlan
+from domain.source_text import parse_source
 
 APPROVED = "its user approved this plan"
 
@@ -34,7 +34,7 @@ async def carry_out_plan(context: SubtaskContext, plan: ProgramPlan, planned: Pa
         return
     if context.deps.planning.sandbox is None:
         raise UsageError("there is no sandbox to carry a plan out in; give the run one")
-    found = context.asked(wider=False).found(text_names.used(plan.program.text) - {*plan.inputs})
+    found = context.asked(wider=False).found(parse_source(plan.program.text).uses - {*plan.inputs})
     names: JsonObject = {"today": context.today, EARLIER: [], **found}
     parts = (
         context.opened,

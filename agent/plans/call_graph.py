@@ -1,14 +1,14 @@
 """The calls of a program and what feeds them, for whoever draws or shows them: read off its text, before or after it ran."""
 
-import ast
 from collections.abc import Collection, Mapping
 
-from agent.programs.dependencies import Flow, Site
+from agent.programs.analysis.flow import Flow, Site
 from agent.programs.earlier import EARLIER
 from agent.programs.stops import FILL
 from agent.text import clean
 from domain.model import Model
 from domain.program import Program, ProgramPlan
+from domain.source_text import Expression
 from domain.tool import ToolDoc, ToolId
 
 MOST = 200
@@ -85,43 +85,37 @@ class _Reading:
 
     def call(self, site: Site, *, answers: bool) -> ProgramCall:
         """One call."""
-        call, program = self._flow.calls[site], self._cells[site[0]]
-        function = call.func.id if isinstance(call.func, ast.Name) else ""
-        tool = self._flow.tools[function]
-        names = program.arguments.get(function, {})
-        given = [(names.get(one.arg or "", one.arg or "**"), one.value) for one in call.keywords]
-        around = self._flow.found.deciding(self._flow.found.places[call])
+        call = self._flow.calls[site]
+        tool = self._flow.tools[call.name]
+        names = self._cells[site[0]].arguments.get(call.name, {})
+        given = [(names.get(one.name, one.name or "**"), one.value) for one in call.arguments]
         doc = self._docs.get(tool)
         return ProgramCall(
             key=f"{site[0]}:{site[1]}",
-            function=function,
+            function=call.name,
             tool=tool,
-            line=call.lineno,
-            column=len(program.text.split("\n")[call.lineno - 1].encode()[: call.col_offset].decode()) + 1,
+            line=call.line,
+            column=call.column,
             changes=doc is None or not doc.safe,
-            repeated=any(place.loops or place.rounds for place in around),
-            chosen=any(place.tests for place in around),
+            repeated=self._flow.is_repeated(site),
+            chosen=self._flow.is_conditional(site),
             answers=answers,
-            parameters=tuple(self._parameter(name, value, call) for name, value in given),
+            parameters=tuple(self._parameter(name, value, site) for name, value in given),
         )
 
-    def _parameter(self, name: str, value: ast.expr, call: ast.Call) -> FedParameter:
-        gathered = self._flow.of([value], self._flow.found.places[call])
-        names = {at.id for at, kind in gathered.parts.items() if kind == "name" and isinstance(at, ast.Name)}
-        earlier = {0} if EARLIER in names else set[int]()
-        for at, kind in gathered.parts.items():
-            match kind, at:
-                case "item", ast.Subscript(slice=ast.Constant(int() as number)):
-                    earlier.add(number + 1)
-                case _:
-                    continue
-        sites = sorted(self._flow.sites_in(gathered) - {self._flow.sites[call]})
+    def _parameter(self, name: str, value: Expression, site: Site) -> FedParameter:
+        gathered = self._flow.of([value], self._flow.place(site))
+        names = {part.name for part in gathered.parts if part.kind == "name"}
+        earlier = {part.number + 1 for part in gathered.parts if part.kind == "item"} | (
+            {0} if EARLIER in names else set[int]()
+        )
+        sites = sorted(self._flow.sites_in(gathered) - {site})
         return FedParameter(
             parameter=name,
-            expression=clean(ast.unparse(value), _EXPRESSION),
+            expression=clean(value.code, _EXPRESSION),
             calls=tuple(f"{number}:{place}" for number, place in sites),
             inputs=tuple(one for one in self._inputs if one in names),
             earlier=tuple(sorted(earlier)),
             open=FILL in names,
-            fixed=all(kind == "constant" for kind in gathered.parts.values()),
+            fixed=all(part.kind == "constant" for part in gathered.parts),
         )

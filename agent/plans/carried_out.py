@@ -8,13 +8,13 @@ from agent.plans.from_run import Offered, drawn
 from agent.plans.lifting import Liftable, liftable, lifted
 from agent.plans.request_template import Words, spoken
 from agent.plans.standing import standing_of
-from agent.programs.text_names import used
 from agent.text import clean
 from agent.transcript import Transcript
 from domain.errors import NotLinearError, UsageError
 from domain.event import EventRecord
 from domain.plan_document import PlanDocument
 from domain.program import ProgramPlan
+from domain.source_text import parse_source
 from domain.tool import ToolDoc, ToolId
 
 
@@ -74,7 +74,7 @@ def carried_out(
             plan = None
         else:
             found = liftable(plan, request, docs)
-            names = used(plan.program.text) - plan.inputs.keys() - plan.program.tools.keys()
+            names = parse_source(plan.program.text).uses - plan.inputs.keys() - plan.program.tools.keys()
             files = tuple(one.name for one in transcript.files if one.variable in names)
             return Drawn(plan, found, document, offered, why, files)
     if document is None:
@@ -84,4 +84,4 @@ def carried_out(
 
 def _builds_on_earlier(plan: ProgramPlan) -> bool:
     """Whether a text takes values of earlier results: those are of its conversation, and no plan has them."""
-    return any(name == "earlier" or name.startswith("earlier_") for name in used(plan.program.text))
+    return any(name == "earlier" or name.startswith("earlier_") for name in parse_source(plan.program.text).uses)

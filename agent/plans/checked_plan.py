@@ -1,6 +1,5 @@
 """A program that a person has edited: the plan that it is, or what is wrong with it, each with its place. Nothing is called."""
 
-import ast
 import asyncio
 import keyword
 import re
@@ -14,18 +13,20 @@ from agent.files.given import GivenFiles
 from agent.plans.input_schemas import fault_of_schema
 from agent.plans.parameters import parameter_of, read_values
 from agent.plans.plan_text import unseen_signs
+from agent.programs.analysis.faults import Fault, faults_of_plan
+from agent.programs.analysis.reading import LONGEST, Unreadable, read
 from agent.programs.annotations import Definitions, annotation
-from agent.programs.checking import Fault, Known, faults_of_tree, faults_of_types, put_right
+from agent.programs.checking import Known, faults_of_text, faults_of_types, put_right
 from agent.programs.earlier import EARLIER
 from agent.programs.names import FOUND
 from agent.programs.protocol import Sandbox
-from agent.programs.reading import LONGEST, NOWHERE, Place, Unreadable, bound_names, calls, place_of, read
 from agent.programs.signatures import PREAMBLE, signatures_of
 from agent.programs.stops import FILL, NAMED
-from agent.programs.text_names import used
 from agent.text import clean
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
+from domain.python_source import Place, place_of
+from domain.source_text import SourceText, parse_source
 from domain.tool import ToolDoc, ToolId
 from graph.shapes import shape_of_schema
 
@@ -92,11 +93,12 @@ async def checked(
         )
         return CheckedPlan(plan, (complaint, *unseen, *_of_inputs(inputs, told, frozenset(inputs), tools)))
     checking = _Checking(there, inputs, tools, files)
-    text, tree, whence = put_right(*readable, checking.known, answers=False)
-    faults = [*checking.faults(tree, len(given)), *_gone(tree, tools, there)]
+    text, whence = put_right(readable, checking.known, answers=False)
+    source = parse_source(text)
+    faults = [*checking.faults(source, len(given)), *_gone(source, tools, there)]
     lines = {line for (line, _), _ in faults}
-    faults += [one for one in await _of_types(text, tree, checking.known, sandbox) if one[0][0] not in lines]
-    names = used(text)
+    faults += [one for one in await _of_types(source, checking.known, sandbox) if one[0][0] not in lines]
+    names = source.uses
     functions = {name: one for name, one in checking.known.tools.items() if name in names}
     program = Program(
         text=text,
@@ -104,7 +106,7 @@ async def checked(
         arguments={name: dict(one.arguments) for name, one in functions.items()},
         stubs="\n".join((PREAMBLE, *(one.stub for one in functions.values()))),
     )
-    complaints = unseen + [_complaint(readable[0], fault, whence, above) for fault in faults]
+    complaints = unseen + [_complaint(readable, fault, whence, above) for fault in faults]
     complaints += _of_inputs(inputs, told, names, tools)
     complaints.sort(key=lambda one: (one.line, one.column))
     return CheckedPlan(plan.model_copy(update={"program": program}), tuple(complaints[:MOST_COMPLAINTS]))
@@ -139,51 +141,27 @@ class _Checking:
             definitions,
         )
 
-    def faults(self, tree: ast.Module, given: int) -> Iterator[Fault]:
+    def faults(self, source: SourceText, given: int) -> Iterator[Fault]:
         """All that can be told without types. ``given``: how many earlier results there are."""
-        yield from faults_of_tree(tree, self.known)
-        filled = {
-            value for call in calls(tree) if self._is_tool(call) for value in (one.value for one in call.keywords)
-        }
-        bound = bound_names(tree)
-        for name in sorted(bound & FOUND - {"first", "pick", "today"}):
-            yield NOWHERE, f"`{name}` means something in every plan: give your own value or function another name."
-        for node in ast.walk(tree):
-            match node:
-                case ast.Call(ast.Name("fill")) if node not in filled or node.args or node.keywords:
-                    yield (
-                        place_of(node),
-                        "`fill()` stands alone as the value of a parameter of a function: what it is is found then.",
-                    )
-                case ast.Call(ast.Name("named"), arguments, keywords) if len(arguments) != 1 or keywords:
-                    yield place_of(node), "`named(...)` takes one list, of which the request names an item."
-                case ast.Subscript(ast.Name(name), ast.Constant(int() as number)) if (
-                    name == EARLIER and number >= given
-                ):
-                    told = f"has {given} results" if given else "has no results"
-                    yield place_of(node), f"`earlier` {told}: there is no `earlier[{number}]`."
-                case _:
-                    continue
-
-    def _is_tool(self, call: ast.Call) -> bool:
-        return isinstance(call.func, ast.Name) and call.func.id in self.known.tools
+        yield from faults_of_text(source, self.known)
+        yield from faults_of_plan(source, self.known.tools, given)
 
 
-def _gone(tree: ast.Module, tools: Mapping[str, ToolId], there: Mapping[str, ToolDoc]) -> Iterator[Fault]:
+def _gone(source: SourceText, tools: Mapping[str, ToolId], there: Mapping[str, ToolDoc]) -> Iterator[Fault]:
     """Calls of functions whose tools nobody knows any more."""
-    for call in calls(tree):
-        name = call.func.id if isinstance(call.func, ast.Name) else ""
-        if name in tools and name not in there:
+    for call in source.calls:
+        if call.name in tools and call.name not in there:
+            gone = clean(tools[call.name], 120)
             yield (
-                place_of(call),
-                f"The tool of `{name}` is not there: take the call out, or index {clean(tools[name], 120)}.",
+                place_of(call.node),
+                f"The tool of `{call.name}` is not there: take the call out, or index {gone}.",
             )
 
 
-async def _of_types(text: str, tree: ast.Module, known: Known, sandbox: Sandbox) -> list[Fault]:
+async def _of_types(source: SourceText, known: Known, sandbox: Sandbox) -> list[Fault]:
     try:
         async with asyncio.timeout(_SECONDS):
-            return await faults_of_types(text, tree, known, sandbox)
+            return await faults_of_types(source, known, sandbox)
     except TimeoutError:
         return []
 

@@ -1,21 +1,21 @@
 """A plan's steps as a program, and a program that calls one thing after the other as steps: each the other's inverse."""
 
-import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pydantic.types import JsonValue
 
-from agent.plans.literals import LOADS, NotConstantError, literal, quoted
-from agent.plans.plain_course import other_doings
-from agent.plans.straight_text import Place, StraightText
-from agent.programs.dependencies import Site
+from agent.plans.literals import LOADS, literal, quoted
+from agent.programs.analysis.constants import NotConstantError
+from agent.programs.analysis.flow import Site
+from agent.programs.analysis.straight_text import Place, StraightText, other_doings
 from agent.programs.names import FOUND, TAKEN, identifier, named
 from agent.programs.signatures import PREAMBLE, Signature, signatures
 from domain.errors import NotLinearError
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument, PlannedStep, Take
 from domain.program import Program, ProgramPlan
+from domain.source_text import Expression
 from domain.tool import Parameter, ToolDoc, ToolId, tool_id_parts
 
 PARAMETER = "x-parameter"
@@ -204,7 +204,7 @@ class _Steps:
             raise self._refused(site, f"takes {parameter} from an earlier result that is not there")
         return Take(step=number, field=field)
 
-    def _fixed(self, site: Site, parameter: str, value: ast.expr) -> JsonValue:
+    def _fixed(self, site: Site, parameter: str, value: Expression) -> JsonValue:
         try:
             return self._reading.fixed(value)
         except NotConstantError:

@@ -3,7 +3,6 @@
 Recorded calls answer, else the examples of the tools' documents; where there is neither, it goes no further.
 """
 
-import ast
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,18 +15,18 @@ from agent.execution.executor import Executor
 from agent.execution.validation import checked
 from agent.plans.compiling import speaks
 from agent.policy.protocol import Arguments, Policy
+from agent.programs.analysis.watched_text import WatchedText, watched
 from agent.programs.answers import answer_of
-from agent.programs.dependencies import line_starts
 from agent.programs.looks import sample
 from agent.programs.open_values import NamedItems, OpenValues
 from agent.programs.protocol import Broken, Failure, Looking, PendingCall, Returned, Sandbox, Session, Stop, Waiting
 from agent.programs.verdict import Claim, claim_of
-from agent.programs.watched_text import WatchedText, watched
 from domain.errors import FootpathError
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.program import Program, ProgramPlan
-from domain.python_source import parse_module
+from domain.python_source import line_starts
+from domain.source_text import parse_source
 from domain.tool import ToolDoc, ToolId
 
 SHOWN = 2_000
@@ -118,7 +117,9 @@ class _Going:
         self._functions = {name: around.docs[tool] for name, tool in plan.program.tools.items() if tool in around.docs}
         self._around = around
         self._text: WatchedText = watched(plan.program.text)
-        self._held = _holders(plan.program.text)
+        self._held = {
+            (call.line, call.column): call.held_as for call in parse_source(plan.program.text).calls if call.held_as
+        }
         self._lines: dict[int, TriedLine] = {}
         self._told = 0
         self._calls: list[TriedCall] = []
@@ -250,19 +251,6 @@ class _Going:
         return replace(
             told, arguments=arguments, status=status, response=body, note=note, example=bool(body) and note == EXAMPLE
         )
-
-
-def _holders(text: str) -> dict[tuple[int, int], str]:
-    """The names that hold what calls answer, by the lines and columns of the calls."""
-    lines, found = text.split("\n"), dict[tuple[int, int], str]()
-    for node in ast.walk(parse_module(text)):
-        match node:
-            case ast.Assign([ast.Name(name)], ast.Await(ast.Call() as call)):
-                before = lines[call.lineno - 1].encode()[: call.col_offset]
-                found[call.lineno, len(before.decode()) + 1] = name
-            case _:
-                continue
-    return found
 
 
 async def _answered(tool: ToolDoc, arguments: JsonObject, recorded: Executor) -> tuple[str, TryStatus, str]:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 from pydantic.types import JsonValue
 
 from agent.execution.provenance import Fixed
-from agent.programs.slices import Setting, SlicedProgram
+from agent.programs.analysis.slices import Setting, SlicedProgram
 from domain.program import ProgramPlan
 from domain.python_source import parse_literal
 from domain.slice import Source

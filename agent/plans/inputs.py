@@ -1,6 +1,5 @@
 """The inputs of a plan as whoever runs it sees them: under the names that they were given, with values that are checked, fewer or under other names."""
 
-import ast
 from collections.abc import Mapping
 
 from pydantic.types import JsonValue
@@ -8,12 +7,10 @@ from pydantic.types import JsonValue
 from agent.plans.compiling import PARAMETER
 from agent.plans.literals import LOADS, literal
 from agent.plans.parameters import read_values
-from agent.programs.dependencies import line_starts
 from agent.programs.names import FOUND, identifier, named
-from agent.programs.reading import bound_names
 from domain.model import JsonObject
 from domain.program import ProgramPlan
-from domain.python_source import parse_module
+from domain.source_text import parse_source
 
 
 def shown_inputs(plan: ProgramPlan) -> dict[str, JsonObject]:
@@ -35,7 +32,7 @@ def with_values(plan: ProgramPlan, given: Mapping[str, JsonValue]) -> tuple[Prog
 def with_inputs(plan: ProgramPlan, chosen: Mapping[str, str]) -> ProgramPlan:
     """The plan with those of its inputs alone that are ``chosen``, each with the name that it is to have; the others are their values from now on."""
     text, inputs, values = plan.program.text, dict[str, JsonObject](), dict[str, JsonValue]()
-    taken = {*FOUND, *plan.program.tools, *(bound_names(parse_module(text)) - plan.inputs.keys())}
+    taken = {*FOUND, *plan.program.tools, *(parse_source(text).names_bound - plan.inputs.keys())}
     names = {own: name for name, own in named(chosen, lambda own: (identifier(chosen[own], "value"),), taken)}
     before: list[str] = []
     for own, schema in plan.inputs.items():
@@ -64,12 +61,11 @@ def _renamed(text: str, own: str, name: str) -> tuple[str, list[str]]:
     """The text with another name for an input; where that cannot be put in its place, a line for above it that gives it its old name."""
     if own == name:
         return text, []
-    tree, starts = parse_module(text), line_starts(text)
-    quoted = {one for string in ast.walk(tree) if isinstance(string, ast.JoinedStr) for one in ast.walk(string)}
-    uses = [one for one in ast.walk(tree) if isinstance(one, ast.Name) and one.id == own]
-    if own in bound_names(tree) or any(one in quoted for one in uses):
+    source = parse_source(text)
+    places = source.places_of(own)
+    if own in source.names_bound or any(quoted for _, quoted in places):
         return text, [f"{own} = {name}"]
     written = text.encode()
-    for at in sorted((starts[one.lineno - 1] + one.col_offset for one in uses), reverse=True):
+    for at in sorted((place for place, _ in places), reverse=True):
         written = written[:at] + name.encode() + written[at + len(own.encode()) :]
     return written.decode(), []

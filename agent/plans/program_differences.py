@@ -1,11 +1,9 @@
 """What one program does otherwise than another, for who decides whether to take it: its calls, its inputs, what it says, and its text line by line."""
 
-import ast
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from copy import copy
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Literal, cast
+from typing import Literal
 
 from pydantic.types import JsonValue
 
@@ -13,11 +11,13 @@ from agent.plans.compiling import as_document, speaks
 from agent.plans.differences import Difference, apart, differences, of_parameters
 from agent.plans.inputs import shown_inputs
 from agent.plans.literals import literal
-from agent.programs.dependencies import Flow
+from agent.programs.analysis.flow import Flow
+from agent.programs.analysis.forms import bare_statements
 from agent.text import clean
 from domain.errors import NotLinearError
 from domain.program import Program, ProgramPlan
-from domain.python_source import parse_module
+from domain.python_source import unparse
+from domain.source_text import SourceText, Statement, parse_source
 from domain.tool import ToolDoc, ToolId
 
 _LONGEST = 300
@@ -118,52 +118,19 @@ def _of_texts(before: ProgramPlan, after: ProgramPlan) -> list[Difference]:
 
 
 def _calls(program: Program) -> list[_Call]:
-    flow = Flow({1: program})
     found: list[_Call] = []
-    for call in flow.calls.values():
-        function = call.func.id if isinstance(call.func, ast.Name) else ""
-        names = program.arguments.get(function, {})
-        values = {names.get(one.arg or "", one.arg or "**"): ast.unparse(one.value) for one in call.keywords}
-        found.append(_Call(function, program.tools[function], call.lineno, values))
+    for call in Flow({1: program}).calls.values():
+        names = program.arguments.get(call.name, {})
+        values = {names.get(one.name, one.name or "**"): one.value.code for one in call.arguments}
+        found.append(_Call(call.name, program.tools[call.name], call.line, values))
     return found
 
 
 def _computed(program: Program) -> list[tuple[int, str]]:
     """What a text does beside its calls and its answer, line by line: what is told of those otherwise is taken out."""
-    tree = parse_module(program.text)
-    answer = tree.body[-1:] if speaks(program) else []
-    found: list[tuple[int, str]] = []
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.stmt) or node in answer:
-            continue
-        shown = _Shown(program.tools).visit(copy(node))
-        if not isinstance(shown, ast.Expr | ast.Assign) or not isinstance(shown.value, ast.Await):
-            found.append((node.lineno, ast.unparse(shown).removesuffix("\n    pass")))
-    return sorted(found)
-
-
-class _Shown(ast.NodeTransformer):
-    """A statement by itself: without those in it, and without the arguments of its calls of tools."""
-
-    def __init__(self, tools: Collection[str]) -> None:
-        self._tools = tools
-
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        changed = copy(node)
-        for name, value in ast.iter_fields(node):
-            if name in ("body", "orelse", "finalbody", "handlers", "cases") and isinstance(value, list):
-                setattr(changed, name, [ast.Pass()] if name == "body" else [])
-            elif isinstance(value, list):
-                parts = [self.visit(one) if isinstance(one, ast.AST) else one for one in cast("list[object]", value)]
-                setattr(changed, name, parts)
-            elif isinstance(value, ast.AST):
-                setattr(changed, name, self.visit(value))
-        return changed
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        if isinstance(node.func, ast.Name) and node.func.id in self._tools:
-            return ast.Call(node.func, [], [])
-        return self.generic_visit(node)
+    source = parse_source(program.text)
+    answer = _answer(source, program)
+    return sorted((one.line, text) for one, text in bare_statements(source, program.tools) if one is not answer)
 
 
 def _lines(before: Sequence[tuple[int, str]], after: Sequence[tuple[int, str]]) -> Iterator[Difference]:
@@ -201,15 +168,19 @@ def _cut(text: str | None) -> str:
 
 def _answers(before: Program, after: Program) -> Iterator[Difference]:
     """What a program says at its end."""
-    old, new = _answer(before), _answer(after)
+    old, new = (
+        "" if one is None else unparse(one.node)
+        for one in (_answer(parse_source(one.text), one) for one in (before, after))
+    )
     if old != new:
         shown = apart(old or "nothing of its own", new or "nothing of its own")
         yield Difference(None, f"What it says at its end is {shown[1]} instead of {shown[0]}.", old, new)
 
 
-def _answer(program: Program) -> str:
-    last = parse_module(program.text).body[-1:]
-    return ast.unparse(last[0]) if speaks(program) else ""
+def _answer(source: SourceText, program: Program) -> Statement | None:
+    """The statement that says it; None where it says nothing."""
+    outermost = [one for one in source.statements if one.outermost]
+    return outermost[-1] if outermost and speaks(program) else None
 
 
 def _values(before: ProgramPlan, after: ProgramPlan) -> Iterator[Difference]:

@@ -1,14 +1,10 @@
 """What stands of the programs that served a run: one text, without the looks at which it was written on."""
 
-import ast
-from typing import TypeGuard
-
 from agent.program_trace import ProgramTrace
-from agent.programs.dependencies import line_starts
 from agent.programs.stops import LOOK
 from agent.transcript import Transcript
 from domain.program import Program
-from domain.python_source import parse_module
+from domain.source_text import parse_source
 
 
 def standing_of(transcript: Transcript) -> Program | None:
@@ -46,11 +42,12 @@ def standing(trace: ProgramTrace) -> Program | None:
 
 def _before_its_look(text: str) -> str:
     """What a cell did before it stopped: what stands below was not run."""
-    tree = parse_module(text)
-    at = next((one for one in tree.body if _is_look(one)), None)
-    if at is not None:
-        return text.encode()[: _span(text, at)[0]].decode().rstrip(" \t\n;")
-    if not any(map(_is_look, ast.walk(tree.body[-1]))):
+    statements = parse_source(text).statements
+    outermost = [one for one in statements if one.outermost]
+    first = next((one for one in outermost if one.calls_only == LOOK), None)
+    if first is not None:
+        return text.encode()[: first.start].decode().rstrip(" \t\n;")
+    if not any(one.calls_only == LOOK for one in statements[statements.index(outermost[-1]) :]):
         raise ValueError("it may have stopped before its end")
     return _without_looks(text)
 
@@ -58,7 +55,7 @@ def _before_its_look(text: str) -> str:
 def _without_looks(text: str) -> str:
     """A text with nothing in the places of its looks."""
     source = text.encode()
-    looks = [_span(text, one) for one in ast.walk(parse_module(text)) if _is_look(one)]
+    looks = [(one.start, one.end) for one in parse_source(text).statements if one.calls_only == LOOK]
     for start, end in sorted(looks, reverse=True):
         whole = start == 0 or source[start - 1 : start] == b"\n"
         if whole and source[end : end + 1] == b"\n":
@@ -68,16 +65,3 @@ def _without_looks(text: str) -> str:
         else:
             source = source[:start] + b"pass" + source[end:]
     return source.decode()
-
-
-def _span(text: str, statement: ast.stmt) -> tuple[int, int]:
-    """Where a statement stands, in UTF-8 bytes."""
-    starts = line_starts(text)
-    first, last = starts[statement.lineno - 1], starts[(statement.end_lineno or statement.lineno) - 1]
-    return first + statement.col_offset, last + (statement.end_col_offset or 0)
-
-
-def _is_look(node: ast.AST) -> TypeGuard[ast.Expr]:
-    value = node.value if isinstance(node, ast.Expr) else None
-    called = value.value if isinstance(value, ast.Await) else value
-    return isinstance(called, ast.Call) and isinstance(called.func, ast.Name) and called.func.id == LOOK

@@ -3,7 +3,6 @@
 What a program repeats, chooses or computes, no list of steps can say.
 """
 
-import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
@@ -11,13 +10,14 @@ from pydantic.types import JsonValue
 
 from agent.plans.arguments import FIXED
 from agent.plans.json_place import ITEM, places, value_at
-from agent.plans.literals import NotConstantError
-from agent.plans.straight_text import StraightText
 from agent.program_trace import ProgramTrace
+from agent.programs.analysis.constants import NotConstantError
+from agent.programs.analysis.flow import Site
+from agent.programs.analysis.straight_text import StraightText
 from agent.programs.bindings import words_of
-from agent.programs.dependencies import Site
 from domain.errors import NotLinearError
 from domain.plan import CORRECTED, Binding, StepResult
+from domain.source_text import Expression
 
 
 def as_steps(trace: ProgramTrace, request: str) -> dict[int, StepResult]:
@@ -68,7 +68,7 @@ def _bindings(
 
 
 def _fixed(
-    reading: StraightText, site: Site, parameter: str, expression: ast.expr, value: JsonValue, request: str
+    reading: StraightText, site: Site, parameter: str, expression: Expression, value: JsonValue, request: str
 ) -> Binding:
     """Where a value is from that is a constant of the program, or was given to it."""
     words, given = words_of(value, request), reading.given(expression)

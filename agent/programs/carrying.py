@@ -1,6 +1,5 @@
 """One plan carried out: its program is run once, as it stands, to its end or to where it breaks off. Nothing is written, mended or gone around."""
 
-import ast
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
@@ -15,7 +14,6 @@ from agent.policy.protocol import Policy, Results
 from agent.programs.leave import ProgramLeave
 from agent.programs.open_values import NamedItems, OpenValues
 from agent.programs.protocol import Answered, Broken, LeftOpen, Looking, Returned, Sandbox
-from agent.programs.reading import calls
 from agent.programs.running import Calling, ProgramRunner
 from agent.programs.telling import told_failure
 from agent.programs.verdict import Ran, by_calls, claim_of, ended, judged, left_open
@@ -27,7 +25,7 @@ from agent.text import clean
 from domain.errors import UsageError
 from domain.event import ProgramEnded, ProgramFailed, ProgramStarted
 from domain.program import Program, ProgramPlan
-from domain.python_source import parse_module
+from domain.source_text import parse_source
 
 _LOOKS = "it stops to look at values, and nobody goes on with a plan from there: take the look out"
 
@@ -35,7 +33,7 @@ _LOOKS = "it stops to look at values, and nobody goes on with a plan from there:
 async def tools_of(plan: ProgramPlan, evidence: Evidence) -> Path:
     """The tools of a plan's calls, in the order of its text, read. ``UsageError`` where it calls nothing, or what is not there."""
     try:
-        named = [call.func.id for call in calls(parse_module(plan.program.text)) if isinstance(call.func, ast.Name)]
+        named = [call.name for call in parse_source(plan.program.text).calls]
     except (SyntaxError, ValueError, RecursionError) as error:
         raise UsageError(f"the plan is no program that can be read: {error}") from None
     path = tuple(plan.program.tools[name] for name in named if name in plan.program.tools)
@@ -136,9 +134,7 @@ def _for_which(broken: Broken, program: Program) -> str:
     """The call that was to be made where a plan broke off, if it stands on more than that line."""
     within = [
         call
-        for call in calls(parse_module(program.text))
-        if isinstance(call.func, ast.Name)
-        and call.func.id in program.tools
-        and call.lineno < broken.line <= (call.end_lineno or call.lineno)
+        for call in parse_source(program.text).calls
+        if call.name in program.tools and call.line < broken.line <= call.last_line
     ]
-    return f"\nfor the call of {ast.unparse(within[-1].func)} in line {within[-1].lineno}" if within else ""
+    return f"\nfor the call of {within[-1].name} in line {within[-1].line}" if within else ""

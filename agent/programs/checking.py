@@ -1,19 +1,19 @@
 """A program is checked before anything is called: what can mean one thing only is put right, the rest is told to its author."""
 
-import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from agent.programs import calling, language
+from agent.programs.analysis.faults import Fault, faults_of_end, find_faults
+from agent.programs.analysis.reading import Unreadable, read
+from agent.programs.analysis.repairs import repair
 from agent.programs.offer_text import OfferText
 from agent.programs.prelude import DECLARATIONS, NAMES
 from agent.programs.protocol import ASK, Sandbox
 from agent.programs.questions import DECLARED
-from agent.programs.reading import Place, Unreadable, bound_names, calls, place_of, read
-from agent.programs.rewriting import rewritten
 from agent.programs.signatures import PREAMBLE, Signature
 from agent.programs.type_complaints import type_complaints
-from domain.python_source import parse_module
+from domain.python_source import Place
+from domain.source_text import SourceText, parse_source
 from domain.tool import ToolDoc
 
 MOST = 5
@@ -51,10 +51,6 @@ class Known:
         return {*_GIVEN, *self.given, *self.others}
 
 
-Fault = tuple[Place, str]
-"""Where a text is wrong, and what is, in a sentence."""
-
-
 async def check(
     text: str,
     offer: OfferText,
@@ -68,23 +64,24 @@ async def check(
     if isinstance(readable, Unreadable):
         return Checked(text, (readable.complaint,))
     known = Known({one.name: one for one in offer.signatures}, docs, given, types=declared)
-    text, tree, _ = put_right(*readable, known)
-    found = [*faults_of_tree(tree, known), *calling.ends_in_value(tree)]
+    text, _ = put_right(readable, known)
+    source = parse_source(text)
+    found = [*faults_of_text(source, known), *faults_of_end(source)]
     lines = {line for (line, _), _ in found}
-    found += [one for one in await faults_of_types(text, tree, known, sandbox) if one[0][0] not in lines]
+    found += [one for one in await faults_of_types(source, known, sandbox) if one[0][0] not in lines]
     return Checked(text, _sentences(found))
 
 
-async def faults_of_types(text: str, tree: ast.Module, known: Known, sandbox: Sandbox) -> list[Fault]:
+async def faults_of_types(source: SourceText, known: Known, sandbox: Sandbox) -> list[Fault]:
     """What the type check finds that is surely wrong."""
-    made = dict.fromkeys(call.func.id for call in calls(tree) if isinstance(call.func, ast.Name))
+    made = dict.fromkeys(call.name for call in source.calls)
     called = [known.tools[name] for name in made if name in known.tools]
-    declared = stubs(called, known.given, bound_names(tree), known.types) + known.declared
-    lines = text.split("\n")
+    declared = stubs(called, known.given, source.names_bound, known.types) + known.declared
+    lines = source.text.split("\n")
     return [
         ((line, len(lines[line - 1][: column - 1].encode()) if line <= len(lines) else 0), said)
         for line, column, said in type_complaints(
-            await sandbox.type_errors(text, declared), known.tools, known.docs, known.types
+            await sandbox.type_errors(source.text, declared), known.tools, known.docs, known.types
         )
     ]
 
@@ -99,31 +96,15 @@ def stubs(functions: Iterable[Signature], given: Mapping[str, str], own: Collect
     return "\n".join((PREAMBLE, _CALLABLE, _DECLARED, *helpers, types + names, *(one.stub for one in functions)))
 
 
-def put_right(
-    text: str, tree: ast.Module, known: Known, *, answers: bool = True
-) -> tuple[str, ast.Module, dict[Place, Place]]:
-    """The text that is to be run, its tree, and where what stands in it stood before. ``answers``: what it ends in is its answer."""
-    changed = parse_module(text)
-    if not rewritten(changed, known.tools, known.there, answers=answers) or not changed.body:
-        return text, tree, {}
-    try:
-        written = ast.unparse(changed)
-        anew = parse_module(written)
-    except (SyntaxError, ValueError, RecursionError):
-        return text, tree, {}  # an f-string that only a later Python can write
-    pairs = [(place_of(new), place_of(old)) for new, old in zip(ast.walk(anew), ast.walk(changed), strict=False)]
-    return written, anew, dict(reversed(pairs))
+def put_right(text: str, known: Known, *, answers: bool = True) -> tuple[str, dict[Place, Place]]:
+    """The text that is to be run, and where what stands in it stood before. ``answers``: what it ends in is its answer."""
+    return repair(text, known.tools, known.there, answers=answers)
 
 
-def faults_of_tree(tree: ast.Module, known: Known) -> Iterator[Fault]:
+def faults_of_text(source: SourceText, known: Known) -> Iterator[Fault]:
     """What is wrong with a text as far as it can be told without types."""
-    tools = known.tools
-    yield from language.missing_features(tree)
-    yield from calling.wrong_names(tree, tools, known.there)
-    required = {name: _required(one, known.docs.get(name)) for name, one in tools.items()}
-    yield from calling.wrong_arguments(tree, tools, required)
-    yield from calling.not_awaited(tree, {*tools, ASK})
-    yield from calling.misplaced_looks(tree)
+    required = {name: _required(one, known.docs.get(name)) for name, one in known.tools.items()}
+    return find_faults(source, known.tools, known.there, required)
 
 
 def _required(one: Signature, doc: ToolDoc | None) -> list[str]:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from agent.execution.announcements import Announced, Announcements
 from agent.execution.identity import program_with
-from agent.programs.slices import Setting, SlicedProgram
+from agent.programs.analysis.slices import Setting, SlicedProgram
 from domain.model import JsonObject
 from domain.program import Program
 from domain.slice import Slice

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable
 from typing import TypeVar
 
+from domain.source_text import parse_source
 from domain.tool import ToolDoc
 
 T = TypeVar("T")
@@ -84,3 +85,8 @@ def is_name_of(name: str, tool: ToolDoc) -> bool:
 def _of_tool(tool: ToolDoc) -> tuple[str, str]:
     api = identifier(tool.api, "tool")
     return api, identifier(f"{api[: LONGEST // 2]} {tool.toolset}", "tool")
+
+
+def names_left(texts: Iterable[str]) -> frozenset[str]:
+    """Return the names that texts leave behind for what comes after them."""
+    return frozenset(name for text in texts for name in parse_source(text).names_left)

@@ -1,6 +1,5 @@
 """What a plan leaves open, found when its program comes to it: values by the run's policy, items of lists by the words of the request."""
 
-import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,12 +10,12 @@ from agent.execution.execute import TRIES
 from agent.execution.validation import validate
 from agent.plans.json_place import ITEM, named_in
 from agent.policy.protocol import Arguments, ArgumentsQuestion, Policy, Results
-from agent.programs.dependencies import feeds, line_starts
+from agent.programs.analysis.flow import feeds
 from agent.programs.stops import NAMED
 from domain.errors import InvalidArgumentsError
 from domain.plan import Binding
 from domain.program import Program
-from domain.python_source import parse_module
+from domain.source_text import parse_source
 from domain.tool import ToolDoc, ToolId
 
 
@@ -100,10 +99,7 @@ class NamedItems:
         """The functions that take values of each ``named(…)``, by its place in the text; nothing of a text that cannot be read."""
         own = self._program.model_copy(update={"tools": {**self._program.tools, NAMED: ToolId("")}})
         pairs = feeds({0: own}).pairs
-        starts, found = line_starts(own.text), dict[int, str]()
-        for node in ast.walk(parse_module(own.text)):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in own.tools:
-                found[starts[node.lineno - 1] + node.col_offset] = node.func.id
+        found = {call.start: call.name for call in parse_source(own.text).calls if call.name in own.tools}
         takers: dict[int, list[str]] = {place: [] for place, name in found.items() if name == NAMED}
         for place, names in takers.items():
             left, seen = [place], {place}

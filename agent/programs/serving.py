@@ -10,12 +10,12 @@ from agent import resume_decisions as decisions
 from agent.offer.tool_facts import Evidence
 from agent.plans.approval import PlanQuestions, not_allowed
 from agent.policy.protocol import Results
-from agent.programs import text_names
 from agent.programs.approving import Approving
 from agent.programs.carrying import said_by_calls, shorten
 from agent.programs.checking import check
 from agent.programs.earlier import Asked
 from agent.programs.looks import shown
+from agent.programs.names import names_left
 from agent.programs.offered import considered, functions, offered_tools
 from agent.programs.protocol import (
     MOST_CELLS,
@@ -44,6 +44,7 @@ from domain.event import (
 )
 from domain.plan import StepResult
 from domain.program import Program
+from domain.source_text import parse_source
 from domain.tool import ToolDoc
 
 REPAIRS = 2
@@ -210,11 +211,11 @@ class Serving:
         if complaints:
             return ProgramRefused(text=text, complaints=complaints)
         foreign = self._calling.asking.foreign or any(one.foreign for one in self._attempts)
-        return self._functions.program(text, text_names.used(text), tainted=self._asked.tainted or foreign)
+        return self._functions.program(text, parse_source(text).uses, tainted=self._asked.tainted or foreign)
 
     async def _checked(self, text: str) -> tuple[str, tuple[str, ...]]:
         """The text as it would run, and what speaks against it."""
-        cells = text_names.made(one.text for one in self._attempts if one.stands)
+        cells = names_left(one.text for one in self._attempts if one.stands)
         types, declared = self._asked.types()
         given = types | dict.fromkeys(cells, "Any")
         offer, docs = self._functions.text, self._functions.docs
@@ -251,8 +252,8 @@ class Serving:
         await self._evidence.read(program.tools.values())
         tools = {name: self._evidence.doc(tool) for name, tool in program.tools.items() if self._evidence.has(tool)}
         self._progress.writes |= {tool.id for tool in tools.values() if not tool.safe}
-        made = text_names.made(cells)
-        inputs = self._asked.found(text_names.used(program.text) - made - program.tools.keys())
+        made = names_left(cells)
+        inputs = self._asked.found(parse_source(program.text).uses - made - program.tools.keys())
         inputs |= values if goes_on else {"today": self._asked.today, **values}
         calling = replace(self._calling, docs=tools, plan=self._approving is not None, author=self._approving is None)
         if self._approving is not None:
@@ -320,7 +321,7 @@ class Serving:
             text,
             ran,
             self._results(self._before),
-            given=self._asked.stands_on(text_names.used(text)),
+            given=self._asked.stands_on(parse_source(text).uses),
             unreached=unreached(text, self._functions.docs, [name for name, _ in calls]),
             review=self._evidence.reader.review(self._asked.request, [one for one in ran if one[1].status == "ok"]),
             request=self._asked.request,

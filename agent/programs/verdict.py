@@ -1,6 +1,5 @@
 """What a program's end comes to: what it says of itself, and the veto of what is known of its calls."""
 
-import ast
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -12,7 +11,6 @@ from agent.asking import still_open
 from agent.execution.call_cache import HAPPENED
 from agent.execution.error_bodies import is_empty
 from agent.policy.protocol import Results
-from agent.programs import text_names
 from agent.programs.protocol import Broken
 from agent.request_reader import Review
 from agent.text import clean, shown
@@ -20,7 +18,7 @@ from agent.wrong_answers import said_again
 from domain.event import ProgramEnded, QuestionAnswered
 from domain.plan import StepResult
 from domain.program import Answered
-from domain.python_source import parse_module
+from domain.source_text import parse_source
 from domain.tool import ToolDoc, ToolId
 
 _RANK: dict[Answered, int] = {"no": 0, "partly": 1, "yes": 2}
@@ -189,7 +187,7 @@ def judged(claim: Claim, ran: Ran) -> Verdict:
 
 def unreached(text: str, docs: Mapping[str, ToolDoc], called: Collection[str]) -> list[str]:
     """The functions that change something and that a text names without having called them."""
-    names = text_names.used(text)
+    names = parse_source(text).uses
     return [name for name, tool in docs.items() if not tool.safe and name in names and name not in called]
 
 
@@ -256,8 +254,6 @@ def _named(names: Sequence[str]) -> str:
 
 def _words(ran: Ran) -> Iterator[str]:
     """Where an answer may have its words from: texts of the program, and what calls answered."""
-    for node in ast.walk(parse_module(ran.text)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
+    yield from parse_source(ran.text).texts
     for _, result in (*ran.before, *ran.calls):
         yield result.response

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from agent import resume_decisions as decisions
 from agent.offer.tool_facts import Evidence
 from agent.programs.earlier import Asked
-from agent.programs.known import Known, known_program
+from agent.programs.known import Known
 from agent.programs.names import tool_names
 from agent.resume import Memo
 from agent.run_context import RunDeps
+from agent.solutions.for_authors import known_program
 from agent.solutions.protocol import ANY, NearSolution, SolutionQuestion
 from agent.text import clean
 from domain.errors import FootpathError

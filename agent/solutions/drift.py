@@ -1,6 +1,5 @@
 """Whether a program's tools are still those that it was checked against."""
 
-import ast
 import json
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
@@ -9,11 +8,10 @@ from typing import cast
 from pydantic.types import JsonValue
 
 from agent.execution.validation import value_schema
-from agent.programs.reading import called
 from domain.model import JsonObject
 from domain.program import Program
-from domain.python_source import parse_module
 from domain.solution import Solution
+from domain.source_text import parse_source, try_parse_source
 from domain.tool import Parameter, ToolDoc, ToolId
 from graph.lenient_json import read_value
 
@@ -28,20 +26,13 @@ def fingerprints(program: Program, docs: Mapping[ToolId, ToolDoc]) -> dict[ToolI
     That is its method, its host, its parameters that a call must have or the program gives, each with its schema, and the types of those fields
     of its documented answer that the text names. Descriptions, defaults, order, and what the program does not use do not count.
     """
-    try:
-        tree = parse_module(program.text)
-    except (SyntaxError, ValueError, RecursionError):
-        tree = ast.Module([], [])
-    words = frozenset(
-        node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    )
-    names_read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    given = {tool: set[str]() for name, tool in program.tools.items() if name in names_read}
-    for node in ast.walk(tree):
-        function = called(node)
-        if isinstance(node, ast.Call) and function in program.tools:
-            names = program.arguments.get(function, {})
-            given[program.tools[function]] |= {names.get(one.arg, one.arg) for one in node.keywords if one.arg}
+    source = try_parse_source(program.text) or parse_source("")
+    words, named = frozenset(source.texts), set(source.names)
+    given = {tool: set[str]() for name, tool in program.tools.items() if name in named}
+    for call in source.calls:
+        if call.name in program.tools:
+            names = program.arguments.get(call.name, {})
+            given[program.tools[call.name]] |= {names.get(one.name, one.name) for one in call.arguments if one.name}
     return {tool: _fingerprint(docs[tool], names, words) for tool, names in given.items() if tool in docs}
 
 

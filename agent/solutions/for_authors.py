@@ -1,12 +1,14 @@
 """Near solutions in front of the author of a program: two at most, briefly, as what such requests were served with before."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from agent.offer.tool_facts import Evidence
-from agent.programs.known import Known, known_program
+from agent.programs.analysis.forms import called_as
+from agent.programs.known import Known, KnownProgram
 from agent.programs.names import tool_names
 from agent.solutions.protocol import NearSolution
-from domain.tool import ToolDoc
+from domain.solution import Solution
+from domain.tool import ToolDoc, ToolId
 
 MOST = 2
 NEAR_ENOUGH = 0.5
@@ -36,3 +38,11 @@ async def shown_to_author(
 def _is_fit(one: NearSolution) -> bool:
     program = one.solution.plan.program
     return not program.tainted and len(program.text) <= _LONGEST
+
+
+def known_program(solution: Solution, pattern: str, names: Mapping[str, ToolId]) -> KnownProgram:
+    """A solution as it is shown to an author who is offered functions of these ``names``."""
+    plan = solution.plan
+    by_tool = {tool: name for name, tool in names.items()}
+    called = {name: by_tool.get(tool, name) for name, tool in plan.program.tools.items()}
+    return KnownProgram(pattern, plan.inputs, called_as(plan.program.text, called), plan.program.tainted)

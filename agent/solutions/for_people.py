@@ -1,6 +1,5 @@
 """Solutions that people make: a plan of theirs, with the requests that it serves."""
 
-import ast
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
@@ -8,15 +7,14 @@ from agent.plans.compiling import speaks
 from agent.plans.inputs import input_names_shown
 from agent.plans.request_template import named_in
 from agent.programs.earlier import EARLIER
-from agent.programs.reading import calls, place_of
 from agent.programs.stops import FILL, NAMED
-from agent.programs.text_names import used
+from agent.solutions.from_run import path_of
 from agent.text import clean
 from domain.errors import UsageError
 from domain.model import JsonObject
 from domain.program import ProgramPlan
-from domain.python_source import parse_module
 from domain.solution import Solution, SolutionOrigin
+from domain.source_text import parse_source
 
 
 def solution_of(
@@ -34,9 +32,7 @@ def solution_of(
     if origin != "person":
         inputs = {name: _asked_for(name, one, own) for name, one in inputs.items()}
     bare = plan.model_copy(update={"values": {}, "inputs": inputs})
-    sites = sorted(calls(parse_module(plan.program.text)), key=place_of)
-    tools = [plan.program.tools.get(one.func.id) for one in sites if isinstance(one.func, ast.Name)]
-    path = tuple(dict.fromkeys(tool for tool in tools if tool is not None))
+    path = path_of(plan.program)
     return Solution(
         id="new", owner=owner, plan=bare, patterns=own, path=path, origin=origin, runs=tuple(runs), at=datetime.now(UTC)
     )  # fmt: skip
@@ -50,7 +46,7 @@ def _asked_for(name: str, schema: JsonObject, patterns: Sequence[str]) -> JsonOb
 
 def _faults(plan: ProgramPlan, patterns: Sequence[str]) -> Iterator[str]:
     text, shown = plan.program.text, input_names_shown(plan)
-    open_ = sorted({FILL, NAMED, EARLIER} & set(used(text)))
+    open_ = sorted({FILL, NAMED, EARLIER} & parse_source(text).uses)
     if open_:
         yield f"the program leaves open what {open_[0]} stands for; a solution finds all of its values in its inputs and its calls"
     if not speaks(plan.program):

@@ -1,16 +1,14 @@
 """Solutions out of memories of earlier versions, which kept the program that served a request with its path."""
 
-import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from agent.memory.similarity import KINDS
 from agent.plans.request_template import Words, named_in, spoken
-from agent.programs.reading import called
 from domain.memory import EarlierMemory
 from domain.model import JsonObject
-from domain.python_source import parse_module
 from domain.solution import Solution
+from domain.source_text import parse_source
 from domain.tool import ToolId
 
 UNNAMED = "it was kept before there were solutions, and nothing tells which words of its request its inputs are"
@@ -48,14 +46,13 @@ def _taken(earlier: EarlierMemory) -> Iterator[tuple[str, str]]:
         tool: {one.parameter: one.reference for one in bindings if one.origin == "request" and one.reference}
         for tool, bindings in zip(earlier.memory.path, earlier.memory.bindings, strict=False)
     }
-    for node in ast.walk(parse_module(program.text)):
-        function = called(node)
-        if isinstance(node, ast.Call) and function in program.tools:
-            names, words = program.arguments.get(function, {}), said.get(program.tools[function], {})
-            for one in node.keywords:
-                parameter = names.get(one.arg or "", one.arg or "")
-                if isinstance(one.value, ast.Name) and parameter in words:
-                    yield one.value.id, words[parameter]
+    for call in parse_source(program.text).calls:
+        if call.name in program.tools:
+            names, words = program.arguments.get(call.name, {}), said.get(program.tools[call.name], {})
+            for one in call.arguments:
+                parameter = names.get(one.name, one.name)
+                if one.value.name and parameter in words:
+                    yield one.value.name, words[parameter]
 
 
 def _by_looks(text: str, left: Mapping[str, JsonObject]) -> str:

@@ -1,6 +1,5 @@
 """What a run means to the library: what became of the solutions that it took, and the solution that it is itself."""
 
-import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,8 +10,6 @@ from agent.plans.lifting import Liftable, liftable, lifted
 from agent.plans.request_template import Words, spoken
 from agent.plans.said_words import within_word, words_of
 from agent.plans.standing import standing
-from agent.programs.reading import called
-from agent.programs.text_names import used
 from agent.solutions.alignment import QUOTED, fixed_words, inputs_of, literals
 from agent.solutions.drift import fingerprints
 from agent.solutions.own_values import own_values, words_of_answers
@@ -30,8 +27,8 @@ from domain.event import (
 )
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
-from domain.python_source import parse_module
 from domain.solution import Solution
+from domain.source_text import parse_source
 from domain.taken import SolutionTaken
 from domain.tool import ToolDoc, ToolId
 
@@ -207,8 +204,7 @@ def _after_an_answer(subtask: SubtaskTranscript) -> bool:
 
 def path_of(program: Program) -> tuple[ToolId, ...]:
     """The tools of a text, by the first places that call them."""
-    calls = [node for node in ast.walk(parse_module(program.text)) if isinstance(node, ast.Call)]
-    names = [called(node) for node in sorted(calls, key=lambda node: (node.lineno, node.col_offset))]
+    names = [call.name for call in parse_source(program.text).calls]
     return tuple(dict.fromkeys(program.tools[name] for name in names if name in program.tools))
 
 
@@ -218,7 +214,7 @@ def _program(subtask: SubtaskTranscript) -> Program | None:
     stands = standing(last) if last is not None and subtask.sites else None
     if stands is None or len(stands.text) > LONGEST or not path_of(stands):
         return None
-    of_its_run = any(name == "earlier" or name.startswith("earlier_") for name in used(stands.text))
+    of_its_run = any(name == "earlier" or name.startswith("earlier_") for name in parse_source(stands.text).uses)
     return None if of_its_run else stands
 
 

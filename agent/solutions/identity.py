@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 
-from agent.programs.equality import form_of
+from agent.programs.analysis.forms import form_of
 from domain.program import ProgramPlan
 from domain.solution import Solution
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mappi
 from typing import Protocol
 
 from agent.memory.similarity import LEAST, likeness, pattern, telling
-from agent.programs.slices import answer_rests_on_calls
+from agent.programs.analysis.slices import answer_rests_on_calls
 from agent.solutions.drift import drifted, fingerprints
 from agent.solutions.evidence import PATTERNS, counted, marked, merged, own_copy, run_key, standing, without
 from agent.solutions.identity import owned_by, owner_key, solution_id

@@ -5,28 +5,26 @@ same for all of them, so that its constants are nobody's own; of what may differ
 of its tools have, or as many owners. What requests it is taken for only so many owners say: one alone could have it taken for others.
 """
 
-import ast
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import partial
 
 from agent.memory.similarity import pattern, telling
 from agent.parameters.needs import need_of
 from agent.plans.compiling import PARAMETER
-from agent.programs.equality import ANSWER, form_of
+from agent.programs.analysis.forms import form_of, written_for_all
+from agent.programs.analysis.slices import answer_rests_on_calls, taking_answers
 from agent.programs.names import FOUND
 from agent.programs.protocol import ASK
-from agent.programs.reading import bound_names, called
-from agent.programs.slices import answer_rests_on_calls, taking_answers
-from agent.programs.text_names import used
 from agent.solutions.identity import as_in, owner_key, solution_id
 from agent.text import clean
 from domain.errors import ConflictError
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
-from domain.python_source import parse_module
 from domain.solution import Solution, program_of
+from domain.source_text import normalize, parse_source
 from domain.tool import Parameter, ToolDoc, ToolId
 from graph.identifiers import words
 
@@ -59,7 +57,7 @@ def shareable(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> Solution:
         raise ConflictError(
             "each request that it serves holds a value of its owner's: name an input in its place, and share it then"
         )
-    text = ast.unparse(parse_module(solution.plan.program.text))
+    text = normalize(solution.plan.program.text)
     return _bare(solution, _with_text(solution.plan, text), patterns).model_copy(update={"promoted": True})
 
 
@@ -141,12 +139,11 @@ def tools_of(solution: Solution) -> set[ToolId]:
 
 def _asked_texts(program: Program) -> list[str]:
     """Return the texts that a program's questions may be made of: all its constants, where it asks anything."""
-    parts = (part for part in ast.walk(parse_module(program.text)) if isinstance(part, ast.Constant))
-    return [part.value for part in parts if isinstance(part.value, str)] if _asks(program) else []
+    return list(parse_source(program.text).texts) if _asks(program) else []
 
 
 def _asks(program: Program) -> bool:
-    return ASK in used(program.text)
+    return ASK in parse_source(program.text).uses
 
 
 def _agreed_on(plans: Sequence[ProgramPlan]) -> list[JsonObject]:
@@ -195,7 +192,7 @@ def _with_text(plan: ProgramPlan, text: str) -> ProgramPlan:
 def _told(solutions: Sequence[Solution]) -> Iterator[tuple[str, str]]:
     """All that owners say in their solutions, each text with its owner."""
     for one in solutions:
-        told = (*one.patterns, ast.unparse(parse_module(one.plan.program.text)), *one.plan.inputs)
+        told = (*one.patterns, normalize(one.plan.program.text), *one.plan.inputs)
         yield from ((one.owner, text) for text in told)
 
 
@@ -220,70 +217,20 @@ def _words(text: str) -> Iterator[str]:
 
 def _without_own_words(plan: ProgramPlan, public: AbstractSet[str]) -> tuple[ProgramPlan, dict[str, str]]:
     """The plan with other names for what only its author calls so, its answer without words that are only its author's, and the names of its inputs."""
-    tree = parse_module(plan.program.text)
-    bound = bound_names(tree)
+    bound = parse_source(plan.program.text).names_bound
     kept = {*plan.program.tools, *FOUND}
     names: dict[str, str] = {}
     for name in [*plan.inputs, *sorted(bound - plan.inputs.keys() - kept)]:
         if not set(_words(name)) <= public:
             taken = {*names.values(), *bound, *plan.inputs, *kept}
             names[name] = next(new for number in range(1, len(taken) + 2) if (new := f"value_{number}") not in taken)
-    text = ast.unparse(_OfAll(names, public, plan.program.tools).visit(tree))
+    told = partial(_public_words, public=public)
+    text = written_for_all(plan.program.text, names, told, plan.program.tools)
     inputs = {names.get(name, name): schema for name, schema in plan.inputs.items()}
     return _with_text(plan.model_copy(update={"inputs": inputs}), text), names
 
 
-class _OfAll(ast.NodeTransformer):
-    """Puts names in the place of others, takes words out of what an answer says around its values, and leaves annotations out."""
-
-    def __init__(self, names: Mapping[str, str], public: AbstractSet[str], tools: Collection[str]) -> None:
-        self._names = names
-        self._public = public
-        self._tools = tools
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        node.id = self._names.get(node.id, node.id)
-        return node
-
-    def visit_arg(self, node: ast.arg) -> ast.AST:
-        return ast.arg(self._names.get(node.arg, node.arg))
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        if node.value is None:
-            return ast.Pass()
-        return ast.Assign([self.visit(node.target)], self.visit(node.value), lineno=node.lineno)
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        node.name, node.returns = self._names.get(node.name, node.name), None
-        return self.generic_visit(node)
-
-    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
-        node.name, node.returns = self._names.get(node.name, node.name), None
-        return self.generic_visit(node)
-
-    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:
-        node.name = self._names.get(node.name, node.name) if node.name else None
-        return self.generic_visit(node)
-
-    def visit_Dict(self, node: ast.Dict) -> ast.AST:
-        for key, value in zip(node.keys, node.values, strict=True):
-            if isinstance(key, ast.Constant) and key.value == ANSWER:
-                self._quieten(value)
-        return self.generic_visit(node)
-
-    def _quieten(self, node: ast.AST) -> None:
-        """Take own words out of f-strings; what a tool is given, and the form of a value, is no word to people."""
-        if isinstance(node, ast.Call) and called(node) in self._tools:
-            return
-        if isinstance(node, ast.FormattedValue):
-            self._quieten(node.value)
-            return
-        for one in ast.iter_child_nodes(node):
-            if isinstance(node, ast.JoinedStr) and isinstance(one, ast.Constant) and isinstance(one.value, str):
-                one.value = self._said(one.value)
-            self._quieten(one)
-
-    def _said(self, text: str) -> str:
-        """What is left of words around values: those that are not of one owner alone, with the marks between."""
-        parts = _PARTS.findall(text)
-        return "".join(part for part in parts if not _WORDS.fullmatch(part) or part.casefold() in self._public)
+def _public_words(text: str, public: AbstractSet[str]) -> str:
+    """What is left of words around values: those that are not of one owner alone, with the marks between."""
+    parts = _PARTS.findall(text)
+    return "".join(part for part in parts if not _WORDS.fullmatch(part) or part.casefold() in public)

@@ -14,8 +14,8 @@ from agent import resume_decisions as decisions
 from agent.budget import Meter
 from agent.plans.inputs import with_inputs
 from agent.plans.parameters import read_values
+from agent.programs.analysis.forms import called_as
 from agent.programs.earlier import Asked
-from agent.programs.known import called_as
 from agent.programs.names import tool_names
 from agent.resume import Memo
 from agent.run_context import RunDeps

@@ -4,14 +4,13 @@ The list's scenes (its categories) are Chinese; they become the English names be
 is. All APIs form the tool set ``API-Bank``. Functions are called by their class name. A dialogue records no ending.
 """
 
-import ast
 import csv
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
-from domain.python_source import parse_module
+from domain.python_source import parse_assignments
 from domain.tool import JsonType, Parameter, ToolDoc, tool_id
 from domain.trajectory import Call, Outcome, Trajectory
 from graph.importers.records import Record, RecordError, Skipped, as_list, as_object, json_text, optional_text, text
@@ -84,12 +83,7 @@ def _tool(row: Record) -> ToolDoc:
 def _assignments(source: str) -> Record:
     """The literals that a snippet of Python assigns to names; it is read, never run. One API's is a full stop: nothing."""
     try:
-        body = parse_module(source).body
-        return {
-            node.targets[0].id: ast.literal_eval(node.value)
-            for node in body
-            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
-        }
+        return parse_assignments(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
 

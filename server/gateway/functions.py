@@ -1,14 +1,12 @@
 """The names by which a client's programs call tools: each means one thing for as long as the client's session lasts."""
 
-import ast
 from collections.abc import Iterable, Sequence
 
 from agent.execution.caller_supplied import NamesOnce, with_supplied
 from agent.programs.names import TAKEN, named, tool_names
-from agent.programs.reading import bound_names, calls
 from agent.programs.signatures import Signature, signatures_of
 from domain.errors import UsageError
-from domain.python_source import parse_module
+from domain.source_text import try_parse_source
 from domain.tool import ToolDoc, ToolId
 from graph.description import find
 from server.gateway.backend import Backend
@@ -63,9 +61,5 @@ async def supplied(backend: Backend, tools: Iterable[ToolId]) -> dict[ToolId, To
 
 def _called(text: str) -> Iterable[str]:
     """Names that a text calls as functions and does not make itself; none where it cannot be read: the check says why."""
-    try:
-        tree = parse_module(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return []
-    names = {call.func.id for call in calls(tree) if isinstance(call.func, ast.Name)}
-    return sorted(names - bound_names(tree) - TAKEN)
+    source = try_parse_source(text)
+    return sorted({call.name for call in source.calls} - source.names_bound - TAKEN - {""}) if source else []

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import BaseModel, Field
 
 from agent.program_trace import ProgramsTrace, ProgramTrace
-from agent.programs.dependencies import Site
+from agent.programs.analysis.flow import Site
 from domain.errors import NotFoundError
 from domain.event import CallStarted, EventRecord, Programs, ProgramStarted
 from domain.tool import ToolDoc, ToolId

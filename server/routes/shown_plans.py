@@ -1,6 +1,5 @@
 """A plan that waits, as it is shown: its program, the steps that it is, what is wrong with it, what it may call, and what could be put into it."""
 
-import ast
 import asyncio
 import re
 from collections.abc import Iterable, Mapping
@@ -12,14 +11,13 @@ from agent.execution.validation import schema_of
 from agent.plans.checked_plan import PlanComplaint
 from agent.plans.suggestions import suggestions
 from agent.plans.validation import PlanProblem
-from agent.programs.dependencies import feeds, line_starts
+from agent.programs.analysis.flow import feeds
 from agent.programs.names import named
-from agent.programs.reading import calls
 from agent.programs.signatures import Signature
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument, Take
 from domain.program import Program
-from domain.python_source import parse_module
+from domain.source_text import try_parse_source
 from domain.tool import ToolDoc, ToolId
 from server.runs.checked_plans import PlanAsProgram
 from server.runs.plan_functions import PlanFunctions
@@ -175,16 +173,14 @@ async def _suggestions(
 
 def _calls(program: Program, functions: PlanFunctions) -> dict[str, Any]:
     """Nothing of a text that cannot be read."""
-    try:
-        tree = parse_module(program.text)
-    except (SyntaxError, ValueError, RecursionError):
+    source = try_parse_source(program.text)
+    if source is None:
         return {"calls": [], "feeds": [], "answer": []}
-    read, starts, found = feeds({1: program}), line_starts(program.text), list[PlannedCall]()
-    for call in calls(tree):
-        name = call.func.id if isinstance(call.func, ast.Name) else ""
-        if (tool := program.tools.get(name)) in functions.docs and tool is not None:
-            place, changes = starts[call.lineno - 1] + call.col_offset, not functions.docs[tool].safe
-            found.append(PlannedCall(place=place, line=call.lineno, function=name, tool=tool, changes=changes))
+    read, found = feeds({1: program}), list[PlannedCall]()
+    for call in source.calls:
+        if (tool := program.tools.get(call.name)) in functions.docs and tool is not None:
+            changes = not functions.docs[tool].safe
+            found.append(PlannedCall(place=call.start, line=call.line, function=call.name, tool=tool, changes=changes))
     pairs = sorted((source[1], target[1]) for source, target in read.pairs)[:_MOST_FEEDS]
     return {
         "calls": found,

@@ -14,11 +14,11 @@ from agent.plans.kept import kept
 from agent.plans.lifting import lifted, schema_of_value
 from agent.plans.request_template import Words, named_in, said, spoken
 from agent.plans.said_words import words_of as words_in
-from agent.programs import text_names
 from domain.errors import UsageError
 from domain.model import JsonObject, Model
 from domain.plan_document import PlanDocument, PlannedStep
 from domain.program import ProgramPlan
+from domain.source_text import parse_source
 from domain.tool import ToolDoc, ToolId
 from server.routes.drawn_documents import check_document, drawn_from
 from server.routes.given_documents import MOST_CHARACTERS
@@ -179,5 +179,5 @@ def put_in(plan: ProgramPlan, note: str, values: Mapping[str, JsonValue], name: 
 
 def _characters(plan: ProgramPlan, values: Mapping[str, JsonValue]) -> int:
     """How many the values take, each as often as the text reads its name: the calls hold them."""
-    names, places = input_names_shown(plan), text_names.places(plan.program.text)
+    names, places = input_names_shown(plan), parse_source(plan.program.text).names_read
     return sum(max(1, places[names.get(shown, shown)]) * len(dumps(value)) for shown, value in values.items())

@@ -67,6 +67,23 @@ def test_the_domain_imports_pydantic_and_the_standard_library_only() -> None:
     assert found == set()
 
 
+def test_syntax_trees_are_read_in_few_modules() -> None:
+    """Everything else asks the one representation of a program (docs/adr/0029-one-representation-of-a-program.md)."""
+    readers = {
+        module_name(path)
+        for path in python_files(*packages(), "scripts", "wheel_build")
+        for node in ast.walk(parsed(path))
+        if (isinstance(node, ast.Import) and any(alias.name == "ast" for alias in node.names))
+        or (isinstance(node, ast.ImportFrom) and node.module == "ast")
+        or (isinstance(node, ast.ImportFrom) and any(alias.name == "ast" for alias in node.names))
+        or (isinstance(node, ast.Call) and node.args and ast.unparse(node.args[0]) == "'ast'")
+    }
+    analysis = {name for name in readers if name.startswith("agent.programs.analysis.")}
+    evaluation = {name for name in readers if name.startswith("evaluation.")}
+    assert readers - analysis - evaluation == {"domain.python_source", "domain.source_text", "wheel_build.relocation"}
+    assert len(readers) <= 15
+
+
 def test_importing_is_cheap_and_does_nothing() -> None:
     """Engines load inside their adapters, when used: start-up time is a measured target."""
     modules = [m for m in map(module_name, python_files(*packages())) if not m.startswith(ADAPTERS)]

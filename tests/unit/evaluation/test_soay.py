@@ -2,10 +2,10 @@
 
 import pytest
 
-from agent.programs.meaning.comparing import Meaning, meaning_of
 from domain.program import Program
 from domain.tool import ToolId
 from evaluation.expected import Expected
+from evaluation.meaning.comparing import Meaning, meaning_of
 from evaluation.soay import CASES, Case, SoayQuestion, SoayVerdict, case_of, wrong_with
 from evaluation.soay_figures import score, soay_figures
 

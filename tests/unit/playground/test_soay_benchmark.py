@@ -11,10 +11,10 @@ import pytest
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
-from agent.programs.meaning.comparing import Meaning, meaning_of
 from domain.errors import UsageError
 from domain.program import Program
 from domain.tool import ToolId
+from evaluation.meaning.comparing import Meaning, meaning_of
 from playground.soay.application import SCENARIOS, Scenario, create_app
 from playground.soay.benchmark import TEMPLATES, agrees, built, checked, stratified
 from playground.soay.template import Gold, each_of, most, number

@@ -7,9 +7,10 @@ import pytest
 from agent.llm.policy import LlmPolicy
 from agent.llm.program_text import program_messages
 from agent.llm.prompts import Fence, instructions
-from agent.programs.known import Known, known_program
+from agent.programs.known import Known
 from agent.programs.offer_text import render_offer
 from agent.programs.protocol import ProgramQuestion
+from agent.solutions.for_authors import known_program
 from agent.solutions.protocol import NearSolution, SolutionQuestion
 from domain.model import JsonObject
 from domain.tool import ToolId

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from pydantic.types import JsonValue
 
 from agent.plans.compiling import as_document, compiled, input_names, speaks
-from agent.plans.literals import constant, literal
+from agent.plans.literals import literal
+from agent.programs.analysis.constants import constant
 from domain.errors import NotLinearError
 from domain.model import JsonObject
 from domain.plan_document import PlanDocument, PlannedStep, Take

@@ -14,11 +14,11 @@ from agent.plans.draft import drafted
 from agent.plans.dry_run import SHOWN, Surroundings, Tried, tried
 from agent.programs.offered import functions
 from agent.programs.sandbox import MontySandbox
-from agent.programs.text_names import used
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.plan_document import PlanDocument, PlannedStep, Take
 from domain.program import ProgramPlan
+from domain.source_text import parse_source
 from domain.tool import ToolDoc, ToolId
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
@@ -49,7 +49,7 @@ def nothing(_: JsonObject) -> CallResult:
 
 def written(text: str, **values: JsonValue) -> ProgramPlan:
     """A plan of this text; its inputs are the names of its values."""
-    program = functions(list(DOCS.values()), 10_000).program(text, used(text), tainted=False)
+    program = functions(list(DOCS.values()), 10_000).program(text, parse_source(text).uses, tainted=False)
     return ProgramPlan(program=program, inputs={name: {} for name in values}, values=values)
 
 

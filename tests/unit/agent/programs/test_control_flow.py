@@ -2,8 +2,8 @@
 
 import pytest
 
-from agent.programs.control_flow import ANYTHING
-from agent.programs.slices import Setting, SlicedProgram
+from agent.programs.analysis.control_flow import ANYTHING
+from agent.programs.analysis.slices import Setting, SlicedProgram
 from domain.tool import ToolId
 
 TOOLS = {name: ToolId(f"c/t/{name}") for name in ("account", "listing", "collect")}

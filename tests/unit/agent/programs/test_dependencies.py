@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.programs.dependencies import Site, feeds, site_of
+from agent.programs.analysis.flow import Site, feeds, site_of
 from domain.program import Program
 from domain.tool import ToolId
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from agent.conversation import CUT, NOTE, Earlier, EarlierRun
+from agent.programs.analysis.slices import Setting, SlicedProgram
 from agent.programs.earlier import EarlierResults, earlier_results
-from agent.programs.slices import Setting, SlicedProgram
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
 from tests.flows.small_world import BOOKS, GEOCODE, REMOVE

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.programs.equality import form_of, same_program
+from agent.programs.analysis.forms import form_of, same_program
 from domain.program import Program, ProgramPlan
 from domain.tool import ToolId
 

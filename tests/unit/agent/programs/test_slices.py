@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from agent.programs.slices import Setting, SlicedProgram, answer_rests_on_calls
+from agent.programs.analysis.slices import Setting, SlicedProgram, answer_rests_on_calls
 from domain.program import Program
 from domain.slice import Slice
 from domain.tool import ToolId

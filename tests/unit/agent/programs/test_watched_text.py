@@ -4,12 +4,12 @@ import ast
 
 import pytest
 
-from agent.programs.dependencies import line_starts
+from agent.programs.analysis.watched_text import watched
 from agent.programs.protocol import Returned
 from agent.programs.sandbox import MontySandbox
 from agent.programs.stops import WATCH
-from agent.programs.watched_text import watched
 from domain.model import JsonObject
+from domain.python_source import line_starts
 from tests.unit.agent.programs.good_programs import PROGRAMS
 
 STYLES = """

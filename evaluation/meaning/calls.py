@@ -3,10 +3,10 @@
 import ast
 from collections.abc import Mapping, Sequence
 
-from agent.programs.meaning import terms
-from agent.programs.meaning.conditions import conditions, exists, negated
-from agent.programs.meaning.expressions import Called, Expressions, Function
-from agent.programs.meaning.terms import EMPTY, NOTHING, Term, constant, group, listed, opened, term
+from evaluation.meaning import terms
+from evaluation.meaning.conditions import conditions, exists, negated
+from evaluation.meaning.expressions import Called, Expressions, Function
+from evaluation.meaning.terms import EMPTY, NOTHING, Term, constant, group, listed, opened, term
 
 _SAME = frozenset({"str", "int", "float", "bool", "list", "tuple", "iter", "round"})
 """Conversions: they say nothing."""

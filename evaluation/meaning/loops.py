@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from agent.programs.meaning.conditions import conditions, presence
-from agent.programs.meaning.terms import Term, listed, picked, replaced, term
+from evaluation.meaning.conditions import conditions, presence
+from evaluation.meaning.terms import Term, listed, picked, replaced, term
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,13 @@
 """Which call of a program feeds which other, and which feed its answer: read off its text, whatever its calls answered."""
 
-import ast
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from agent.programs.definition_reader import read_definitions
-from agent.programs.definitions import Place
-from agent.programs.gathering import Gathering
-from agent.programs.reading import calls
+from agent.programs.analysis.data_flow import Gathering, Place
+from agent.programs.analysis.definition_reader import read_definitions
 from domain.program import Program
-from domain.python_source import parse_module
+from domain.source_text import Call, Expression, parse_sources
 
 Site = tuple[int, int]
 """A call of a program: the program's number, and where the call begins in its text, in UTF-8 bytes."""
@@ -48,62 +45,53 @@ def feeds(cells: Mapping[int, Program]) -> Feeds:
 
 
 class Flow:
-    """What goes into the calls of a program's cells, and into its answer. ``calls`` of tools, in the order of the text, and their ``sites``."""
+    """What goes into the calls of a program's cells, and into its answer. ``calls`` of tools, in the order of the text."""
 
     def __init__(self, cells: Mapping[int, Program]) -> None:
         """``SyntaxError`` and the like where a text cannot be read."""
         numbers = sorted(cells)
-        trees = [parse_module(cells[number].text) for number in numbers]
-        self.found = read_definitions(trees)
-        self.calls: dict[Site, ast.Call] = {}
+        sources = parse_sources([cells[number].text for number in numbers])
+        self._found = read_definitions([one.tree for one in sources])
         self.tools = {name: tool for one in cells.values() for name, tool in one.tools.items()}
-        self._answer = trees[-1].body[-1:] if trees else []
-        for number, tree in zip(numbers, trees, strict=True):
-            starts = line_starts(cells[number].text)
-            for call in calls(tree):
-                if self._calls_tool(call):
-                    self.calls[number, starts[call.lineno - 1] + call.col_offset] = call
-        self.sites = {call: site for site, call in self.calls.items()}
-
-    def _calls_tool(self, call: ast.Call) -> bool:
-        name = call.func
-        return (
-            isinstance(name, ast.Name)
-            and name.id in self.tools
-            and name in self.found.names
-            and not self.found.known(self.found.names[name])
-        )
+        self._answer = sources[-1].last_value if sources else None
+        self.calls: dict[Site, Call] = {
+            (number, call.start): call
+            for number, source in zip(numbers, sources, strict=True)
+            for call in source.calls
+            if call.name in self.tools and self._found.is_given(call.node.func)
+        }
+        self._sites: dict[object, Site] = {call.node: site for site, call in self.calls.items()}
 
     def into(self, site: Site) -> Gathering:
         """What all arguments of a call are made of."""
         call = self.calls[site]
-        return self.of([*call.args, *(one.value for one in call.keywords)], self.found.places[call])
+        return self.of([*call.positional, *(one.value for one in call.arguments)], self.place(site))
 
-    def of(self, values: Iterable[ast.expr], place: Place) -> Gathering:
+    def place(self, site: Site) -> Place:
+        """The statement that a call stands in."""
+        return self._found.places[self.calls[site].node]
+
+    def is_repeated(self, site: Site) -> bool:
+        """Whether a call is in a loop, so that it is made more than once, or never."""
+        return any(place.loops or place.rounds for place in self._found.deciding(self.place(site)))
+
+    def is_conditional(self, site: Site) -> bool:
+        """Whether a call is made only where something is so."""
+        return any(place.tests for place in self._found.deciding(self.place(site)))
+
+    def of(self, values: Iterable[Expression], place: Place) -> Gathering:
         """What some values are made of that are used at one place."""
-        gathered = Gathering(self.found, self.tools, place, rounds=False)
+        gathered = Gathering(self._found, self.tools, place, rounds=False)
         for value in values:
-            gathered.take(value)
+            gathered.take(value.node)
         return gathered
 
     @property
     def answer(self) -> Gathering:
         """What the program's last expression is made of."""
-        value = self._answer[0].value if self._answer and isinstance(self._answer[0], ast.Expr) else None
-        inner = ast.walk(value) if value is not None else ()
-        place = next((self.found.places[one] for one in inner if one in self.found.places), None)
-        return self.of([value] if value is not None and place is not None else [], place or Place(0, 0))
+        place = self._found.place_within(self._answer.node) if self._answer is not None else None
+        return self.of([self._answer] if self._answer is not None and place else [], place or Place(0, 0))
 
     def sites_in(self, gathered: Gathering) -> set[Site]:
         """The calls whose answers are in what was gathered."""
-        made = (at for at, kind in gathered.parts.items() if kind == "call")
-        return {self.sites[at] for at in made if isinstance(at, ast.Call) and at in self.sites}
-
-
-def line_starts(text: str) -> list[int]:
-    """Where each line begins, in UTF-8 bytes; lines as the parser counts them."""
-    starts, at = [0], 0
-    for line in re.split(r"(?<=\n)|(?<=\r)(?!\n)", text):
-        at += len(line.encode())
-        starts.append(at)
-    return starts
+        return {self._sites[part.node] for part in gathered.parts if part.kind == "call" and part.node in self._sites}

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from agent.programs.meaning import terms
-from agent.programs.meaning.conditions import compared, conditions, joined, negated, presence
-from agent.programs.meaning.terms import EMPTY, NOTHING, Term, constant, group, listed, opened, term
+from evaluation.meaning import terms
+from evaluation.meaning.conditions import compared, conditions, joined, negated, presence
+from evaluation.meaning.terms import EMPTY, NOTHING, Term, constant, group, listed, opened, term
 
 Function = ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -193,7 +193,7 @@ class Expressions:
         sides = [self.of(one) for one in (node.left, *node.comparators)]
         return joined(
             "both",
-            (compared(op, *pair) for op, pair in zip(node.ops, pairwise(sides), strict=True)),
+            (compared(type(op).__name__, *pair) for op, pair in zip(node.ops, pairwise(sides), strict=True)),
         )
 
     def _dict(self, keys: Sequence[ast.expr | None], values: Sequence[ast.expr]) -> Term:

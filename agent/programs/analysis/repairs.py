@@ -1,32 +1,61 @@
-"""What is put right in a text without asking its author, since it can mean one thing only."""
+"""What is put right in a text without asking its author, since it can mean one thing only, and what the sandbox lacks or misses an import of."""
 
 import ast
 from collections.abc import Collection, Mapping, Sequence
+from types import MethodDescriptorType
 
-from agent.programs.awaiting import asynchronous, forgotten, function_of, parents
-from agent.programs.idioms import call_methods_in_lambdas, call_methods_on_values, import_what_is_used
+from agent.programs.analysis.faults import MODULES, asynchronous, forgotten, function_of
 from agent.programs.protocol import ASK
-from agent.programs.reading import bound_names, called
 from agent.programs.signatures import Signature
+from domain.python_source import Place, bound_names, called, parents, parse_module, place_of
 
+_FROM = {
+    "Counter": "collections", "OrderedDict": "collections", "date": "datetime", "defaultdict": "collections", "gather": "asyncio",
+    "reduce": "functools", "timedelta": "datetime",
+}  # fmt: skip
+"""Names that mean one thing only where nothing binds them, with their modules."""
+_OF_DATETIME = frozenset({"date", "datetime", "time", "timedelta", "timezone", "UTC"})
+"""What the module has; anything else is asked of the class of the same name."""
+_TYPES: dict[str, type] = {"dict": dict, "float": float, "int": int, "list": list, "set": set, "str": str}
+_OF_SETS = frozenset({"difference", "intersection", "union"})
+"""Methods that take any number of sets, of which the sandbox takes one."""
+_TAKING = frozenset({"filter", "map"})
+"""Builtins whose first argument is a function."""
 _TASKS = frozenset({"asyncio.create_task", "asyncio.ensure_future", "asyncio.wait_for"})
 
 
-def rewritten(
-    tree: ast.Module, tools: Mapping[str, Signature], there: Collection[str], *, answers: bool = True
-) -> bool:
+def repair(
+    text: str, tools: Mapping[str, Signature], there: Collection[str], *, answers: bool = True
+) -> tuple[str, dict[Place, Place]]:
+    """Return a text as it is to be run, and where what stands in it stood before.
+
+    ``there``: names that need no import. ``answers``: what it ends in is its answer.
+    """
+    changed = parse_module(text)
+    if not _rewrite(changed, tools, there, answers=answers) or not changed.body:
+        return text, {}
+    try:
+        written = ast.unparse(changed)
+        anew = parse_module(written)
+    except (SyntaxError, ValueError, RecursionError):
+        return text, {}  # an f-string that only a later Python can write
+    pairs = [(place_of(new), place_of(old)) for new, old in zip(ast.walk(anew), ast.walk(changed), strict=False)]
+    return written, dict(reversed(pairs))
+
+
+def _rewrite(tree: ast.Module, tools: Mapping[str, Signature], there: Collection[str], *, answers: bool = True) -> bool:
     """Put a tree right, in place; whether anything was. ``there``: names that need no import. ``answers``: what it ends in is its answer."""
     before = ast.dump(tree)
     _without_needless_imports(tree, {*tools, *there})
     _unwrap(tree)
     _Calls(tools, bound_names(tree)).visit(tree)
-    call_methods_in_lambdas(tree)
-    call_methods_on_values(tree)
+    _call_methods_in_lambdas(tree)
+    _call_methods_on_values(tree)
     if answers:
         _end_in_value(tree)
     ast.fix_missing_locations(tree)
     _await_forgotten(tree, {*tools, ASK})
-    import_what_is_used(tree, {*tools, *there})
+    _import_what_is_used(tree, {*tools, *there})
     ast.fix_missing_locations(tree)
     return ast.dump(tree) != before
 
@@ -216,3 +245,84 @@ def _await_forgotten(tree: ast.Module, tools: Collection[str]) -> None:
             return ast.Await(node) if node in lost else node
 
     Awaiting().visit(tree)
+
+
+def _import_what_is_used(tree: ast.Module, there: Collection[str]) -> None:
+    """Put the imports in front that a text forgot: of modules whose names stand before a dot, and of a few names. ``there``: names that need none."""
+    bound = bound_names(tree) | set(there)
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)} - bound
+    modules = {
+        node.value.id: node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in used & MODULES
+    }
+    asked: set[str] = set()
+    if "datetime" in modules:
+        asked = {
+            node.attr
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "datetime"
+        }
+    added: list[ast.stmt] = []
+    for module in sorted(modules):
+        if module == "datetime" and not asked & _OF_DATETIME:
+            added.append(ast.ImportFrom("datetime", [ast.alias("datetime")], 0))
+        else:
+            added.append(ast.Import([ast.alias(module)]))
+    added += [ast.ImportFrom(_FROM[name], [ast.alias(name)], 0) for name in sorted(used & _FROM.keys())]
+    tree.body[:0] = added
+
+
+def _call_methods_in_lambdas(tree: ast.Module) -> None:
+    """``key=d.get`` and ``map(str.strip, …)``: the sandbox has no methods as values, so each becomes a lambda that calls it."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        for one in node.keywords:
+            if one.arg == "key":
+                one.value = _in_lambda(one.value)
+        if called(node) in _TAKING and node.args:
+            node.args[0] = _in_lambda(node.args[0])
+
+
+def _call_methods_on_values(tree: ast.Module) -> None:
+    """``str.lower(x)`` as ``x.lower()``, and ``set.intersection(*many)`` or ``a.union(b, c)`` one after the other: the sandbox has neither."""
+    bound = bound_names(tree)
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=[first, *rest]) if (
+                name not in bound and isinstance(getattr(_TYPES.get(name), method, None), MethodDescriptorType)
+            ):
+                if method in _OF_SETS and not node.keywords:
+                    _fold(node, method, [first, *rest])
+                elif not isinstance(first, ast.Starred):
+                    node.func, node.args = ast.Attribute(first, method, ast.Load()), rest
+            case ast.Call(func=ast.Attribute(value=one, attr=method), args=[first, *rest], keywords=[]) if (
+                method in _OF_SETS and (rest or isinstance(first, ast.Starred))
+            ):
+                _fold(node, method, [one, first, *rest])
+            case _:
+                continue
+
+
+def _fold(call: ast.Call, method: str, sets: list[ast.expr]) -> None:
+    names = [ast.arg("one_"), ast.arg("other_")]
+    one, other = (ast.Name(name.arg, ast.Load()) for name in names)
+    step = ast.Call(ast.Attribute(one, method, ast.Load()), [other], [])
+    call.func = ast.Name("reduce", ast.Load())
+    call.args = [ast.Lambda(ast.arguments([], names, None, [], [], None, []), step), ast.List(sets, ast.Load())]
+
+
+def _in_lambda(function: ast.expr) -> ast.expr:
+    if not isinstance(function, ast.Attribute):
+        return function
+    item = ast.Name("item_", ast.Load())
+    arguments = ast.arguments([], [ast.arg("item_")], None, [], [], None, [])
+    match function.value:
+        case ast.Name(id=name) if hasattr(_TYPES.get(name), function.attr):
+            call = ast.Call(ast.Attribute(item, function.attr, ast.Load()), [], [])
+        case ast.Name() | ast.Constant():
+            call = ast.Call(function, [item], [])
+        case _:
+            return function
+    return ast.Lambda(arguments, call)

@@ -1,6 +1,6 @@
-"""When two programs are the same program.
+"""One program under other names: when two are the same, and a text written anew with the names of an offer or with those that all may see.
 
-Equal are texts that differ only in
+The same program are texts that differ only in
 
 - layout, comments, quotes and parentheses, and how a constant is written (``1_000``, ``"a" "b"``);
 - the names that the text itself gives: variables, functions, their parameters, what a loop, a comprehension or ``except`` binds, and an
@@ -16,18 +16,19 @@ made of do not count either, while the values and their order do: ``f"{n} papers
 
 import ast
 import json
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
 from dataclasses import field as of
 from typing import Any, cast
 
+from agent.programs.analysis.constants import ANSWER
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
-from domain.python_source import parse_module
+from domain.python_source import called, parse_module
+from domain.source_text import SourceText, Statement
 
-ANSWER = "answer"
-"""The key of what a program says."""
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
@@ -48,7 +49,7 @@ def same_program(one: ProgramPlan, other: ProgramPlan, *, wording: bool = True) 
 def form_of(plan: ProgramPlan, *, wording: bool = True) -> Form:
     """What counts of a program."""
     try:
-        tree = parse_module(plan.program.text)
+        tree = parse_module(plan.program.text)  # the reading below changes it
         reading = _Reading(plan.program, plan.inputs, wording=wording)
         text = reading.of(tree)
     except (SyntaxError, ValueError, RecursionError):
@@ -56,6 +57,30 @@ def form_of(plan: ProgramPlan, *, wording: bool = True) -> Form:
     inputs = (*reading.inputs, *(name for name in plan.inputs if name not in reading.inputs))
     defaults = [[plan.inputs[name]["default"]] if "default" in plan.inputs[name] else [] for name in inputs]
     return Form(f"{text}\n{json.dumps(defaults, sort_keys=True)}", inputs)
+
+
+def called_as(text: str, names: Mapping[str, str]) -> str:
+    """Return a text whose functions go by the names that they have in an offer; where none has another, as it stands."""
+    if all(name == other for name, other in names.items()):
+        return text
+    tree = parse_module(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = names.get(node.id, node.id)
+    return ast.unparse(tree)
+
+
+def written_for_all(text: str, names: Mapping[str, str], told: Callable[[str], str], tools: Collection[str]) -> str:
+    """Return a text with other names, and without annotations. ``told``: what is left of the words that its answer says around its values."""
+    return ast.unparse(_ForAll(names, told, tools).visit(parse_module(text)))
+
+
+def bare_statements(source: SourceText, tools: Collection[str]) -> Iterator[tuple[Statement, str]]:
+    """Each statement by itself, without those in it and without the arguments of its calls of ``tools``; not those that only make a call and name it."""
+    for statement in source.statements:
+        bare = _Bare(tools).visit(copy(statement.node))
+        if not isinstance(bare, ast.Expr | ast.Assign) or not isinstance(bare.value, ast.Await):
+            yield statement, ast.unparse(bare).removesuffix("\n    pass")
 
 
 @dataclass(slots=True)
@@ -296,3 +321,76 @@ def _bound(body: Sequence[ast.AST]) -> frozenset[str]:
                 pass
         left += ast.iter_child_nodes(node)
     return frozenset(found - others)
+
+
+class _ForAll(ast.NodeTransformer):
+    def __init__(self, names: Mapping[str, str], told: Callable[[str], str], tools: Collection[str]) -> None:
+        self._names = names
+        self._told = told
+        self._tools = tools
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        node.id = self._names.get(node.id, node.id)
+        return node
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        return ast.arg(self._names.get(node.arg, node.arg))
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        if node.value is None:
+            return ast.Pass()
+        return ast.Assign([self.visit(node.target)], self.visit(node.value), lineno=node.lineno)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.name, node.returns = self._names.get(node.name, node.name), None
+        return self.generic_visit(node)
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
+        node.name, node.returns = self._names.get(node.name, node.name), None
+        return self.generic_visit(node)
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.AST:
+        node.name = self._names.get(node.name, node.name) if node.name else None
+        return self.generic_visit(node)
+
+    def visit_Dict(self, node: ast.Dict) -> ast.AST:
+        for key, value in zip(node.keys, node.values, strict=True):
+            if isinstance(key, ast.Constant) and key.value == ANSWER:
+                self._quieten(value)
+        return self.generic_visit(node)
+
+    def _quieten(self, node: ast.AST) -> None:
+        """Take own words out of f-strings; what a tool is given, and the form of a value, is no word to people."""
+        if isinstance(node, ast.Call) and called(node) in self._tools:
+            return
+        if isinstance(node, ast.FormattedValue):
+            self._quieten(node.value)
+            return
+        for one in ast.iter_child_nodes(node):
+            if isinstance(node, ast.JoinedStr) and isinstance(one, ast.Constant) and isinstance(one.value, str):
+                one.value = self._told(one.value)
+            self._quieten(one)
+
+
+class _Bare(ast.NodeTransformer):
+    """A statement by itself: without those in it, and without the arguments of its calls of tools."""
+
+    def __init__(self, tools: Collection[str]) -> None:
+        self._tools = tools
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        changed = copy(node)
+        for name, value in ast.iter_fields(node):
+            if name in ("body", "orelse", "finalbody", "handlers", "cases") and isinstance(value, list):
+                setattr(changed, name, [ast.Pass()] if name == "body" else [])
+            elif isinstance(value, list):
+                parts = [self.visit(one) if isinstance(one, ast.AST) else one for one in cast("list[object]", value)]
+                setattr(changed, name, parts)
+            elif isinstance(value, ast.AST):
+                setattr(changed, name, self.visit(value))
+        return changed
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        if isinstance(node.func, ast.Name) and node.func.id in self._tools:
+            return ast.Call(node.func, [], [])
+        return self.generic_visit(node)

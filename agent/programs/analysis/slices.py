@@ -3,7 +3,6 @@
 A slice stops at calls of tools: what went into a call is not what it answered. It is the same for every time that a call is made.
 """
 
-import ast
 import builtins
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,19 +10,18 @@ from functools import cached_property
 
 from agent.execution.user_values import plain, plain_value, stands
 from agent.execution.wording import quoted, titled
-from agent.programs.control_flow import ANYTHING, ControlFlow
-from agent.programs.definition_reader import read_definitions
-from agent.programs.definitions import Scope
-from agent.programs.dependencies import line_starts
-from agent.programs.equality import ANSWER
-from agent.programs.gathering import Gathering, PartKind
+from agent.programs.analysis.constants import possible_answers
+from agent.programs.analysis.control_flow import ANYTHING, ControlFlow
+from agent.programs.analysis.data_flow import Gathering, Part, Scope
+from agent.programs.analysis.definition_reader import read_definitions
 from agent.programs.prelude import NAMES
 from agent.programs.protocol import ASK
 from agent.programs.stops import FILL, LOOK, NAMED
 from agent.text import clean
 from domain.program import Program
-from domain.python_source import parse_literal, parse_module
+from domain.python_source import parse_literal, place_of, unparse
 from domain.slice import Slice, Source
+from domain.source_text import Argument, Call, parse_source, parse_sources
 from domain.tool import ToolId
 
 _KNOWN = frozenset(dir(builtins)) | {"ToolError", "asyncio", LOOK, FILL, NAMED, *NAMES}
@@ -58,13 +56,15 @@ class SlicedProgram:
 
     def __init__(self, cells: Sequence[str], setting: Setting) -> None:
         """Cells are texts that parse."""
-        modules = [parse_module(text) for text in cells]
+        sources = parse_sources(cells)
         self._setting = setting
-        self._last = len(modules) - 1
-        self._modules = modules
-        self._found = read_definitions(modules)
+        self._last = len(sources) - 1
+        self._modules = [source.tree for source in sources]
+        self._found = read_definitions(self._modules)
         self._said = [plain(text) for text in setting.said]
-        self._calls = [_calls(text, module) for text, module in zip(cells, modules, strict=True)]
+        self._calls: list[dict[_Span, Call]] = [
+            {(call.start, call.end): call for call in source.calls} for source in sources
+        ]
 
     def slices(self, function: str, start: int, end: int, back: int = 0) -> tuple[Slice, ...]:
         """Of the arguments of the call that stands there, in UTF-8 bytes; empty where none does."""
@@ -72,21 +72,21 @@ class SlicedProgram:
         if call is None:
             return ()
         names = self._setting.arguments.get(function, {})
-        return tuple(self._slice(parameter, value, call) for parameter, value in _arguments(call, names))
+        return tuple(self._slice(parameter, one, call) for parameter, one in _arguments(call, names))
 
     def sources(self) -> Iterator[tuple[str, str, Source]]:
         """What the arguments of all calls of tools in the latest cell are made of, each once: by function and parameter."""
         calls = self._calls[self._last]
         gathered: dict[tuple[str, str, Scope], Gathering] = {}
         for span in sorted(calls, reverse=True):  # the last one first: what may be done before it is done before all
-            call, site = calls[span], self._found.places[calls[span]]
-            name = call.func.id if isinstance(call.func, ast.Name) else ""
+            call = calls[span]
+            name, site = call.name, self._found.places[call.node]
             if name in self._setting.tools:
-                for parameter, value in _arguments(call, self._setting.arguments.get(name, {})):
+                for parameter, given in _arguments(call, self._setting.arguments.get(name, {})):
                     made = Gathering(self._found, self._setting.tools, site)
-                    gathered.setdefault((name, parameter, site.function), made).take(value, site)
+                    gathered.setdefault((name, parameter, site.function), made).take(given.value.node, site)
         for (name, parameter, _), made in gathered.items():
-            found = (one for at, kind in made.parts.items() for one in self._sources(kind, at, self._last))
+            found = (one for part in made.parts for one in self._sources(part, self._last))
             yield from ((name, parameter, source) for source in dict.fromkeys(found))
 
     def control(self, function: str, start: int, end: int, back: int = 0) -> Slice:
@@ -95,11 +95,11 @@ class SlicedProgram:
         call = self._calls[self._last - back].get(span) if back <= self._last else None
         if call is None:
             return Slice(parameter="", expression="", sources=(Source(kind="unknown", name=ANYTHING),))
-        site = self._found.places[call]
+        node, site = call.node, self._found.places[call.node]
         gathered = Gathering(self._found, self._setting.tools, site, control=self._control_flow)
-        for part in (*self._control_flow.deciding(call), call.func, *call.args, *(one.value for one in call.keywords)):
+        for part in (*self._control_flow.deciding(node), node.func, *node.args, *(one.value for one in node.keywords)):
             gathered.take(part)
-        made = dict.fromkeys(one for at, kind in gathered.parts.items() for one in self._sources(kind, at, site.cell))
+        made = dict.fromkeys(one for part in gathered.parts for one in self._sources(part, site.cell))
         return Slice(parameter="", expression=function, sources=tuple(one for one in made if one.kind != "constant"))
 
     @cached_property
@@ -109,53 +109,50 @@ class SlicedProgram:
     def in_loop(self, function: str, start: int, end: int, back: int = 0) -> bool:
         """Whether the call that stands there may be made more than once."""
         call = self._call(function, start, end, back)
-        return call is not None and any(place.loops for place in self._found.deciding(self._found.places[call]))
+        return call is not None and any(place.loops for place in self._found.deciding(self._found.places[call.node]))
 
-    def _call(self, function: str, start: int, end: int, back: int) -> ast.Call | None:
+    def _call(self, function: str, start: int, end: int, back: int) -> Call | None:
         """The call at a place; where the place is not exact, of those of that function the smallest one that begins or ends there, else the
         smallest around it.
         """
         if back > self._last:
             return None
         calls = self._calls[self._last - back]
-        named = [span for span, call in calls.items() if isinstance(call.func, ast.Name) and call.func.id == function]
+        named = [span for span, call in calls.items() if call.name == function]
         near = [span for span in named if span[0] == start or span[1] == end]
         near = near or [span for span in named if span[0] <= start and end <= span[1]]
         return calls.get((start, end)) or (calls[min(near, key=lambda span: span[1] - span[0])] if near else None)
 
-    def _slice(self, parameter: str, value: ast.expr, call: ast.Call) -> Slice:
-        site = self._found.places[call]
+    def _slice(self, parameter: str, argument: Argument, call: Call) -> Slice:
+        site = self._found.places[call.node]
         gathered = Gathering(self._found, self._setting.tools, site)
-        gathered.take(value)
+        gathered.take(argument.value.node)
         conditions = [*(test for place in self._found.deciding(site) for test in place.tests), *gathered.conditions]
-        made = dict.fromkeys(one for at, kind in gathered.parts.items() for one in self._sources(kind, at, site.cell))
+        made = dict.fromkeys(one for part in gathered.parts for one in self._sources(part, site.cell))
         sources = sorted(map(self._heard, made), key=lambda one: (one.line, one.name))
         told = Slice(
             parameter=parameter,
-            expression=_text(value),
+            expression=_text(argument.value.code),
             sources=tuple(sources),
-            conditions=tuple(dict.fromkeys(_text(test) for test in conditions)),
-            lines=tuple(sorted({call.lineno, *gathered.lines})),
+            conditions=tuple(dict.fromkeys(_text(unparse(test)) for test in conditions)),
+            lines=tuple(sorted({call.line, *gathered.lines})),
         )
         return told.model_copy(update={"words": in_words(told)})
 
-    def _sources(self, kind: PartKind, at: ast.expr, cell: int) -> Iterator[Source]:
-        place = self._found.places.get(at)
-        line = getattr(at, "lineno", 0) if place is None or place.cell == cell else 0
-        match kind, at:
-            case "constant", ast.Constant(value):
-                yield Source(kind="constant", name=repr(value), line=line)
-            case "asked", _:
+    def _sources(self, part: Part, cell: int) -> Iterator[Source]:
+        place = self._found.places.get(part.node)
+        line = place_of(part.node)[0] if place is None or place.cell == cell else 0
+        match part.kind:
+            case "constant":
+                yield Source(kind="constant", name=part.name, line=line)
+            case "asked":
                 yield Source(kind="answer", name=ASK, line=line)
-            case "call" | "error", ast.Name(name) | ast.Call(ast.Name(name)):
-                yield Source(kind=kind, name=name, tool=self._setting.tools[name], line=line)
-            case "item", _:
-                name = ast.unparse(at)
-                yield Source(kind="input", name=name, tool=self._setting.inputs.get(name, ToolId("")))
-            case "name", ast.Name(name):
-                yield from self._of_name(name, line)
-            case _:
-                return
+            case "call" | "error":
+                yield Source(kind=part.kind, name=part.name, tool=self._setting.tools[part.name], line=line)
+            case "item":
+                yield Source(kind="input", name=part.name, tool=self._setting.inputs.get(part.name, ToolId("")))
+            case "name":
+                yield from self._of_name(part.name, line)
 
     def _of_name(self, name: str, line: int) -> Iterator[Source]:
         """Of a name that the program itself gives no value; one of a list stands for all of its items, which are named ``earlier[0]``, ``earlier[1]`` …"""
@@ -184,17 +181,17 @@ class SlicedProgram:
 def answer_rests_on_calls(program: Program) -> bool:
     """Whether a tool's answer goes into what a program answers, or decides it. False where the text cannot be read."""
     try:
-        module = parse_module(program.text)
-        found = read_definitions([module])
+        source = parse_source(program.text)
+        found = read_definitions([source.tree])
     except (SyntaxError, ValueError, RecursionError):
         return False
-    for answer in _answers(module.body[-1:]):
-        site = next((found.places[part] for part in ast.walk(answer) if part in found.places), None)
+    for answer in possible_answers(source):
+        site = found.place_within(answer)
         if site is not None:
             gathered = Gathering(found, program.tools, site)
             for expression in (answer, *site.tests, *site.rounds):
                 gathered.take(expression)
-            if "call" in gathered.parts.values():
+            if any(part.kind == "call" for part in gathered.parts):
                 return True
     return False
 
@@ -203,28 +200,6 @@ def taking_answers(program: Program) -> set[tuple[str, str]]:
     """Return the functions of a program, each with a parameter of its tool into whose value goes what a user answers to it."""
     sliced = SlicedProgram([program.text], Setting(program.tools, program.arguments))
     return {(name, parameter) for name, parameter, source in sliced.sources() if source.kind == "answer"}
-
-
-def _answers(body: Sequence[ast.stmt]) -> Iterator[ast.expr]:
-    """What a program may answer: the value of its last statement, whichever way that goes; of a dict that is written out, its answer alone."""
-    for statement in body:
-        match statement:
-            case ast.Expr(value=ast.Dict() as told) if answer := _said_of(told):
-                yield answer
-            case ast.Expr(value=value) | ast.Return(value=ast.expr() as value):
-                yield value
-            case ast.If() | ast.For() | ast.While() | ast.With() | ast.AsyncWith() | ast.AsyncFor() | ast.Try():
-                for name in ("body", "orelse", "finalbody"):
-                    yield from _answers(getattr(statement, name, ())[-1:])
-                for handler in getattr(statement, "handlers", ()):
-                    yield from _answers(handler.body[-1:])
-            case _:
-                return
-
-
-def _said_of(told: ast.Dict) -> ast.expr | None:
-    pairs = zip(told.keys, told.values, strict=True)
-    return next((value for key, value in pairs if isinstance(key, ast.Constant) and key.value == ANSWER), None)
 
 
 def in_words(told: Slice) -> str:
@@ -267,25 +242,14 @@ def _source_words(source: Source) -> str:
             return f"{name}, of which nothing is known"
 
 
-def _calls(text: str, module: ast.Module) -> dict[_Span, ast.Call]:
-    """The calls of a cell by their places in UTF-8 bytes."""
-    starts = line_starts(text)
-    found: dict[_Span, ast.Call] = {}
-    for part in ast.walk(module):
-        if isinstance(part, ast.Call):
-            end_line, end_offset = part.end_lineno or part.lineno, part.end_col_offset or part.col_offset
-            found[starts[part.lineno - 1] + part.col_offset, starts[end_line - 1] + end_offset] = part
-    return found
-
-
-def _arguments(call: ast.Call, names: Mapping[str, str]) -> list[tuple[str, ast.expr]]:
+def _arguments(call: Call, names: Mapping[str, str]) -> list[tuple[str, Argument]]:
     """The arguments by the names of the tool's parameters; what is unpacked stands for all that are not named."""
-    named = {one.arg: one.value for one in call.keywords if one.arg}
-    unpacked = [one.value for one in call.keywords if not one.arg]
-    told = [(names.get(name, name), value) for name, value in named.items()]
+    named = {one.name: one for one in call.arguments if one.name}
+    unpacked = [one for one in call.arguments if not one.name]
+    told = [(names.get(name, name), one) for name, one in named.items()]
     rest = [tool for name, tool in names.items() if name not in named]
-    return told + [(parameter, value) for value in unpacked for parameter in rest]
+    return told + [(parameter, one) for one in unpacked for parameter in rest]
 
 
-def _text(expression: ast.expr) -> str:
-    return clean(ast.unparse(expression), _EXPRESSION)
+def _text(expression: str) -> str:
+    return clean(expression, _EXPRESSION)

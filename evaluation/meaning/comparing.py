@@ -1,6 +1,6 @@
 """When two programs are the same solution: what they call, with what, and what they say, read off their texts without running them.
 
-This is wider than being the same program, by which a library keeps one text for several (``agent/programs/equality.py``): a loop for a
+This is wider than being the same program, by which a library keeps one text for several (``agent/programs/analysis/forms.py``): a loop for a
 comprehension, another order of calls that do not need one another or a guard for nothing found are another program and the same solution.
 docs/evaluation.md says in words what makes no difference.
 """
@@ -8,14 +8,14 @@ docs/evaluation.md says in words what makes no difference.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from agent.programs.meaning import terms
-from agent.programs.meaning.expressions import Called
-from agent.programs.meaning.statements import Statements
-from agent.programs.meaning.terms import Term, constant, group, listed, opened, replaced, rewritten, term
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
 from domain.python_source import parse_module
 from domain.tool import ToolId
+from evaluation.meaning import terms
+from evaluation.meaning.expressions import Called
+from evaluation.meaning.statements import Statements
+from evaluation.meaning.terms import Term, constant, group, listed, opened, replaced, rewritten, term
 
 Link = tuple[ToolId, frozenset[ToolId]]
 """A tool that is called, and the tools whose answers go into its arguments."""

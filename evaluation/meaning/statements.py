@@ -4,12 +4,12 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from agent.programs.meaning import terms
-from agent.programs.meaning.calls import Calls
-from agent.programs.meaning.conditions import conditions, negated, presence
-from agent.programs.meaning.expressions import Scope
-from agent.programs.meaning.loops import Carried, settled
-from agent.programs.meaning.terms import EMPTY, NOTHING, Term, constant, listed, term
+from evaluation.meaning import terms
+from evaluation.meaning.calls import Calls
+from evaluation.meaning.conditions import conditions, negated, presence
+from evaluation.meaning.expressions import Scope
+from evaluation.meaning.loops import Carried, settled
+from evaluation.meaning.terms import EMPTY, NOTHING, Term, constant, listed, term
 
 _LEAVING = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 _LISTS = frozenset({"items", "list", "joined", "unique", "order"})

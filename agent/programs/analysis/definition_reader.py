@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from agent.programs.definitions import Definition, Definitions, Function, Name, Place, Scope, parameters
+from agent.programs.analysis.control_flow import Function
+from agent.programs.analysis.data_flow import Definition, Definitions, Name, Place, Scope, parameters
 
 _CHANGES = frozenset(
     ("add", "append", "appendleft", "difference_update", "extend", "extendleft", "insert", "intersection_update")

@@ -1,31 +1,30 @@
 """Conditions as terms: comparisons in one direction, without what is asked of every list anyway."""
 
-import ast
 from collections.abc import Iterable, Iterator
 
-from agent.programs.meaning.terms import EMPTY, NOTHING, Term, constant, group, listed, opened, term
+from evaluation.meaning.terms import EMPTY, NOTHING, Term, constant, group, listed, opened, term
 
 WHOLE = frozenset({"call", "each", "picked", "carried", "asked"})
 """Kinds of what was found as a whole."""
 _LACKING = frozenset({NOTHING, EMPTY, constant(""), constant(0), term("dict")})
 
 
-def compared(operator: ast.cmpop, left: Term, right: Term) -> Term:
-    """A comparison: ``a > b`` as ``b < a``, ``a <= b`` as not ``b < a``; of ``==`` either side may come first."""
+def compared(operator: str, left: Term, right: Term) -> Term:
+    """A comparison by what Python's syntax calls its operator (``Lt``, ``In``): ``a > b`` as ``b < a``, ``a <= b`` as not ``b < a``; of ``==`` either side may come first."""
     match operator:
-        case ast.Eq() | ast.Is():
+        case "Eq" | "Is":
             return group("equal", (left, right))
-        case ast.NotEq() | ast.IsNot():
+        case "NotEq" | "IsNot":
             return negated(group("equal", (left, right)))
-        case ast.Lt():
+        case "Lt":
             return term("less", left, right)
-        case ast.Gt():
+        case "Gt":
             return term("less", right, left)
-        case ast.LtE():
+        case "LtE":
             return negated(term("less", right, left))
-        case ast.GtE():
+        case "GtE":
             return negated(term("less", left, right))
-        case ast.In():
+        case "In":
             return _within(left, right)
         case _:
             return negated(_within(left, right))

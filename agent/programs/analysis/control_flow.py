@@ -2,21 +2,24 @@
 
 Read off the syntax, and never too little: where it is not known what calls a function, everything may decide. Errors count where the
 program can go on after them or has made other calls of the same kind: the round in which a loop breaks off tells as much as a condition.
-What counts is data; :class:`agent.programs.gathering.Gathering` follows it back to the answers that it came from.
+What counts is data; :class:`agent.programs.analysis.data_flow.Gathering` follows it back to the answers that it came from.
 """
 
 import ast
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
-from agent.programs.awaiting import GATHER, parents
-from agent.programs.definitions import Function
-from agent.programs.reading import called, place_of
 from agent.programs.stops import LOOK
+from domain.python_source import called, parents, place_of
 
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+GATHER = frozenset({"gather", "asyncio.gather"})
+"""What makes calls side by side."""
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_NEAR = (ast.Return, ast.Break, ast.Continue)
+"""What leaves no more than the function or loop that it stands in."""
 _HOLDS = (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Starred, ast.keyword, ast.IfExp, *_COMPREHENSIONS)
 _ONLY_READ = frozenset({"bool", "float", "int", "isinstance", "len", "repr", "str", LOOK})
 """Functions that take nothing out of what they are given, as ``next`` does."""
@@ -237,7 +240,3 @@ class ControlFlow:
         cell, end = self._cells[node], place_of(node)
         begin = min((place_of(one) for one in alike if self._cells[one] is cell), default=end)
         return (one for one in self._data(cell) if begin < place_of(one) < end)
-
-
-_NEAR = (ast.Return, ast.Break, ast.Continue)
-"""What leaves no more than the function or loop that it stands in."""

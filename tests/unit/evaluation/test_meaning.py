@@ -2,10 +2,10 @@
 
 import pytest
 
-from agent.programs.meaning.comparing import Meaning, meaning_of, same_solution
 from domain.errors import UsageError
 from domain.program import Program, ProgramPlan
 from domain.tool import ToolId
+from evaluation.meaning.comparing import Meaning, meaning_of, same_solution
 from tests.unit.agent.programs.equal_pairs import FAMILIES, FIELD, FUNCTIONS, LIST
 
 SAME = [(gold, text) for gold, same, _ in FAMILIES for text in same]

@@ -1,0 +1,126 @@
+"""A program's text as it is read, within bounds, or why it is no program."""
+
+import re
+import tokenize
+import unicodedata
+from dataclasses import dataclass
+from io import StringIO
+
+from domain.source_text import SourceText, normalize, parse_source
+
+LONGEST = 20_000
+"""Characters of a text; what a model writes has some hundreds."""
+_MOST_NODES = 6_000
+_DEEPEST = 60
+_PLAIN = re.compile(r"[rRuUbB]*['\"]")
+"""How a text begins that holds no names."""
+_UNSEEN = re.compile(r"[^\S\n ]|[\x00-\x09\x0b-\x1f\x7f\ufeff\u2028\u2029]")
+_START = re.compile(r"(?<!\w)[fF][rR]?(\"(?!\"\")|'(?!''))|(?<!\w)[rR][fF](\"(?!\"\")|'(?!''))")
+_OTHER = {'"': "'", "'": '"'}
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Why a text is no program, and where it ceases to be one; the column is from 1 and in characters, 0: unknown."""
+
+    complaint: str
+    line: int = 0
+    column: int = 0
+
+
+def read(text: str, longest: int = LONGEST) -> str | Unreadable:
+    """The text, written anew where two readers might take it differently. ``longest``: characters that it may have."""
+    if len(text) > longest:
+        return Unreadable(f"The program is longer than {longest} characters: write a shorter one.")
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+    try:
+        source = _parsed(lines)
+        if not source.is_within(_MOST_NODES * longest // LONGEST, _DEEPEST):
+            return Unreadable("The program is too large or too deeply nested: write it more simply.")
+        if _ambiguous(source.text):
+            source = parse_source(normalize(source.text))
+    except SyntaxError as error:
+        said = f"Line {error.lineno or 0} is no Python: {error.msg}{_shown(error.text)}"
+        return Unreadable(said, error.lineno or 0, max(error.offset or 0, 0))
+    except (ValueError, RecursionError, MemoryError, tokenize.TokenError):
+        return Unreadable("The program cannot be read: write it more simply.")
+    if not source.statements:
+        return Unreadable("There is no program: write Python code.")
+    return source.text
+
+
+def _parsed(text: str) -> SourceText:
+    try:
+        return parse_source(text)
+    except SyntaxError:
+        requoted = _with_other_quotes(text)
+        if requoted == text:
+            raise
+        return parse_source(requoted)
+
+
+def _ambiguous(text: str) -> bool:
+    """Characters that are not seen, and names that Python takes for others (NFKC): the sandbox has a reader of its own."""
+    if _UNSEEN.search(text):
+        return True
+    return unicodedata.normalize("NFKC", text) != text and any(
+        unicodedata.normalize("NFKC", token.string) != token.string
+        for token in tokenize.generate_tokens(StringIO(text).readline)
+        if token.type != tokenize.COMMENT and not (token.type == tokenize.STRING and _PLAIN.match(token.string))
+    )
+
+
+def _shown(line: str | None) -> str:
+    return f": {line.strip()[:80]}" if line and line.strip() else "."
+
+
+def _with_other_quotes(text: str) -> str:
+    """``f"{x["name"]}"`` as every Python reads it, of a text that does not parse: since 3.12 an f-string may hold its own quotes, and models write so."""
+    made: list[str] = []
+    at = 0
+    while start := _START.search(text, at):
+        quote = start[1] or start[2]
+        made.append(text[at : start.end()])
+        body, at = _body(text, start.end(), quote)
+        made.append(body)
+    return "".join((*made, text[at:]))
+
+
+def _body(text: str, at: int, quote: str) -> tuple[str, int]:
+    """What follows an opening quote up to the end of its string, and where that is."""
+    made: list[str] = []
+    depth = 0
+    while at < len(text) and text[at] != "\n":
+        char = text[at]
+        if char == "\\" and at + 1 < len(text):
+            made.append(text[at : at + 2])
+            at += 2
+        elif depth and char in _OTHER:
+            inner = _inner(text, at)
+            made.append(_requoted(inner, quote))
+            at += len(inner)
+        elif char == quote:
+            return "".join((*made, char)), at + 1
+        elif not depth and text[at : at + 2] in ("{{", "}}"):
+            made.append(text[at : at + 2])
+            at += 2
+        else:
+            depth = max(depth + (char in "{[(") - (char in "}])"), 0) if depth or char == "{" else 0
+            made.append(char)
+            at += 1
+    return "".join(made), at
+
+
+def _inner(text: str, at: int) -> str:
+    """A string within braces."""
+    end = at + 1
+    while end < len(text) and text[end] not in (text[at], "\n"):
+        end += 1 + (text[end] == "\\")
+    return text[at : end + 1]
+
+
+def _requoted(inner: str, quote: str) -> str:
+    other = _OTHER[quote]
+    if inner[0] != quote or inner[-1] != quote or other in inner or "\\" in inner or len(inner) == 1:
+        return inner
+    return other + inner[1:-1] + other

@@ -1,0 +1,342 @@
+"""A text of Python and what stands in it: its calls, names, texts and statements as plain values, for whoever reads programs."""
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Literal
+
+from domain.python_source import bound_names, called, calls, line_starts, names_set, parse_module
+
+_KEPT = 32
+_LONGEST_KEPT = 20_000
+"""How many texts, and of how many characters, are kept parsed: the checks, the run and the views of one program ask the same text in turn."""
+
+
+def parse_source(text: str) -> "SourceText":
+    """Return a text with what stands in it; texts that are equal share one. Raises what :func:`ast.parse` does."""
+    return _parse_once(text) if len(text) <= _LONGEST_KEPT else SourceText(text)
+
+
+def try_parse_source(text: str) -> "SourceText | None":
+    """Return a text with what stands in it, or None where it is no Python."""
+    try:
+        return parse_source(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def parse_sources(texts: Sequence[str]) -> "list[SourceText]":
+    """Parse the cells of one program, each into a tree of its own: analyses tell nodes of different cells apart by identity."""
+    return [SourceText(text) if text in texts[:number] else parse_source(text) for number, text in enumerate(texts)]
+
+
+def normalize(text: str) -> str:
+    """Return a text in Python's own layout, without its comments."""
+    return ast.unparse(parse_source(text).tree)
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A value as a text writes it. ``node``: for the analyses (``agent/programs/analysis``), which must not change it. Lines count from 1."""
+
+    node: ast.expr
+    start: int
+    """Where it begins, in UTF-8 bytes; within an f-string Python tells places only roughly."""
+    end: int
+
+    @property
+    def line(self) -> int:
+        return self.node.lineno
+
+    @property
+    def code(self) -> str:
+        """The expression in Python's own layout."""
+        return ast.unparse(self.node)
+
+    @property
+    def name(self) -> str:
+        """The name that it is; empty for any other expression."""
+        return self.node.id if isinstance(self.node, ast.Name) else ""
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(_names_in(self.node))
+
+    @property
+    def value(self) -> object:
+        """The single constant that it is; None for any other expression, too."""
+        return self.node.value if isinstance(self.node, ast.Constant) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A value that a call is given by name; of an unpacked mapping (``**``) the name is empty."""
+
+    name: str
+    value: Expression
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A place of a text that calls something. ``node``: for the analyses, which must not change it."""
+
+    node: ast.Call
+    function: str
+    """The name that it is called by, ``asyncio.gather`` too; empty where that is neither a name nor a name with one dot."""
+    positional: tuple[Expression, ...]
+    arguments: tuple[Argument, ...]
+    start: int
+    """Where it begins, in UTF-8 bytes, as the sites of events have it."""
+    end: int
+    column: int
+    """Where it begins on its line, from 1 and in characters."""
+    awaited_from: int | None = None
+    """Where the ``await`` begins that it stands behind; None where there is none."""
+    held_as: str = ""
+    """The name that a statement gives its awaited answer, and does nothing else."""
+    quoted: bool = False
+    """It stands in an f-string."""
+
+    @property
+    def line(self) -> int:
+        return self.node.lineno
+
+    @property
+    def last_line(self) -> int:
+        return self.node.end_lineno or self.node.lineno
+
+    @property
+    def name(self) -> str:
+        """The function's name; empty where it is reached by a dot or computed."""
+        return self.function if "." not in self.function else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement, wherever it stands. ``node``: for the analyses, which must not change it."""
+
+    node: ast.stmt
+    start: int
+    end: int
+    outermost: bool
+    body_start: int
+    """Where the first statement of its body begins; its own start where it has none."""
+
+    @property
+    def line(self) -> int:
+        return self.node.lineno
+
+    @property
+    def last_line(self) -> int:
+        return self.node.end_lineno or self.node.lineno
+
+    @property
+    def kind(self) -> Literal["loop", "leaving", "simple", "other"]:
+        """``leaving``: nothing comes after it, as after a return or a break; ``simple``: it is one step, after which the next one comes."""
+        match self.node:
+            case ast.For() | ast.AsyncFor() | ast.While():
+                return "loop"
+            case ast.Return() | ast.Raise() | ast.Break() | ast.Continue():
+                return "leaving"
+            case (
+                ast.Assign() | ast.AugAssign() | ast.AnnAssign() | ast.Expr() | ast.Assert() | ast.Delete() | ast.Pass()
+            ):
+                return "simple"
+            case _:
+                return "other"
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """The names that it gives a value to or puts something into; of a loop those of its items."""
+        return tuple(names_set(self.node))
+
+    @property
+    def defines(self) -> str:
+        """The function that it only makes known; empty for any other statement."""
+        return self.node.name if isinstance(self.node, ast.FunctionDef | ast.AsyncFunctionDef) else ""
+
+    @property
+    def calls_only(self) -> str:
+        """The function that it calls, awaited or not, while it does nothing else; empty for any other statement."""
+        value = self.node.value if isinstance(self.node, ast.Expr) else None
+        called = value.value if isinstance(value, ast.Await) else value
+        return called.func.id if isinstance(called, ast.Call) and isinstance(called.func, ast.Name) else ""
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(_names_in(self.node))
+
+
+class SourceText:
+    """A parsed text and what stands where in it. Equal texts share one, so it is not to be changed."""
+
+    def __init__(self, text: str) -> None:
+        """Parse a text; raises what :func:`ast.parse` does."""
+        self.text = text
+        self.tree = parse_module(text)
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where each line begins, in UTF-8 bytes; lines as the parser counts them."""
+        return line_starts(self.text)
+
+    @cached_property
+    def calls(self) -> tuple[Call, ...]:
+        """All calls, in the order of the text."""
+        return tuple(_read_calls(self))
+
+    @cached_property
+    def statements(self) -> tuple[Statement, ...]:
+        """All statements, each before those that stand in it."""
+        return tuple(self._read_statements(self.tree.body, outermost=True))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The name at each place that reads, sets or deletes one, the outer places first."""
+        return tuple(_names_in(self.tree))
+
+    @cached_property
+    def names_read(self) -> Counter[str]:
+        """In how many places each name is read."""
+        return self._count_names(ast.Load)
+
+    @cached_property
+    def uses(self) -> frozenset[str]:
+        """The names that it reads."""
+        return frozenset(self.names_read)
+
+    @cached_property
+    def names_set(self) -> Counter[str]:
+        """In how many places each name is set."""
+        return self._count_names(ast.Store)
+
+    @cached_property
+    def names_bound(self) -> frozenset[str]:
+        """All names that the text itself gives a meaning to, wherever."""
+        return frozenset(bound_names(self.tree))
+
+    @cached_property
+    def names_left(self) -> frozenset[str]:
+        """The names that it leaves behind for a text that runs after it: variables, functions and imports."""
+        imports = (node for node in ast.walk(self.tree) if isinstance(node, ast.alias))
+        functions = (one.defines for one in self.statements if one.defines)
+        return frozenset(
+            (*self.names_set, *functions, *((one.asname or one.name).partition(".")[0] for one in imports))
+        )
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """Its string constants, the outer ones first."""
+        constants = (node.value for node in ast.walk(self.tree) if isinstance(node, ast.Constant))
+        return tuple(value for value in constants if isinstance(value, str))
+
+    @property
+    def last_value(self) -> Expression | None:
+        """The value that its last statement is; None where that is anything else."""
+        last = self.tree.body[-1] if self.tree.body else None
+        return self.expression(last.value) if isinstance(last, ast.Expr) else None
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of its nodes, as the syntax calls them: ``Await``, ``Assign``."""
+        return frozenset(type(node).__name__ for node in ast.walk(self.tree))
+
+    @cached_property
+    def keys(self) -> frozenset[object]:
+        """The constant keys of dictionaries that it writes out."""
+        dicts = (node for node in ast.walk(self.tree) if isinstance(node, ast.Dict))
+        return frozenset(key.value for node in dicts for key in node.keys if isinstance(key, ast.Constant))
+
+    def places_of(self, name: str) -> list[tuple[int, bool]]:
+        """Where a name stands, in UTF-8 bytes, each place with whether it is in an f-string."""
+        strings = (node for node in ast.walk(self.tree) if isinstance(node, ast.JoinedStr))
+        quoted = {node for string in strings for node in ast.walk(string)}
+        nodes = (node for node in ast.walk(self.tree) if isinstance(node, ast.Name) and node.id == name)
+        return [(self.span(node)[0], node in quoted) for node in nodes]
+
+    def is_within(self, nodes: int, levels: int) -> bool:
+        """Whether its tree has no more nodes, and no more levels, than these."""
+        level: list[ast.AST] = [self.tree]
+        counted = 0
+        for _ in range(levels):
+            counted += len(level)
+            if counted > nodes:
+                return False
+            level = [inner for node in level for inner in ast.iter_child_nodes(node)]
+            if not level:
+                return True
+        return False
+
+    def span(self, node: ast.expr | ast.stmt | ast.keyword) -> tuple[int, int]:
+        """Where a node begins and ends, in UTF-8 bytes."""
+        last, end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+        return self._place(node.lineno, node.col_offset), self._place(last, end)
+
+    def expression(self, node: ast.expr) -> Expression:
+        """One of its nodes as a value."""
+        return Expression(node, *self.span(node))
+
+    def _count_names(self, context: type[ast.expr_context]) -> Counter[str]:
+        nodes = (node for node in ast.walk(self.tree) if isinstance(node, ast.Name))
+        return Counter(node.id for node in nodes if isinstance(node.ctx, context))
+
+    def _place(self, line: int, offset: int) -> int:
+        return (
+            self.starts[min(line, len(self.starts)) - 1] + offset
+        )  # of a node in an f-string, Python may tell any line
+
+    def _read_statements(self, body: Sequence[ast.stmt], *, outermost: bool) -> Iterator[Statement]:
+        for node in body:
+            start, end = self.span(node)
+            inner: list[ast.stmt] = getattr(node, "body", [])
+            yield Statement(node, start, end, outermost, self.span(inner[0])[0] if inner else start)
+            for name in ("body", "orelse", "finalbody"):
+                yield from self._read_statements(getattr(node, name, []), outermost=False)
+            for part in (*getattr(node, "handlers", []), *getattr(node, "cases", [])):
+                yield from self._read_statements(part.body, outermost=False)
+
+
+@lru_cache(maxsize=_KEPT)
+def _parse_once(text: str) -> SourceText:
+    return SourceText(text)
+
+
+def _names_in(node: ast.AST) -> Iterator[str]:
+    return (part.id for part in ast.walk(node) if isinstance(part, ast.Name))
+
+
+def _read_calls(source: SourceText) -> Iterator[Call]:
+    awaits: dict[ast.AST, ast.Await] = {}
+    holders: dict[ast.AST, str] = {}
+    quoted = set[ast.AST]()
+    data = source.text.encode()
+    for node in ast.walk(source.tree):
+        match node:
+            case ast.Await(value):
+                awaits[value] = node
+            case ast.Assign([ast.Name(name)], ast.Await(value)):
+                holders[value] = name
+            case ast.JoinedStr():
+                quoted.update(ast.walk(node))
+            case _:
+                pass
+    for node in calls(source.tree):
+        start, end = source.span(node)
+        arguments = tuple(
+            Argument(one.arg or "", source.expression(one.value), source.span(one)[0]) for one in node.keywords
+        )
+        yield Call(
+            node,
+            called(node),
+            tuple(map(source.expression, node.args)),
+            arguments,
+            start,
+            end,
+            len(data[start - node.col_offset : start].decode(errors="replace")) + 1,
+            source.span(awaits[node])[0] if node in awaits else None,
+            holders.get(node, ""),
+            node in quoted,
+        )
