@@ -1,4 +1,7 @@
-"""The planners by name. Where no program can be written, ``program`` and ``solution`` walk as ``dfs`` does."""
+"""The planners by name. Where no program can be written, ``program`` and ``solution`` walk as ``dfs`` does.
+
+``dfs`` and ``thesis`` are the same search; what the former adds to it are its options.
+"""
 
 from agent.planners.protocol import Planner
 from agent.planners.react import react
