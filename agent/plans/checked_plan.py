@@ -15,8 +15,9 @@ from agent.plans.parameters import parameter_of, read_values
 from agent.plans.plan_text import unseen_signs
 from agent.programs.analysis.faults import Fault, faults_of_plan
 from agent.programs.analysis.reading import LONGEST, Unreadable, read
+from agent.programs.analysis.repairs import repair
 from agent.programs.annotations import Definitions, annotation
-from agent.programs.checking import Known, faults_of_text, faults_of_types, put_right
+from agent.programs.checking import Known, faults_of_text, faults_of_types
 from agent.programs.earlier import EARLIER
 from agent.programs.names import FOUND
 from agent.programs.protocol import Sandbox
@@ -93,7 +94,8 @@ async def checked(
         )
         return CheckedPlan(plan, (complaint, *unseen, *_of_inputs(inputs, told, frozenset(inputs), tools)))
     checking = _Checking(there, inputs, tools, files)
-    text, whence = put_right(readable, checking.known, answers=False)
+    known = checking.known
+    text, whence = repair(readable, known.tools, known.there, answers=False)
     source = parse_source(text)
     faults = [*checking.faults(source, len(given)), *_gone(source, tools, there)]
     lines = {line for (line, _), _ in faults}

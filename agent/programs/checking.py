@@ -12,7 +12,6 @@ from agent.programs.protocol import ASK, Sandbox
 from agent.programs.questions import DECLARED
 from agent.programs.signatures import PREAMBLE, Signature
 from agent.programs.type_complaints import type_complaints
-from domain.python_source import Place
 from domain.source_text import SourceText, parse_source
 from domain.tool import ToolDoc
 
@@ -64,7 +63,7 @@ async def check(
     if isinstance(readable, Unreadable):
         return Checked(text, (readable.complaint,))
     known = Known({one.name: one for one in offer.signatures}, docs, given, types=declared)
-    text, _ = put_right(readable, known)
+    text, _ = repair(readable, known.tools, known.there)
     source = parse_source(text)
     found = [*faults_of_text(source, known), *faults_of_end(source)]
     lines = {line for (line, _), _ in found}
@@ -94,11 +93,6 @@ def stubs(functions: Iterable[Signature], given: Mapping[str, str], own: Collect
     names = "".join(f"{name}: {kind}\n" for name, kind in given.items())
     helpers = [text for name, text in DECLARATIONS.items() if name not in {*own, *given}]
     return "\n".join((PREAMBLE, _CALLABLE, _DECLARED, *helpers, types + names, *(one.stub for one in functions)))
-
-
-def put_right(text: str, known: Known, *, answers: bool = True) -> tuple[str, dict[Place, Place]]:
-    """The text that is to be run, and where what stands in it stood before. ``answers``: what it ends in is its answer."""
-    return repair(text, known.tools, known.there, answers=answers)
 
 
 def faults_of_text(source: SourceText, known: Known) -> Iterator[Fault]:
