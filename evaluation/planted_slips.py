@@ -68,7 +68,8 @@ def _fields(text: str) -> Iterator[_Edit]:
 
 def _functions(text: str) -> Iterator[_Edit]:
     for call in _awaited(text):
-        end = call.start + len(call.name.encode())
+        name = call.node.func  # as it is written: Python reads some letters as others
+        end = call.start + (name.end_col_offset or 0) - name.col_offset
         yield _Edit(end, end, "s")
 
 
