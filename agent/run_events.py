@@ -25,8 +25,9 @@ class _Handed(NamedTuple):
 class RunEvents:
     """What one run tells, from the run's side (:meth:`tell`) and from its follower's (:meth:`follow`).
 
-    A run goes on only when its follower asks for the next event. So whoever keeps events has kept the one that announces a call before
-    the call is made, and a run that is killed at any point can be gone on with from what was kept (:mod:`agent.resume`).
+    A run goes on only when its follower asks for the next event, so that a follower that writes each event down before it asks again has the one
+    that announces a call before the call is made. A server writes later than that, and waits for what it has written before changes alone: of a
+    call that only reads the announcement may be missing after a kill, and the call is made again (:mod:`agent.resume`).
     """
 
     def __init__(self, run: str, past: Sequence[EventRecord] = ()) -> None:

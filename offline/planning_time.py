@@ -81,9 +81,9 @@ class PlanningTurns:
         self.runs = 0
         """Runs that are being planned now, or wait for their turn."""
 
-    def of(self, owner: str) -> "RunPlanning":
+    def of(self, owner: str) -> "TimedPlanning":
         """The planning of one run of a user."""
-        return RunPlanning(self, owner, PlanningClock(self._seconds))
+        return TimedPlanning(self, owner, PlanningClock(self._seconds))
 
     def charge(self, owner: str, seconds: float) -> None:
         """Count what a user has taken."""
@@ -143,7 +143,7 @@ class PlanningTurns:
             raise
 
 
-class RunPlanning:
+class TimedPlanning:
     """The planning of one run, a piece at a time: its subtasks may ask for it side by side."""
 
     def __init__(self, turns: PlanningTurns, owner: str, clock: PlanningClock) -> None:

@@ -33,7 +33,7 @@ from offline.coverage import Uses, bare
 from offline.field_selection import telling_fields
 from offline.follow_up import followed, narrowed_to
 from offline.memory_vote import Missing, adoptable, remembered
-from offline.planning_time import PlanningTurns, RunPlanning
+from offline.planning_time import PlanningTurns, TimedPlanning
 from offline.repeated_calls import Call, Prefix, calls, fresh, once_more
 from offline.sentences.author import written
 from offline.slots.binding import WHOLE, bind, fillable, may_mean_another
@@ -60,7 +60,7 @@ class OfflinePolicy(Decider):
     name = "offline"
     writes = True
 
-    def __init__(self, parameters: ChoiceParameters | None = None, planning: RunPlanning | None = None) -> None:
+    def __init__(self, parameters: ChoiceParameters | None = None, planning: TimedPlanning | None = None) -> None:
         self._planning = planning or PlanningTurns().of("")
         self.cost = Cost()
         self.notices: list[Notice] = []

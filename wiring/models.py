@@ -9,7 +9,7 @@ from agent.policy.circuit_breaker import Breaker
 from agent.policy.fallback import FallbackPolicy
 from agent.programs.protocol import ProgramForm
 from domain.errors import UsageError
-from offline.planning_time import RunPlanning
+from offline.planning_time import TimedPlanning
 from offline.policy import OfflinePolicy
 from wiring.settings import Settings
 
@@ -77,7 +77,7 @@ class SharedModel:
         self._allowance = allowance_of(settings)
         self._policies = WeakSet[FallbackPolicy]()
 
-    def policy(self, account: Account | None = None, planning: RunPlanning | None = None) -> FallbackPolicy:
+    def policy(self, account: Account | None = None, planning: TimedPlanning | None = None) -> FallbackPolicy:
         """A fresh policy for one run, which the offline policy stands in for. ``account``: of a run that asks others, too."""
         first = LlmPolicy(self.model, self._allowance, form=self._form, account=account, prices=self._prices)
         made = FallbackPolicy(first, OfflinePolicy(planning=planning), self._breaker)

@@ -13,7 +13,7 @@ from agent.policy.fallback import FallbackPolicy
 from agent.policy.protocol import Policy
 from agent.programs.protocol import ProgramForm
 from domain.model_service import ModelService, Purpose
-from offline.planning_time import RunPlanning
+from offline.planning_time import TimedPlanning
 from offline.policy import OfflinePolicy
 from wiring.model_catalogue import asked_for, models_on_line
 from wiring.model_services import service_parameters
@@ -70,7 +70,7 @@ class ServedModels:
         for one in done:
             await one.model.close()
 
-    def policy(self, name: str = "", planning: RunPlanning | None = None) -> Policy:
+    def policy(self, name: str = "", planning: TimedPlanning | None = None) -> Policy:
         """For one run. ``name``: the model that its user has chosen, for all of it; one that is gone is asked no more, and no other in its place."""
         if name:
             return self._policy_named(name, planning)
@@ -102,7 +102,7 @@ class ServedModels:
             await shared.model.close()
         self._shared, self._retired = {}, []
 
-    def _policy_named(self, name: str, planning: RunPlanning | None) -> Policy:
+    def _policy_named(self, name: str, planning: TimedPlanning | None) -> Policy:
         found = next((one for one in models_on_line(self._services) if one.name == name), None)
         if found is not None:
             return self._part(found, Account(), planning)
@@ -110,7 +110,9 @@ class ServedModels:
             return self._part(name, Account(), planning)
         return self._gone(name, f"{name}, which was chosen for this run, is not on line any more", Account(), planning)
 
-    def _part(self, found: ModelService | str | None, account: Account, planning: RunPlanning | None) -> FallbackPolicy:
+    def _part(
+        self, found: ModelService | str | None, account: Account, planning: TimedPlanning | None
+    ) -> FallbackPolicy:
         if found is None:
             return self._gone("", _NONE, account, planning)
         if isinstance(found, str):
@@ -120,7 +122,7 @@ class ServedModels:
             return self._gone(found.name, self._trouble.get(found.id, _NONE), account, planning)
         return held[1].policy(account, planning)
 
-    def _gone(self, name: str, why: str, account: Account, planning: RunPlanning | None) -> FallbackPolicy:
+    def _gone(self, name: str, why: str, account: Account, planning: TimedPlanning | None) -> FallbackPolicy:
         first = LlmPolicy(GoneModel(name, why), allowance_of(self._settings), account=account)
         return FallbackPolicy(first, OfflinePolicy(planning=planning), Breaker())
 

@@ -1,4 +1,4 @@
-"""The execution of a path: step by step, arguments → validation → call."""
+"""A path carried out step by step (arguments, validation, call), and one call of it, which programs make too (``made``)."""
 
 import json
 import time

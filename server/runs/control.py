@@ -31,7 +31,7 @@ class RunControl:
 
 
 class BeginRun(Protocol):
-    """BeginRun a run, or goes on with one from its ``past`` events."""
+    """Begins a run, or goes on with one from its ``past`` events."""
 
     async def __call__(self, run: Run, past: Sequence[EventRecord], control: RunControl) -> AsyncGenerator[EventRecord]:
         """Raises ``FootpathError`` where it cannot be begun."""

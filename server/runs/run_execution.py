@@ -39,7 +39,7 @@ has answered, or another has it."""
 
 
 class RunExecution:
-    """BeginRun at once; ``task`` is over when the run has ended or was let go of, and raises nothing.
+    """Begins at once; ``task`` is over when the run has ended or was let go of, and raises nothing.
 
     ``barred``: it was let go of because this process cannot make runs just now, though another can. ``out_of_reach``: because nobody can.
     ``delayed_by``: why it is not made now, which its user is told.
