@@ -134,7 +134,8 @@ def test_who_waits_for_a_store_is_told_which_and_not_where_it_is(tmp_path: Path,
             )
         ]
         stood = answers[0].json()
-        assert (stood["status"], stood["outcome"], stood["last_event"]) == ("queued", None, 1)
+        assert (stood["outcome"], stood["last_event"]) == (None, 1)
+        assert stood["status"] in ("queued", "running"), "it is tried again from time to time"
         for told in (waits.model_dump_json(), *(one.text for one in answers)):
             assert str(port) not in told
             assert user not in told

@@ -19,7 +19,7 @@ from sqlalchemy import text
 
 from graph.backends.sqlite import SqliteGraph
 from graph.facts import LiveBatch
-from server.storage.database import Database, file_url
+from server.storage.database import Database, build_sqlite_url
 
 folder = Path(sys.argv[1])
 
@@ -38,8 +38,8 @@ async def use():
     assert not await graph.learn(batch)
     await graph.close()
     locale.setlocale(locale.LC_CTYPE, "tr_TR.UTF-8")
-    rows = Database(file_url(folder / "server.db"))
-    async with rows.writing() as session:
+    rows = Database(build_sqlite_url(folder / "server.db"))
+    async with rows.write_session() as session:
         await session.execute(text("CREATE TABLE t (x)"))
         await session.execute(text("INSERT INTO t VALUES (:x)"), [{"x": 1}, {"x": 2}])
     await rows.close()
