@@ -74,7 +74,7 @@ def test_a_type_checker_reads_the_stubs(tmp_path: Path) -> None:
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("name", "tools"),
-    [("toolbench/tools.jsonl.gz", 45_113), ("benchmarks/restbench/tmdb_oas.json", 54), ("benchmarks/restbench/spotify_oas.json", 40)],
+    [pytest.param("toolbench/tools.jsonl.gz", 45_113, marks=pytest.mark.outer), ("benchmarks/restbench/tmdb_oas.json", 54), ("benchmarks/restbench/spotify_oas.json", 40)],
 )  # fmt: skip
 def test_real_catalogues(shared_data: Path, name: str, tools: int) -> None:
     assert len(valid(catalogue(shared_data / name))) == tools
