@@ -92,9 +92,9 @@ class RunLog:
                     continue
         return made
 
-    def changes(self, *, ledger: bool = False) -> int:
-        """How many of those calls may have changed something."""
-        return sum(tool in self._unsafe for tool, *_ in self.made(ledger=ledger))
+    def count_changes(self, made: Collection[Key]) -> int:
+        """How many of the calls that were made (:meth:`made`) may have changed something."""
+        return sum(tool in self._unsafe for tool, *_ in made)
 
 
 def as_called(result: StepResult) -> CallResult:

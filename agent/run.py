@@ -86,8 +86,8 @@ async def _shared(request: str, deps: RunDeps, events: RunEvents, budget: Budget
     provenance = Provenance(voices, deps.planning.reader)
     provenance.give(deps.user.files.all)
     asking = Asking(deps.user.asker, provenance, meter.stopwatch, [*voices.said])
-    meter.changes = log.changes(ledger=deps.calls.ledger)
     made = log.made(ledger=deps.calls.ledger)
+    meter.changes = log.count_changes(made)
     announcements = Announcements()
     undo = Undo(SearchedSiblings(deps.knowledge.store, deps.knowledge.search))
     executor = build_executor(

@@ -483,8 +483,3 @@ class SourceOffers(Repository):
         statement = select(SourceRow.keys_of).where(SourceRow.id == source_id, SourceRow.removed_at.is_(None))
         keys_of = await self._database.read(lambda session: session.scalar(statement))
         return "source" if keys_of == "source" else "caller" if keys_of is not None else None
-
-    async def find_source(self, tool: ToolId) -> str | None:
-        """Return the id of the source that offers a tool."""
-        statement = select(SourceToolRow.source_id).where(SourceToolRow.offered_as == tool)
-        return await self._database.read(lambda session: session.scalar(statement))

@@ -23,6 +23,16 @@ class GrantColumns:
     """When an unfinished renewal is given up."""
 
 
+class SealedKeyColumns(GrantColumns):
+    """Columns of a key, whoever's it is."""
+
+    hosts: Mapped[list[str]] = mapped_column(JsonText)
+    """Where it may be sent."""
+    key_version: Mapped[int]
+    sealed: Mapped[bytes] = mapped_column(LargeBinary)
+    updated_at: Mapped[datetime]
+
+
 class KeyConsentRow(TableRow):
     """A pending consent: a user was sent to an authorization server and is expected back, once."""
 
@@ -54,7 +64,7 @@ class VaultKeyRow(TableRow):
     noted_at: Mapped[datetime]
 
 
-class ToolKeyRow(GrantColumns, TableRow):
+class ToolKeyRow(SealedKeyColumns, TableRow):
     """A user's key for a tool, sealed."""
 
     __tablename__ = "tool_keys"
@@ -63,14 +73,9 @@ class ToolKeyRow(GrantColumns, TableRow):
     user_id: Mapped[str] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
     name: Mapped[str] = mapped_column(primary_key=True)
     """The name that the tool's document gives it."""
-    hosts: Mapped[list[str]] = mapped_column(JsonText)
-    """Where it may be sent."""
-    key_version: Mapped[int]
-    sealed: Mapped[bytes] = mapped_column(LargeBinary)
-    updated_at: Mapped[datetime]
 
 
-class SourceKeyRow(GrantColumns, TableRow):
+class SourceKeyRow(SealedKeyColumns, TableRow):
     """A key of a source, sealed. Where the source's keys are used, its calls send it for every user."""
 
     __tablename__ = "source_keys"
@@ -78,23 +83,13 @@ class SourceKeyRow(GrantColumns, TableRow):
 
     source_id: Mapped[str] = mapped_column(ForeignKey("sources.id", ondelete="CASCADE"), primary_key=True)
     name: Mapped[str] = mapped_column(primary_key=True)
-    hosts: Mapped[list[str]] = mapped_column(JsonText)
-    """Where it may be sent."""
-    key_version: Mapped[int]
-    sealed: Mapped[bytes] = mapped_column(LargeBinary)
-    updated_at: Mapped[datetime]
 
 
-class ModelKeyRow(GrantColumns, TableRow):
-    """A key of a model service, sealed."""
+class ModelKeyRow(SealedKeyColumns, TableRow):
+    """A key of a model service, sealed; it may be sent to the service's address."""
 
     __tablename__ = "model_keys"
     __table_args__ = (Index(None, "key_version"),)
 
     service_id: Mapped[str] = mapped_column(ForeignKey("model_services.id", ondelete="CASCADE"), primary_key=True)
     name: Mapped[str] = mapped_column(primary_key=True)
-    hosts: Mapped[list[str]] = mapped_column(JsonText)
-    """Where it may be sent: the service's address."""
-    key_version: Mapped[int]
-    sealed: Mapped[bytes] = mapped_column(LargeBinary)
-    updated_at: Mapped[datetime]

@@ -75,14 +75,16 @@ def memo(*told: Event) -> Memo:
     ids=["nothing", "read", "two", "repeated", "not sent", "cut off", "cut off, and the ledger knows of it"],
 )
 def test_the_changes_that_were_sent_are_counted(told: list[Event], ledger: bool, changes: int) -> None:
-    assert RunLog(records(*told), frozenset({REMOVE.id})).changes(ledger=ledger) == changes
+    log = RunLog(records(*told), frozenset({REMOVE.id}))
+    assert log.count_changes(log.made(ledger=ledger)) == changes
 
 
 async def test_a_called_tool_that_the_store_lacks_may_change_something() -> None:
     store = await graph(())
     gone = BEGUN.model_copy(update={"tool": "c/t/gone"})
     safe = BEGUN.model_copy(update={"tool": BOOKS.id})
-    assert (await open_log(records(BEGUN, gone, safe), store)).changes() == 2
+    log = await open_log(records(BEGUN, gone, safe), store)
+    assert log.count_changes(log.made()) == 2
 
 
 def offered(tool: ToolDoc) -> Candidate:

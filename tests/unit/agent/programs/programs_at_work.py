@@ -125,7 +125,7 @@ class Work:
         self.meter = Meter(self.budget, Cost())
         log = RunLog(self.past, UNSAFE)
         made = log.made(ledger=self.ledger)
-        self.meter.changes = log.changes(ledger=self.ledger)
+        self.meter.changes = log.count_changes(made)
         provenance = Provenance(Voices())
         self.asking = Asking(self.asker, provenance, self.meter.stopwatch, [])
         caller = ApprovedExecutor(self.executor, self.approver, provenance, self.meter, made)
