@@ -7,7 +7,7 @@ What counts is data; :class:`agent.programs.analysis.data_flow.Gathering` follow
 
 import ast
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from agent.programs.stops import LOOK
 from domain.python_source import called, parents, place_of
@@ -23,6 +23,17 @@ _NEAR = (ast.Return, ast.Break, ast.Continue)
 _HOLDS = (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Starred, ast.keyword, ast.IfExp, *_COMPREHENSIONS)
 _ONLY_READ = frozenset({"bool", "float", "int", "isinstance", "len", "repr", "str", LOOK})
 """Functions that take nothing out of what they are given, as ``next`` does."""
+_TAKES_ALL = frozenset({"dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple"})
+"""Functions that go through all that they are given, whatever it is."""
+READING_METHODS = frozenset(
+    {"capitalize", "casefold", "copy", "count", "date", "encode", "endswith", "find", "format", "get"}
+    | {"index", "isalnum", "isalpha", "isdecimal", "isdigit", "islower", "isnumeric", "isoformat", "isspace"}
+    | {"isupper", "items", "join", "keys", "ljust", "lower", "lstrip", "partition", "removeprefix"}
+    | {"removesuffix", "replace", "rfind", "rjust", "rpartition", "rsplit", "rstrip", "split", "splitlines"}
+    | {"startswith", "strftime", "strip", "time", "title", "total_seconds", "upper", "values", "weekday"}
+    | {"zfill"}
+)
+"""Methods of texts, lists, dictionaries and dates that change nothing."""
 
 ANYTHING = "whatever calls it"
 """A name that stands for everything that was answered so far."""
@@ -31,8 +42,13 @@ ANYTHING = "whatever calls it"
 class ControlFlow:
     """Of the cells of one session, with the functions that are ``tools``."""
 
-    def __init__(self, cells: Sequence[ast.Module], tools: Collection[str]) -> None:
+    def __init__(
+        self, cells: Sequence[ast.Module], tools: Collection[str], sharing: Callable[[ast.expr], Collection[str]]
+    ) -> None:
+        """``sharing``: the names that may hold what an expression's value holds, or a part of it."""
         self._tools = tools
+        self._sharing = sharing
+        self._removals: defaultdict[str, list[tuple[ast.AST, ...]]] | None = None
         self._above: dict[ast.AST, ast.AST] = {}
         self._cells: dict[ast.AST, ast.Module] = {}
         self._known: dict[ast.AST, list[ast.AST]] = {}
@@ -47,6 +63,10 @@ class ControlFlow:
                     self._uses[node.id].append(node)
                 elif isinstance(node, ast.Attribute):
                     self._uses[f".{node.attr}"].append(node)
+        self._has_classes = any(isinstance(node, ast.ClassDef) for node in self._cells)
+        self._bound = {
+            node.id for node in self._cells if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        }
         functions = (node for node in self._above if isinstance(node, _FUNCTIONS))
         self._raised = [why for node in functions for why in self._ends(node)]
 
@@ -85,20 +105,47 @@ class ControlFlow:
         return [*self.deciding(value), *rounds]
 
     def deciding_contents(self, name: str) -> Iterator[ast.AST]:
-        """What decides what is left in a thing that methods, functions and loops may have taken something out of, by its name."""
-        for use in self._uses[name]:
-            match self._above.get(use):
-                case ast.Attribute() as method if isinstance(call := self._above.get(method), ast.Call) and (
-                    call.func is method
+        """Yield what decides what is left in a thing that methods, functions and loops may have taken something out of, through any name that holds it."""
+        if self._removals is None:
+            self._removals = defaultdict(list)
+            for changed, why in self._takes_out():
+                for other in self._sharing(changed):
+                    self._removals[other].append((changed, *why))
+        for why in self._removals.get(name, ()):
+            yield from why
+
+    def _takes_out(self) -> Iterator[tuple[ast.expr, list[ast.AST]]]:
+        """Yield each expression whose value something may be taken out of, with what decides what that is."""
+        for node in self._cells:
+            match node:
+                case ast.Call(func=ast.Attribute(value=held, attr=method)) if called(node) not in GATHER:
+                    if self._has_classes or method not in READING_METHODS:
+                        yield held, [*self.deciding(node), *_given(node)]
+                    yield from self._takes_out_of_arguments(node)
+                case ast.Call() if called(node) not in {*_ONLY_READ, *self._tools}:
+                    if not isinstance(node.func, ast.Name) or node.func.id in self._bound:
+                        yield node.func, [*self.deciding(node), *_given(node)]
+                    yield from self._takes_out_of_arguments(node)
+                case ast.For(iter=over) | ast.AsyncFor(iter=over) | ast.comprehension(iter=over):
+                    yield over, [*self.deciding(over), *self._leaving(node)]
+                case ast.Compare(left=left, ops=ops, comparators=others) if any(
+                    isinstance(one, ast.In | ast.NotIn) for one in ops
                 ):
-                    yield from (*self.deciding(use), *call.args, *(one.value for one in call.keywords))
-                case ast.Call() as call if call.func is not use and called(call) not in {*_ONLY_READ, *self._tools}:
-                    yield from self.deciding(use)
-                case ast.For() | ast.comprehension() | ast.Compare() as around:
-                    yield from self.deciding(use)
-                    yield from self._leaving(around)
+                    yield from ((one, [*self.deciding(one), left, *others]) for one in others)
+                case ast.Delete(targets=targets):
+                    for target in targets:
+                        if isinstance(target, ast.Subscript):
+                            yield target.value, [*self.deciding(node), target.slice]
                 case _:
                     pass
+
+    def _takes_out_of_arguments(self, call: ast.Call) -> Iterator[tuple[ast.expr, list[ast.AST]]]:
+        """A function may stop taking things out of one argument by what it finds in another, unless it is one that takes all."""
+        values = _given(call)
+        takes_all = called(call) in _TAKES_ALL and not call.keywords
+        for value in values:
+            others = [] if takes_all else [one for one in (call.func, *values) if one is not value]
+            yield value, [*self.deciding(call), *others]
 
     def within(self, function: ast.AST) -> Iterator[ast.AST]:
         """Everything that a function works with, which may decide what it gives back."""
@@ -240,3 +287,7 @@ class ControlFlow:
         cell, end = self._cells[node], place_of(node)
         begin = min((place_of(one) for one in alike if self._cells[one] is cell), default=end)
         return (one for one in self._data(cell) if begin < place_of(one) < end)
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(one.value for one in call.keywords)]

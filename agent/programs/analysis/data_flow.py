@@ -15,6 +15,11 @@ from agent.programs.analysis.control_flow import ControlFlow, Function
 from agent.programs.earlier import EARLIER
 from agent.programs.protocol import ASK
 
+_NEW = frozenset(
+    {"abs", "all", "any", "bool", "chr", "float", "hash", "int", "isinstance"}
+    | {"len", "ord", "range", "repr", "round", "str"}
+)
+"""Functions whose value holds nothing of what they are given."""
 Scope = tuple[int, ...]
 """The numbers of the functions and comprehensions around a place; empty: the module, whose names all cells share."""
 Name = tuple[Scope, str]
@@ -94,6 +99,7 @@ class Definitions:
         self.callers: defaultdict[Scope, list[Place]] = defaultdict(list)
         self._of: defaultdict[Name, list[Definition]] = defaultdict(list)
         self._left: dict[ast.Name, list[Definition]] = {}
+        self._holds: dict[Name, set[Name]] = {}
 
     def add(self, name: Name, definition: Definition) -> None:
         """One more way in which the name gets a value."""
@@ -153,6 +159,12 @@ class Definitions:
             for other in _reached(name, holds) - {name} if own else ():
                 self._of[other] += own
                 holds.setdefault(other, set()).update(more)
+        self._holds = holds
+
+    def sharing(self, expression: ast.expr) -> set[str]:
+        """Return the names that may hold what an expression's value holds, or a part of it: a change of the one may be seen in the other."""
+        names = {self.names[use] for use in self._shared(expression) if use in self.names}
+        return {other for name in names for _, other in _reached(name, self._holds)}
 
     def _sharing(self, definitions: Sequence[Definition]) -> set[Name]:
         """The names out of which definitions may have got what they hold."""
@@ -172,6 +184,8 @@ class Definitions:
                     left.append(value)
                 case ast.Await(value=ast.Call(func=ast.Name() as called)):
                     left += [called] if self.function(called) else []
+                case ast.Call(func=ast.Name(id=called) as name) if called in _NEW and self.is_given(name):
+                    continue
                 case other:
                     left += ast.iter_child_nodes(other)
 

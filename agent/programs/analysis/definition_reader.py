@@ -167,7 +167,8 @@ class _Reader(ast.NodeVisitor):
     def bind_parameters(self) -> None:
         """Give the program's functions what they are called with; one that is passed on gets what stands beside it."""
         for call, place in self._calls:
-            if function := self._found.function(call.func):
+            function = call.func if isinstance(call.func, ast.Lambda) else self._found.function(call.func)
+            if function is not None:
                 self._found.callers[self._found.scopes[function]].append(place)
                 self._bind_parameters(function, _given(function, call), place)
             values = [*call.args, *(one.value for one in call.keywords)]

@@ -104,7 +104,7 @@ class SlicedProgram:
 
     @cached_property
     def _control_flow(self) -> ControlFlow:
-        return ControlFlow(self._modules, self._setting.tools)
+        return ControlFlow(self._modules, self._setting.tools, self._found.sharing)
 
     def in_loop(self, function: str, start: int, end: int, back: int = 0) -> bool:
         """Whether the call that stands there may be made more than once."""
