@@ -38,6 +38,10 @@ _HOW_ELSE = (
     "This client cannot ask its user, so {what} was not allowed. Use a client with elicitation; or ask on Footpath's page, "
     "where the call can be allowed, once or always: what is always allowed there is then made for ask, too."
 )
+_NOT_TRUSTED_TO_ANSWER = (
+    "The token of this client lacks the scope run_changes, and nobody can tell whether a person or the program itself answers for it, "
+    "so {what} was not allowed. Ask with a token that has it, or on Footpath's page."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +143,11 @@ class ServedBackend:
             _log.info("a question of run %s was answered elsewhere", run)
 
     async def _decision(self, asked: InputNeeded, person: Person) -> DecisionBody:
-        if not person.there and asked.asks != "question":
+        trusted = self.caller.scopes is None or "run_changes" in self.caller.scopes
+        if asked.asks != "question" and not (trusted and person.there):
             what = clean(asked.summary or asked.tool or "it", 200)
-            person.notes.append(_HOW_ELSE.format(what=what))
+            person.notes.append((_HOW_ELSE if trusted else _NOT_TRUSTED_TO_ANSWER).format(what=what))
+            return _decided("leave" if asked.asks == "unknown_outcome" else "deny")
         match asked.asks:
             case "question":
                 said = await person.answers(asked.reason, asked.choices)

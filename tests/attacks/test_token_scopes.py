@@ -1,12 +1,18 @@
 """A program's token in a stranger's hands: it does what its scopes say, approves nothing, and lets nobody in."""
 
+import asyncio
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, get_args
 
+import httpx
 import pytest
 from fastapi.routing import APIRoute
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.context import RequestContext
+from mcp.types import ElicitRequestParams, ElicitResult
 
 from domain.event import InputNeeded, RunFinished
 from server.routes.me import ProgramTokenBody
@@ -20,6 +26,9 @@ from tests.server.test_authorisation import operations
 from tests.server.world import World, copied
 
 PAY = Operation("pay_invoice", "Pay an invoice to an account.", {"account": "string"}, {"paid": True}, method="POST")
+FIND = Operation("find_patient", "Find the record number of a patient.", {"patient": "string"}, {"record": "MRN-5520"})
+LOOK_UP = Operation("look_up", "Look up what is known of a record number.", {"record": "string"}, {"known": "nothing"})
+CARRIES = 'found = await find_patient(patient="Lindqvist")\nawait look_up(record=found["record"])\n"done"'
 ME, USERS, DATA = "/api/v1/me", "/api/v1/users", "/api/v1/data"
 FOR_PEOPLE = {
     ("POST", "/api/v1/auth/logout"),
@@ -134,6 +143,44 @@ def test_a_token_that_only_asks_changes_nothing_that_is_always_allowed(bank: tup
     ada.call("DELETE", f"/me/allowed-tools/{tool}")
     assert _paid(ada, _token(ada, "ask", "read", "run_changes"), tool)[0] == "input.needed"
     assert len(service.asked_of("pay_invoice")) == 1, "the approvals that there are count still"
+
+
+@pytest.mark.parametrize(("scopes", "sent"), [((), 0), (("ask", "read", "run_changes"), 1)])
+async def test_a_client_answers_for_its_user_only_with_a_token_that_may_run_changes(
+    scopes: tuple[str, ...], sent: int, tmp_path: Path
+) -> None:
+    """A client at ``/mcp`` that accepts whatever it is asked carries no value from one host to another by a token that asks and reads."""
+    clinic, broker = Service("clinic", [FIND]), Service("broker", [LOOK_UP])
+    asked: list[str] = []
+
+    async def accept(context: RequestContext[ClientSession, Any, Any], params: ElicitRequestParams) -> ElicitResult:
+        asked.append(params.message)
+        fields = getattr(params, "requestedSchema", {}).get("properties", {})
+        return ElicitResult(action="accept", content={name: _yes(one) for name, one in fields.items()})
+
+    with running(clinic, broker):
+        store = await asyncio.to_thread(told_of, tmp_path / "store", clinic, broker)
+        with serving(store, tmp_path / "home", clinic, broker) as address:
+            ada = await asyncio.to_thread(registered, address)
+            token = ada.call("POST", "/me/tokens", {"label": "a job", **({"scopes": scopes} if scopes else {})}).json()[
+                "token"
+            ]
+            async with (
+                httpx.AsyncClient(headers={"Authorization": f"Bearer {token}"}, trust_env=False, timeout=60) as http,
+                streamable_http_client(f"{address}/mcp", http_client=http) as streams,
+                ClientSession(streams[0], streams[1], elicitation_callback=accept) as session,
+            ):
+                await session.initialize()
+                await session.call_tool("find_tools", {"request": "find the record number of a patient and look it up"})
+                answer = await session.call_tool("run_program", {"request": "Look it up.", "program": CARRIES})
+    words = "".join(getattr(part, "text", "") for part in answer.content)
+    assert len(clinic.asked_of("find_patient")) == 1, words
+    assert (len(broker.asked_of("look_up")), len(asked)) == (sent, sent), words
+    assert ("lacks the scope run_changes" in words) == (not sent)
+
+
+def _yes(field: dict[str, Any]) -> str | bool:
+    return field["enum"][0] if "enum" in field else True
 
 
 def _token(owner: Client, *scopes: str) -> Client:
