@@ -134,7 +134,7 @@ class NobodyThere:
 
 @dataclass
 class Asking:
-    """The questions of one run. Each question is asked once, and waiting for the answer does not count as time of the run."""
+    """Questions of one run. Each is asked once, and waiting for an answer is not counted as time of the run."""
 
     asker: Asker
     provenance: Provenance

@@ -76,5 +76,8 @@ class Meter:
 
     @property
     def may_change(self) -> bool:
-        """Return whether another changing call may be sent. Running out affects neither the search nor calls that only read."""
+        """Return whether another changing call may be sent.
+
+        Running out affects neither the search nor calls that only read.
+        """
         return self.changes < self.budget.changes

@@ -1,4 +1,4 @@
-"""Report of a run's changes, written by code so that no policy's answer can omit or invent what happened to a user's data."""
+"""Report of a run's changes, written by code: no policy's answer can omit or invent a change."""
 
 from collections.abc import Iterator, Sequence
 
@@ -82,7 +82,10 @@ def _values(tool: ToolDoc, result: StepResult) -> list[str]:
 
 
 def _corrected(result: StepResult) -> list[str]:
-    """Describe values that the user corrected. A program does not see the correction, so its answer may contradict it."""
+    """Describe values that the user corrected.
+
+    A program does not see the correction, so its answer may contradict it.
+    """
     before, names = result.wanted, dict.fromkeys((*result.arguments, *result.wanted))
     changed = [name for name in names if result.arguments.get(name) != before.get(name)]
     told = [
@@ -97,7 +100,10 @@ def _or_nothing(arguments: JsonObject, name: str) -> str:
 
 
 def _given(result: StepResult) -> list[str]:
-    """Return up to two identifiers from the response that the call did not send: how the changed thing is known from now on."""
+    """Return up to two identifiers from the response that the call did not send.
+
+    They are how the changed thing is known from now on.
+    """
     value = read_value(result.response)
     sent = {str(argument) for argument in result.arguments.values()}
     told = value.items() if isinstance(value, dict) else ()

@@ -1,4 +1,4 @@
-"""Requests and calls from earlier in a conversation: results that later questions may refer to, limited in number and size."""
+"""Earlier requests and calls of a conversation, which later ones may refer to, limited in number and size."""
 
 import json
 import re
@@ -148,7 +148,7 @@ Whence = Callable[[ToolId, str, JsonValue], tuple[ValueKind, str]]
 
 
 class References:
-    """Translates references to earlier calls between the run's events (``earlier.N``) and a subtask's own step numbers.
+    """Translates references to earlier calls between a run's events (``earlier.N``) and a subtask's step numbers.
 
     A subtask counts the earlier calls that it builds on as its first steps. A value that the request itself does not name must have
     been named earlier, so its origin is reported as the argument of an earlier call that has it.

@@ -42,7 +42,7 @@ def unmade(progress: Progress, evidence: Evidence) -> tuple[ToolDoc, ...]:
 
 
 def undone(progress: Progress, evidence: Evidence, policy: Policy) -> tuple[str, ...]:
-    """Return what the policy left out: what it reported at the end of the path, and requested changes that were not made.
+    """Return what the policy left out: what it reported itself, and requested changes that were not made.
 
     A tool whose call failed was evidently meant for the request, so it counts as fully relevant.
     """
@@ -102,7 +102,10 @@ def finished(outcome: Outcome, answer: str, meter: Meter, subtasks: Sequence[Pro
 
 
 def outcome_of(outcomes: Sequence[Outcome]) -> Outcome:
-    """Combine the outcomes of subtasks: answered if all are, else budget if one ran out of it, else partly if any was served."""
+    """Combine the outcomes of subtasks into that of the run.
+
+    It is answered if all are; else ``budget`` if one ran out of it; else ``partly`` if any was served at least in part.
+    """
     if outcomes and all(outcome == "answered" for outcome in outcomes):
         return "answered"
     if "budget" in outcomes:

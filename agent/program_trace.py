@@ -49,7 +49,10 @@ class ProgramsTrace:
     """The programs of a subtask, oldest first."""
 
     written: list[ProgramTrace] = field(default_factory=list[ProgramTrace])
-    """Programs that were run. One whose end is emitted again, because nothing better followed, moves to the last place."""
+    """Programs that were run.
+
+    One whose end is emitted again, because nothing better followed, moves to the last place.
+    """
     refused: int = 0
     """Number of texts that the checks refused."""
     looks: int = 0

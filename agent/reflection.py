@@ -63,7 +63,10 @@ class Reflector:
         return any(max(values) < _NEAR * best[at] for at, values in enumerate(zip(*served, strict=True)))
 
     async def reflect(self, ended: PathEnded, state: Frontier) -> tuple[Path, Reflection]:
-        """Ask the policy to judge the path that was found, or else the best path seen. Return that path and the judgement."""
+        """Ask the policy to judge the path that was found, or else the best path seen.
+
+        Returns that path and the judgement.
+        """
         path = ended.path or state.best
         await self._evidence.read(path)
         start = await self._expand(Frontier(banned=state.banned))
@@ -104,7 +107,7 @@ def resumed(state: Frontier, path: Path, ended: PathEnded, reflection: Reflectio
 
 
 def better(last: PathEnded, value: float, verdict: str, best: Judged | None) -> Judged | None:
-    """Return an earlier path to prefer over the last one: if the last search found nothing or a worse path. Else None."""
+    """Return the earlier path if the last search found no path or a worse one; else None."""
     if best is None or verdict == "success":
         return None
     return best if last.how != "finished" or not last.path or value < best.value else None

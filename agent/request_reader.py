@@ -1,4 +1,4 @@
-"""Analysis of a request by code, besides its policy: texts to search tools with, missing inputs, meanings of words.
+"""Analysis of a request by code: texts to search tools with, missing inputs, meanings of words.
 
 The core understands no natural language. :class:`PlainReader` uses documents, types and literal text, which is enough for a run with
 a language model. ``wiring`` may pass a reader for one language instead, as the policy without a model needs.
@@ -21,14 +21,17 @@ from graph.coupling import best_field
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\s*\n+\s*")
 _OPAQUE = frozenset({"identifier", "latitude", "longitude", "coordinates"})
-"""Kinds of parameters whose values people seldom know: an earlier call must look them up, unless the request has digits."""
+"""Kinds of parameters whose values people seldom know.
+
+An earlier call must look them up, unless the request has digits.
+"""
 _CALLS = 5
 """Calls of one tool that a path may have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fillable:
-    """Where the inputs of a tool can come from, as far as is known before any call."""
+    """Sources of a tool's inputs, as far as they are known before any call."""
 
     missing: tuple[str, ...]
     """Required parameters that nothing can fill yet."""
@@ -46,7 +49,7 @@ class Review:
     """Comparison of a request with the calls that were made for it."""
 
     about_another: tuple[str, ...] = ()
-    """What the calls were about instead of what the request names, a sentence each."""
+    """Subjects of the calls that are not those of the request, a sentence each."""
     unused: tuple[str, ...] = ()
     """Values of the request that no call used and no answer mentions."""
     beside_the_point: bool = False

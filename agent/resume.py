@@ -1,4 +1,4 @@
-"""Resumption of an interrupted run from its events: they are replayed without being emitted again, and nothing is done twice.
+"""Resumption of an interrupted run: its events are replayed without being emitted, and nothing is done twice.
 
 A resumed run executes the same code over the same log. Before it does anything it asks the memo for the recorded result, under a
 key that is the same each time: for a question to its policy or a decision of its own (:mod:`agent.resume_decisions`), a call (tool,
@@ -77,8 +77,9 @@ class RunLog:
         return subtasks, any(isinstance(one, AnswerDelta) for one in told)
 
     def made(self, *, ledger: bool = False) -> dict[Key, CallResult]:
-        """Return the calls that were made, with their results. A changing call without a recorded result has an unknown one.
+        """Return the calls that were made, with their results.
 
+        A changing call without a recorded result has an unknown one.
         Reads of programs are left out, since programs replay them one by one (``Memo.program``). So are safe calls without a result,
         which can be made again. With ``ledger``, changing calls without a result are left out too: the executor's ledger knows them.
         """

@@ -1,4 +1,4 @@
-"""Decisions that can be read from a run's events: each is a key under which :class:`agent.resume.Memo` finds what was decided.
+"""Decisions read from a run's events: each is a key under which :class:`agent.resume.Memo` finds one.
 
 A key reads the record at the replay's current place. It returns the recorded decision, which may be that nothing was done, or None
 if the record does not hold it and it must be made now. Decisions are recorded in order, so the place is part of every key; its
@@ -202,7 +202,10 @@ def shown_program(number: int) -> Decision[Program]:
 
 
 def draft(record: Record) -> Recorded[Program | ProgramRefused | None] | None:
-    """Read the next text: a program that was run, or one that the checks refused; the value is None if none was written."""
+    """Read the next text: a program that was run, or one that the checks refused.
+
+    The value is None if none was written.
+    """
     match record.next:
         case None:
             return None

@@ -1,4 +1,4 @@
-"""Recorded events of one part of a run, with a cursor: which comes next, and whether an event equals the recorded one."""
+"""Recorded events of one part of a run, with a cursor, and the comparison of events with them."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice, takewhile

@@ -257,7 +257,7 @@ class _Run:
         await turn.serve(lacking=", ".join(lacking))
 
     async def _bring_together(self) -> None:
-        """Emit one answer from all that succeeded with what is missing, or the reason if nothing did. Then finish the run."""
+        """Emit one answer from all that succeeded, with what is missing or failed, and finish the run."""
         turns = [self._turns[number] for number in sorted(self._turns)]
         steps = self._steps(turns)
         for line in self._changed(turns, steps):
@@ -284,7 +284,7 @@ class _Run:
         await self._finish(outcome_of(outcomes), unanswered=[turn.subtask.number for turn in missing])
 
     async def _say_answers(self, turns: Sequence[SubtaskRun]) -> None:
-        """Emit the answers of programs, then the policy's answer from the steps of paths and of plans without an answer text.
+        """Emit the answers of programs, then the policy's answer from the steps of paths and of silent plans.
 
         If no such step succeeded, the reasons are emitted instead.
         """
@@ -323,7 +323,10 @@ class _Run:
         return "gave_up" if self._withheld and walked else turn.outcome
 
     async def _told_by_program(self, turn: SubtaskRun) -> str:
-        """Return a program's answer, phrased by the policy if the run asks for that; the reason if the program did not end."""
+        """Return a program's answer, phrased by the policy if the run asks for that.
+
+        If the program did not end, the result is the reason.
+        """
         end = turn.progress.program
         if end is None:
             return turn.failure_message()
@@ -342,7 +345,10 @@ class _Run:
         return changed(steps, called, [clause for turn in turns for clause in turn.undone], unmade, each)
 
     def _asked(self) -> str:
-        """Return the request in a form that stands alone: a single subtask's description resolves references to earlier runs."""
+        """Return the request in a form that stands alone.
+
+        The description of a single subtask resolves references to earlier runs.
+        """
         whole = [turn.subtask.description for turn in self._turns.values()]
         return whole[0] if len(whole) == 1 else self._request
 
@@ -352,7 +358,10 @@ class _Run:
         await self._tell(AnswerDelta(text=text))
 
     def _steps(self, turns: Sequence[SubtaskRun]) -> Results:
-        """Return the steps of subtasks, numbered consecutively, then those that failed on the way, then reused earlier ones."""
+        """Return the steps of subtasks, numbered consecutively.
+
+        Steps that failed on the way come after them, then reused earlier ones.
+        """
         numbers = counted_through([self._turns[number].carried() for number in sorted(self._turns)])
         steps: list[tuple[ToolDoc, StepResult]] = []
         for results in ([turn.done for turn in turns], [turn.failed for turn in turns]):

@@ -100,7 +100,7 @@ class RunCalls:
 
 @dataclass(frozen=True, slots=True)
 class RunUser:
-    """What the user of a run has provided and said, and how to ask the user."""
+    """Data and statements of a run's user, and the ways to ask the user."""
 
     asker: Asker = field(default_factory=NobodyThere)
     """Answers questions about what the request leaves open."""
@@ -120,7 +120,10 @@ class RunHost:
     used_up: Callable[[], str] = lambda: ""
     """Names an exhausted shared limit, as in :class:`agent.budget.Meter`."""
     taken_up: bool = False
-    """The run can be resumed later: if a store is unreachable, it breaks off with the store's error instead of ending."""
+    """The run can be resumed later.
+
+    If a store is unreachable, it breaks off with the store's error instead of ending.
+    """
     today: str = ""
     """The date given to programs, such as ``2026-11-23``; empty stands for the day on which the run began."""
     learner: Learner | None = None
@@ -169,7 +172,10 @@ class RunDeps:
 
     @property
     def writes_on(self) -> bool:
-        """Return whether a program can continue from earlier results itself; the offline policy resolves references by rules first."""
+        """Return whether a program can continue from earlier results itself.
+
+        The offline policy resolves references by rules first.
+        """
         return self.planning.policy.name != "offline"
 
     @property

@@ -36,7 +36,7 @@ class RunEvents:
         self.records = list(past)
         """All events so far, in order."""
         self.followed = True
-        """Whether the follower is still there."""
+        """True until the follower has left."""
         self._handed: asyncio.Queue[_Handed | None] = asyncio.Queue()
 
     async def tell(self, subtask: int, event: Event) -> None:

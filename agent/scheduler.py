@@ -116,7 +116,10 @@ class Parts:
 
 @asynccontextmanager
 async def closing(source: AsyncIterator[T]) -> AsyncGenerator[AsyncIterator[T], None]:
-    """Return the iterator; if it is a generator, close it at the end of the block (``contextlib.aclosing`` for any iterator)."""
+    """Return the iterator and close it at the end of the block if it is a generator.
+
+    Like ``contextlib.aclosing``, but for any iterator.
+    """
     try:
         yield source
     finally:

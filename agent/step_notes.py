@@ -1,4 +1,4 @@
-"""Notes of steps as shown to the reader of an answer, without the run's bookkeeping, and the reason why a step is abandoned."""
+"""Notes of steps as shown to the reader of an answer, and reasons why steps are abandoned."""
 
 import re
 

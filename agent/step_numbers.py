@@ -1,5 +1,6 @@
-"""Step numbers in a run with several subtasks: each subtask counts its own steps, after the prior steps that it builds on.
+"""Step numbers in a run with several subtasks.
 
+Each subtask counts its own steps, after the prior steps that it builds on.
 A reference such as ``2.items[0].lat`` uses the numbers of its own subtask. In the run's answer, the steps of all subtasks are
 numbered consecutively.
 """
@@ -56,7 +57,10 @@ def counted_through(carried: Sequence[Carried]) -> dict[int, dict[int, int]]:
 
 
 def renumbered(result: StepResult, numbers: Mapping[int, int]) -> StepResult:
-    """Return a result whose step references are translated to other numbers. Numbers that are not in the map are kept."""
+    """Return a result whose step references are translated to other numbers.
+
+    Numbers that are not in the map are kept.
+    """
     bindings = tuple(_renumbered(binding, numbers) for binding in result.provenance)
     return result if bindings == result.provenance else result.model_copy(update={"provenance": bindings})
 

@@ -1,4 +1,4 @@
-"""Execution of one subtask: by a given plan, by a program, or by a path, each tried after the one before came to nothing."""
+"""Execution of one subtask: by a given plan, by a program, or by a path if the others come to nothing."""
 
 from dataclasses import replace
 from functools import partial
@@ -95,7 +95,10 @@ class SubtaskRun(SubtaskOutcome):
             await self._plan()
 
     async def _plan(self) -> None:
-        """Serve by a program if programs are written or solutions used; if that fails, by a path, which cannot read files."""
+        """Serve by a program if programs are written or solutions used; else, or if that fails, by a path.
+
+        A path cannot read files.
+        """
         deps = self._context.deps
         first: ProgramEnded | None = None
         if deps.by_program or deps.takes_solutions:

@@ -1,4 +1,4 @@
-"""Context that the planners of one subtask work with: the request, tool facts, progress, and the way to emit events."""
+"""Context that the planners of one subtask work with."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass

@@ -104,7 +104,10 @@ class SubtaskOutcome:
 
     @property
     def undone(self) -> tuple[str, ...]:
-        """Parts of the request that the path or the requested changes leave out; empty for a program, which reports them itself."""
+        """Parts of the request that the path or the requested changes leave out.
+
+        Empty for a program, which reports them itself.
+        """
         if self.progress.by_program:
             return ()
         return undone(self.progress, self.evidence, self.policy)

@@ -65,7 +65,7 @@ class Progress:
     broken: ProgramFailed | None = None
     """Failure of the program that counts."""
     by_program: bool = False
-    """``done`` holds the calls of a program, each under a number of its own."""
+    """True while ``done`` holds the calls of a program, each under a number of its own."""
     ends: dict[int, dict[int, StepResult]] = field(default_factory=dict[int, dict[int, StepResult]])
     """Calls of each program that ended, by the program's number."""
     starts: tuple[ToolId, ...] = ()
@@ -152,7 +152,7 @@ class Progress:
 
     @property
     def stuck(self) -> tuple[int, StepResult] | None:
-        """The step to abandon, if any: one that did not succeed, or that found nothing and left later steps without input.
+        """The step to abandon, if any: it did not succeed, or found nothing and left later steps without input.
 
         A program handles failed calls itself.
         """

@@ -13,7 +13,7 @@ _DROPPED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 
 def clean(text: str, limit: int = 200) -> str:
-    """Return text as one line without control, format or bidirectional-override characters, cut at ``limit`` characters."""
+    """Return text as one line of at most ``limit`` characters, without control, format or bidi characters."""
     # Only a bounded prefix is examined, so that a huge response costs no time.
     spaced = "".join(
         " " if char.isspace() else char
@@ -26,7 +26,10 @@ def clean(text: str, limit: int = 200) -> str:
 
 
 def shown(value: JsonValue, limit: int = 200) -> str:
-    """Format a JSON value for a person: numbers without noise, yes and no, text cleaned; a few items of a list or object."""
+    """Format a JSON value for a person: numbers without noise, yes and no, text cleaned.
+
+    Of a list or an object, only the first items are shown.
+    """
     match value:
         case None:
             return "none"

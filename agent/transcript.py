@@ -149,7 +149,10 @@ class SubtaskTranscript:
         self.planned, self.steps = path, kept
 
     def to_json(self, numbers: dict[int, int]) -> JsonObject:
-        """Return the subtask as JSON: the steps of the last plan in order, then failed ones. ``numbers`` renumbers the steps."""
+        """Return the subtask as JSON: the steps of the last plan in order, then failed ones.
+
+        ``numbers`` renumbers the steps.
+        """
         steps = [_step(renumbered(self.steps[step], numbers), self.sites.get(step, "")) for step in sorted(self.steps)]
         steps += [_step(renumbered(step, numbers)) for step in self.failed]
         told: JsonObject = {

@@ -1,4 +1,4 @@
-"""Detection of answers that the user has marked as wrong: in the same words, or with the same values in other words."""
+"""Detection of answers that repeat what the user has marked as wrong, in the same or in other words."""
 
 import re
 from collections.abc import Collection, Iterator

@@ -1,5 +1,6 @@
-"""Registry of planners by name. If no program can be written, ``program`` and ``solution`` search as ``dfs`` does.
+"""Registry of planners by name.
 
+If no program can be written, ``program`` and ``solution`` search as ``dfs`` does.
 ``dfs`` and ``thesis`` are the same search with different options.
 """
 

@@ -19,7 +19,10 @@ APPROVED = "its user approved this plan"
 
 
 async def carry_out_plan(context: SubtaskContext, plan: ProgramPlan, planned: PathEnded | None = None) -> None:
-    """Execute a plan unchanged; if it breaks off, nothing replaces it. ``planned`` is the event of its search, if there was one."""
+    """Execute a plan unchanged; if it breaks off, nothing replaces it.
+
+    ``planned`` is the event of its search, if there was one.
+    """
     context.progress.chosen = True
     path = await tools_of(plan, context.evidence)
     ended = PathEnded(path=path, how="finished", reason="its plan is given" if planned is None else APPROVED)
@@ -48,7 +51,10 @@ async def carry_out_plan(context: SubtaskContext, plan: ProgramPlan, planned: Pa
 
 
 async def _go_on_by_steps(context: SubtaskContext, plan: ProgramPlan, ended: PathEnded) -> None:
-    """Execute the rest of a plan whose first calls were made as steps, by a version whose plans were not programs yet."""
+    """Execute the rest of a plan whose first calls were made as steps.
+
+    Earlier versions did so, when plans were not programs yet.
+    """
     docs = {tool.id: tool for tool in context.evidence.docs(ended.path)}
     document = as_document(plan, docs, context.given_ids)
     await execute_path(context, ended, CarryingOut(context.deps.planning.policy, document, len(context.given)))

@@ -16,7 +16,7 @@ from domain.event import PathEnded
 
 
 class GraphSearchPlanner:
-    """Finds the path of one subtask. The :class:`agent.search.settings.SearchOptions` of the run's planner set its mode."""
+    """Finds the path of one subtask, in the mode set by its planner's :class:`agent.search.settings.SearchOptions`."""
 
     def __init__(self, context: SubtaskContext) -> None:
         deps, evidence, request = context.deps, context.evidence, context.request

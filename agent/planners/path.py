@@ -1,4 +1,4 @@
-"""Serving a request by a path through the tool graph: searched, reflected on, executed, and replanned where a step fails."""
+"""Serving a request by a path through the tool graph, which is replanned where a step fails."""
 
 from agent.memory.recall import recall
 from agent.offer.failed_hosts import leave_alone, nothing_near
@@ -21,7 +21,10 @@ class PathPlanner:
     """Serves one subtask by paths. Used once."""
 
     def __init__(self, context: SubtaskContext, first: ProgramEnded | None = None) -> None:
-        """Serve a subtask. ``first`` is the end of a program that ran for it before, and counts if nothing better follows."""
+        """Serve a subtask.
+
+        ``first`` is the end of a program that ran for it before; it counts if nothing better follows.
+        """
         self._context = context
         self._deps = context.deps
         self._evidence = context.evidence

@@ -1,4 +1,4 @@
-"""Serving a request by programs: by a solution that is used unchanged, else by a program written over the offered tools."""
+"""Serving a request by programs: by a solution used unchanged, else by one written over the offered tools."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -86,7 +86,10 @@ class ProgramPlanner:
             self.over = self.first.verdict == "yes" or final
 
     async def _tools_of(self, took: Took) -> list[ToolDoc]:
-        """Return the tools of the solution, or of the recorded program in a resumed run; none if one of them no longer exists."""
+        """Return the tools of the solution, or of the recorded program in a resumed run.
+
+        The result is empty if one of them no longer exists.
+        """
         plan = self._memo.settle(decisions.started_plan, lambda: took.plan)
         ids = tuple(dict.fromkeys(plan.program.tools.values())) if plan is not None else ()
         await self._evidence.read(ids)

@@ -1,4 +1,7 @@
-"""Protocol of a planner: it turns decisions into a path. All planners use the same policy, retriever, weights and budget."""
+"""Protocol of a planner, which turns decisions into a path.
+
+All planners use the same policy, retriever, weights and budget.
+"""
 
 from typing import Protocol
 
@@ -8,7 +11,10 @@ from agent.search.state import Frontier
 
 
 class Planner(Protocol):
-    """Searches on from a state, as :func:`agent.search.dfs.search` does. Emits its events and returns how the search ended."""
+    """Searches on from a state, as :func:`agent.search.dfs.search` does.
+
+    It emits its events and returns how the search ended.
+    """
 
     async def __call__(
         self, request: str, clauses: tuple[str, ...], state: Frontier, deps: SearchDeps, meter: Meter, tell: TellStep

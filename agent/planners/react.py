@@ -11,7 +11,10 @@ from agent.search.state import Frontier
 async def react(
     request: str, clauses: tuple[str, ...], state: Frontier, deps: SearchDeps, meter: Meter, tell: TellStep
 ) -> Walked:
-    """Choose one step. The path ends as ``open``, so that the step is called and the planner is asked again with its result."""
+    """Choose one step.
+
+    The path ends as ``open``, so that the step is called and the planner is asked again with its result.
+    """
 
     async def choose(situation: Situation) -> Choice:
         return await deps.choose(replace(situation, results=deps.results()))

@@ -1,4 +1,4 @@
-"""Planners that decide once: all candidates in one prompt, the whole path in one answer, with reasons (cot) or without (basic)."""
+"""Planners that decide once: the whole path in one answer, with reasons (cot) or without (basic)."""
 
 from agent.budget import Meter
 from agent.memory.short_term import told

@@ -29,7 +29,7 @@ class Node:
     path_relevance: tuple[tuple[float, ...], ...]
     """For each tool of the path, its relevance to each clause of the request."""
     best_relevance: tuple[float, ...]
-    """For each clause of the request, the highest relevance of any known tool."""
+    """For each clause of the request, the highest relevance of any tool that was found and is not banned."""
     candidates: tuple[Candidate, ...]
     finish_weight: float
     """Weight of ending the path here."""
@@ -54,7 +54,7 @@ class SearchDeps:
     followers: Callable[[Frontier, Node], Awaitable[tuple[Follower, ...]]]
     """Returns tools that may follow the candidates, for decisions that name several steps."""
     several: bool = False
-    """``choose`` may name several steps; otherwise only the first one counts."""
+    """The function ``choose`` may name several steps; otherwise only the first one counts."""
     results: Callable[[], Results] = tuple
     """Returns the results of the path so far."""
     step_by_step: bool = False
@@ -103,7 +103,10 @@ async def search(
 
 
 def _open(node: Node, state: Frontier, meter: Meter) -> tuple[Candidate, ...]:
-    """Return the candidates still to be tried; none at the depth limit, where only finishing and backtracking are left."""
+    """Return the candidates still to be tried.
+
+    At the depth limit there are none: only finishing and backtracking are left.
+    """
     if len(state.path) >= meter.budget.depth:
         return ()
     return tuple(c for c in node.candidates if state.is_open(c.tool.id))

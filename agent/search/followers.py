@@ -23,7 +23,10 @@ class Followers:
         self._evidence = evidence
 
     async def __call__(self, state: Frontier, node: Node) -> tuple[Follower, ...]:
-        """Return at most two followers for each of the first few open candidates; each once, with the first that leads to it."""
+        """Return at most two followers for each of the first few open candidates.
+
+        Each is returned once, with the first candidate that leads to it.
+        """
         evidence = self._evidence
         known = {*state.path, *state.banned, *(c.tool.id for c in node.candidates)}
         parents = [(at, c) for at, c in enumerate(node.candidates) if state.is_open(c.tool.id)][:_PARENTS]

@@ -1,4 +1,4 @@
-"""Lookahead: steps that a decision named in advance are taken without asking again, where weights and coupling make it safe."""
+"""Lookahead: steps that a decision named in advance are taken without asking again where that is safe."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +30,10 @@ class Foresight:
         self.unserved = choice.unserved
 
     def move(self, candidates: Sequence[Candidate]) -> Choice | None:
-        """Return the planned move if it is still good at this node. Otherwise forget the plan and return None: ask the policy."""
+        """Return the planned move if it is still good at this node.
+
+        Otherwise forget the plan and return None: the policy must be asked.
+        """
         if not self.tools:
             finished = Choice("finish", self.reason, unserved=self.unserved) if self.last else None
             self.last = False
@@ -44,6 +47,9 @@ class Foresight:
 
 
 def _safe(candidate: Candidate, candidates: Sequence[Candidate]) -> bool:
-    """Return whether a candidate has all its inputs, and a field of the path feeds it or past paths do not favour another tool."""
+    """Return whether a candidate may be taken without asking.
+
+    It must have all its inputs, and be fed by a field of the path unless past paths do not favour another tool.
+    """
     most = max((c.weight for c in candidates if c.origin == "graph"), default=0.0)
     return not candidate.missing and bool(candidate.feeds or most < _WELL_TRODDEN or candidate.weight >= most)

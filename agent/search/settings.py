@@ -19,7 +19,10 @@ class WalkSettings:
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """Options that a planner adds to the search of the tool graph. The defaults are those of ``dfs``; :data:`THESIS` adds none."""
+    """Options that a planner adds to the search.
+
+    The defaults are those of ``dfs``; :data:`THESIS` adds none.
+    """
 
     several_steps: bool = True
     """One decision may name several steps, where the settings allow it too."""

@@ -49,7 +49,10 @@ class Frontier(Model):
         return self.model_copy(update={"offered": offered, "again": tuple(again), **better})
 
     def is_open(self, tool: ToolId) -> bool:
-        """Return whether the search may advance to a tool: not banned, not a dead prefix, not on the path unless offered again."""
+        """Return whether the search may advance to a tool.
+
+        It may if the tool is not banned, does not complete a dead prefix, and is not on the path unless offered again.
+        """
         fresh = tool not in self.path or tool in self.again
         return fresh and tool not in self.banned and not self.is_dead((*self.path, tool))
 
@@ -114,8 +117,9 @@ class Frontier(Model):
         return state.model_copy(update={**here, **best, "trail": trail, "instead_of": tool if replace else None})
 
     def resume(self, path: Path, wrong: int, reason: str) -> Self:
-        """Return to a path, just before its tool at position ``wrong``, which is dead there; to its end if there is no such tool.
+        """Return to a path, just before its tool at position ``wrong``, which is dead there.
 
+        If there is no such tool, return to the path's end.
         Used for a path that is not good enough, whether the search ended with it or had abandoned it. Dead prefixes on the way to
         ``wrong`` are revived, since the search could not go on from there otherwise.
         """
