@@ -1,1 +1,1 @@
-"""A request to a path to an answer."""
+"""The agent: turns a request into a plan, calls, and an answer."""

@@ -1,10 +1,11 @@
-"""Asking the user what a request leaves open: a value that is needed and missing, or which of several things is meant.
+"""Questions to the user about what a request leaves open: a missing value, or which of several things is meant.
 
-How a run waits for a person. The run awaits ``Asker.answer``. An asker at a terminal returns when its user has typed something. An asker of a server does
-not return while the answer is open: a run that waits holds no process. The worker cancels the run's task, keeps its events, and lets go of it
-(:mod:`server.runs.questions`). When the answer is there, a worker begins the run again with those events as its past. The run goes the same way over them (:mod:`agent.resume`), comes to the same
-question, and asks it under the same identity; now the asker returns the answer at once. So nothing here waits with a timer, and whatever stands
-between a run and its asker must let a cancellation through. Plans and calls that wait for leave wait in the same way.
+How a run waits for a person: the run awaits ``Asker.answer``. At a terminal it returns when the user has typed something. On a
+server it does not return while the question is open, because a waiting run must not hold a process. The worker cancels the run's
+task, keeps its events and releases the run (:mod:`server.runs.questions`). When the answer arrives, a worker starts the run again
+with those events. The run replays them (:mod:`agent.resume`), reaches the same question and asks it under the same identity; this
+time the answer is returned at once. So nothing here waits with a timer, and everything between a run and its user must let a
+cancellation through. Plans and calls that wait for approval wait in the same way.
 """
 
 from collections.abc import Sequence
@@ -19,10 +20,11 @@ from agent.text import clean
 from domain.event import QuestionAnswered
 
 MOST = 3
-"""Questions of one run."""
+"""Limit of questions in one run."""
 MOST_CHOICES = 20
+"""Limit of choices that are shown with a question."""
 LONGEST_ANSWER = 1000
-"""Characters of an answer."""
+"""Limit of an answer, in characters."""
 _QUESTION = 300
 _CHOICE = 120
 _NOBODY = "nobody could be asked"
@@ -38,27 +40,33 @@ _TAINTED = " What it asks may be the wording of what tools answered. Tell it no 
 
 @dataclass(frozen=True, slots=True)
 class UserQuestion:
-    """``identity``: the same however often its run is taken up. ``choices``: answers that it proposes, cleaned. ``tainted``: whoever wrote it
-    had seen words of a response. ``foreign``: it holds such words itself, or may;
-    ``theirs``: those of its choices that do. ``strangers``: the program that asks may be another user's.
-    """
+    """A question to the user, cleaned and cut for display."""
 
     identity: str
+    """Stays the same however often the run is resumed."""
     text: str
     choices: tuple[str, ...] = ()
+    """Proposed answers, cleaned."""
     tainted: bool = False
+    """The author of the question had seen words of a tool's response."""
     foreign: bool = False
+    """The question contains words of a response, or may contain them."""
     theirs: frozenset[str] = frozenset()
+    """Choices that may contain words of a response."""
     strangers: bool = False
+    """The program that asks may belong to another user."""
 
     @property
     def framed(self) -> str:
-        """As a person is shown it: always as the plan's question, never as ours."""
+        """The text shown to a person: always attributed to the plan, with a warning where it is not trusted."""
         warned = _STRANGERS if self.strangers else _TAINTED if self.tainted or self.foreign else ""
         return f"The plan asks: “{self.text}”{warned}"
 
     def chosen(self, given: str | int) -> str:
-        """An answer that was given as a text, or as the place of a choice, from 0; empty where it says nothing or there is no such choice."""
+        """Return the answer for a reply, which is a text or the index of a choice (from 0).
+
+        The result is empty if the text is blank or there is no such choice.
+        """
         if isinstance(given, int):
             return self.choices[given] if 0 <= given < len(self.choices) else ""
         said = clean(given, LONGEST_ANSWER)
@@ -75,7 +83,11 @@ def question(
     own: str | None = None,
     strangers: bool = False,
 ) -> UserQuestion:
-    """A question, cleaned and cut to what a person reads. ``own``: the text of the program that asks it; None: the choices are ours."""
+    """Build a question, cleaned and cut to a readable length.
+
+    ``program_text`` is the text of the program that asks. A choice that it does not contain came from a response and counts as
+    foreign. With None the choices are our own.
+    """
     shown = _shown(choices)
     theirs = frozenset(said for said, one in shown.items() if own is not None and one not in own)
     more = f" (and {len(shown) - MOST_CHOICES} more: say which in your own words)" if len(shown) > MOST_CHOICES else ""
@@ -84,12 +96,12 @@ def question(
 
 
 def choice_of(choices: Sequence[str], answer: str) -> str:
-    """The choice as it was given, of which the answer is what was shown; an answer in other words is itself."""
+    """Return the original choice whose displayed form is the answer; any other answer is returned unchanged."""
     return _shown(choices).get(answer, answer)
 
 
 def _shown(choices: Sequence[str]) -> dict[str, str]:
-    """Choices by what is shown of them: of those that begin alike, each has its number, so that they stay apart."""
+    """Return the choices by their displayed form. Choices that look alike once cut get a number to tell them apart."""
     found: dict[str, str] = {}
     whole = set[str]()
     for one in choices:
@@ -105,55 +117,63 @@ def _shown(choices: Sequence[str]) -> dict[str, str]:
 
 
 class Asker(Protocol):
-    """A run's user, as far as they can be asked something."""
+    """Way to ask a run's user a question."""
 
     async def answer(self, question: UserQuestion) -> str | None:
-        """What they say, one of the choices or a text of their own; None where they do not want to answer."""
+        """Return one of the choices or the user's own text; None if the user does not want to answer."""
         ...
 
 
 class NobodyThere:
-    """Nobody can be asked."""
+    """Placeholder for a run whose user cannot be asked."""
 
     async def answer(self, question: UserQuestion) -> str | None:  # noqa: ARG002  the protocol's
-        """None: never called, since who asks looks first."""
+        """Return None. Not called in practice: callers check ``Asking.somebody`` first."""
         return None
 
 
 @dataclass
 class Asking:
-    """One run's questions. ``said``: what its user has said so far, answers included. ``answered``: what was asked and answered, in order.
-
-    The time that an answer takes is none of the run's. The same question is asked once.
-    """
+    """Questions of one run. Each is asked once, and waiting for an answer is not counted as time of the run."""
 
     asker: Asker
     provenance: Provenance
     stopwatch: Stopwatch
+    """Paused while the user answers."""
     said: list[str]
+    """The user's statements so far, answers included."""
     answered: list[QuestionAnswered] = field(default_factory=list[QuestionAnswered])
+    """Questions asked so far with their results, in order."""
     foreign: bool = False
+    """A question so far contained words of a response, or may have."""
 
     @property
     def somebody(self) -> bool:
-        """Whether there is anybody to be asked."""
+        """Return whether there is a user who can be asked."""
         return not isinstance(self.asker, NobodyThere)
 
     def knows(self, question: UserQuestion) -> bool:
-        """Whether it was asked before: whoever wrote a text since was told the answer."""
+        """Return whether the question was asked before, so that later program texts were written with its answer."""
         return any((one.question, one.choices) == (question.text, question.choices) for one in self.answered)
 
     async def ask(
         self, question: UserQuestion, site: str = "", recorded: QuestionAnswered | None = None
     ) -> QuestionAnswered:
-        """What became of a question. ``recorded``: that, where it was asked before the run was broken off."""
+        """Ask a question and return its result.
+
+        ``recorded`` is the result from before the run was interrupted; with it nobody is asked again.
+        """
         event = recorded or await self._asked(question, site)
         self.foreign = self.foreign or question.foreign
         self.take(event, picked=event.answer in question.theirs)
         return event
 
     def take(self, event: QuestionAnswered, *, picked: bool = False) -> None:
-        """Take in what was asked and answered; it may be told again. ``picked``: it is a choice that no program's text holds: chosen, not said."""
+        """Record a question with its answer; recording it twice has no effect.
+
+        With ``is_foreign_choice`` the answer is a choice that came from a response. The user picked it but did not say it, so it
+        is not recorded as the user's statement.
+        """
         if not any(_same(one, event) for one in self.answered):
             self.answered.append(event)
             if not event.unanswered and not picked:
@@ -182,6 +202,6 @@ def _same(one: QuestionAnswered, other: QuestionAnswered) -> bool:
 
 
 def still_open(event: QuestionAnswered) -> str:
-    """What is to be said of a question that nobody answered."""
+    """Describe a question that was not answered."""
     proposed = f" ({clean('; '.join(event.choices), 400)})" if event.choices else ""
     return f"it needs to know: “{event.question}”{proposed}, and {event.unanswered}"

@@ -1,4 +1,4 @@
-"""What a run may use, and what it has used."""
+"""Limits of a run, and what it has used of them."""
 
 import time
 from collections.abc import Callable
@@ -11,30 +11,31 @@ from domain.model import Model
 
 
 class Budget(Model):
-    """Bounds of a run. ``depth`` is the longest path in tools; ``seconds`` is wall time of the whole run, but for what it waits for its
-    user; ``changes``: calls that may change something and are sent.
-    """
+    """Limits of one run."""
 
     decisions: int = 64
     model_calls: int = 64
     tokens: int = 200_000
+    """Prompt and completion tokens together."""
     seconds: float = 120.0
+    """Wall time of the whole run, without the time spent waiting for its user."""
     depth: int = 8
+    """Longest path, in tools."""
     reflections: int = 3
     changes: int = 10
+    """Calls that are sent and may change something."""
 
 
 @dataclass(slots=True)
 class Meter:
-    """What one run has used so far, against its budget. ``cost`` is the policy's own account.
-
-    ``used_up``: says what else, that the run shares with others, is used up; empty while nothing is.
-    """
+    """Usage of one run so far, measured against its budget."""
 
     budget: Budget
     cost: Cost
+    """The policy's own account of model calls and tokens."""
     clock: Callable[[], float] = time.monotonic
     used_up: Callable[[], str] = lambda: ""
+    """Names an exhausted limit that the run shares with others (such as a quota); empty while there is none."""
     decisions: int = 0
     reflections: int = 0
     changes: int = 0
@@ -45,16 +46,16 @@ class Meter:
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the run began, but for what it waited for its user."""
+        """Seconds since the run began, without the time spent waiting for its user."""
         return self.stopwatch.elapsed
 
     def within_time(self) -> AbstractAsyncContextManager[None]:
-        """``TimeoutError`` where the time bound is reached before this is left."""
+        """Return a context that raises ``TimeoutError`` when the run's time limit is reached."""
         return self.stopwatch.within(self.budget.seconds)
 
     @property
     def exhausted(self) -> str:
-        """Which bound is used up, in words; empty while none is."""
+        """The limit that is used up, in words; empty while none is."""
         used = (
             ("decisions", self.decisions, self.budget.decisions),
             ("model calls", self.cost.model_calls, self.budget.model_calls),
@@ -62,6 +63,7 @@ class Meter:
             ("seconds", self.elapsed, self.budget.seconds),
         )
         for name, amount, bound in used:
+            # A limit of 0 on what a policy without a model never uses is not exhausted.
             spends_nothing = amount == 0 and name in ("model calls", "tokens")
             if amount >= bound and not spends_nothing:
                 return f"the budget of {bound:g} {name} is used up"
@@ -69,10 +71,13 @@ class Meter:
 
     @property
     def may_reflect(self) -> bool:
-        """Whether another reflection is allowed; running out of them ends no walk."""
+        """Return whether another reflection is allowed. Running out of them does not end the search."""
         return self.reflections < self.budget.reflections
 
     @property
     def may_change(self) -> bool:
-        """Whether another call that may change something is sent; running out of them ends no walk, and no call that only reads."""
+        """Return whether another changing call may be sent.
+
+        Running out affects neither the search nor calls that only read.
+        """
         return self.changes < self.budget.changes

@@ -1,4 +1,4 @@
-"""What a run changed, said by code: no policy's answer may leave out, or make up, what happened to somebody's things."""
+"""Report of a run's changes, written by code: no policy's answer can omit or invent a change."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,10 +12,10 @@ from graph.identifiers import words
 from graph.lenient_json import read_value
 
 NOT_DONE = "Not done:"
-"""How a line begins that tells of a change that was not made."""
+"""Prefix of a line about a change that was not made."""
 _SHOWN = 3
 _WHOLE = 800
-"""Characters of a note: what to do stands at its end."""
+"""Limit of a note in characters; generous because the advice is at its end."""
 _DONE, _LOST = "ok", "unknown"
 
 _MARKS = frozenset({"id", "reference", "confirmation"})
@@ -24,10 +24,11 @@ Made = Sequence[tuple[ToolDoc, StepResult]]
 
 
 def told(steps: Made, called: Made, each: Made = ()) -> Iterator[str]:
-    """A line for each change that was made, may have been made, or was not made after all.
+    """Yield a line for each change that was made, may have been made, or was not made after all.
 
-    ``steps``: those that the answer counts, from 1. ``called``: every call of the run, also those of paths that were given up.
-    ``each``: those that were meant one by one: no other of the same tool stands for one that failed, and the same twice is twice.
+    ``steps`` are the steps that the answer numbers, from 1. ``calls`` are all calls of the run, including those of abandoned paths.
+    ``program_calls`` were each intended individually: a successful call of the same tool does not make up for one that failed, and
+    a call that was made twice is reported as two.
     """
     place = {_key(result): number for number, (_, result) in enumerate(steps, start=1)}
     latest = _latest((*called, *steps))
@@ -37,6 +38,7 @@ def told(steps: Made, called: Made, each: Made = ()) -> Iterator[str]:
         meant[_key(result)] += result.status == _DONE
     said: set[str] = set()
     for key, (tool, result) in latest.items():
+        # A failed attempt of a path is not worth a line once another call of the same tool succeeded.
         if result.status not in (_DONE, _LOST) and result.tool in done and key not in meant:
             continue
         times = f" ({meant[key]} times)" if meant.get(key, 0) > 1 and result.status == _DONE else ""
@@ -47,7 +49,7 @@ def told(steps: Made, called: Made, each: Made = ()) -> Iterator[str]:
 
 
 def _latest(made: Made) -> dict[tuple[str, str], tuple[ToolDoc, StepResult]]:
-    """Each change as it went last; what was done stays done where the same call was refused or failed after it."""
+    """Return the latest result of each changing call. A success is kept if the same call was refused or failed later."""
     latest: dict[tuple[str, str], tuple[ToolDoc, StepResult]] = {}
     for tool, result in made:
         before = latest.get(_key(result))
@@ -72,7 +74,7 @@ def _line(tool: ToolDoc, result: StepResult) -> str:
 
 
 def _values(tool: ToolDoc, result: StepResult) -> list[str]:
-    """The first few plain values of a call, the required ones first."""
+    """Return the first few scalar arguments of a call for display, required ones first."""
     names = [parameter.name for parameter in sorted(tool.parameters, key=lambda parameter: not parameter.required)]
     given = [result.arguments[name] for name in names if name in result.arguments]
     plain = [one[0] if isinstance(one, list) and len(one) == 1 else one for one in given]
@@ -80,7 +82,10 @@ def _values(tool: ToolDoc, result: StepResult) -> list[str]:
 
 
 def _corrected(result: StepResult) -> list[str]:
-    """What its user put in place of other values: a program knows nothing of it, and may say something else."""
+    """Describe values that the user corrected.
+
+    A program does not see the correction, so its answer may contradict it.
+    """
     before, names = result.wanted, dict.fromkeys((*result.arguments, *result.wanted))
     changed = [name for name in names if result.arguments.get(name) != before.get(name)]
     told = [
@@ -95,7 +100,10 @@ def _or_nothing(arguments: JsonObject, name: str) -> str:
 
 
 def _given(result: StepResult) -> list[str]:
-    """By what the changed thing is known from now on: identifiers that the response tells and the call did not send."""
+    """Return up to two identifiers from the response that the call did not send.
+
+    They are how the changed thing is known from now on.
+    """
     value = read_value(result.response)
     sent = {str(argument) for argument in result.arguments.values()}
     told = value.items() if isinstance(value, dict) else ()

@@ -1,4 +1,4 @@
-"""What was asked and called earlier in a conversation: the results that later questions may build on, by reference and bounded."""
+"""Earlier requests and calls of a conversation, which later ones may refer to, limited in number and size."""
 
 import json
 import re
@@ -28,35 +28,36 @@ from domain.plan import Binding, StepResult
 from domain.tool import ToolId
 
 MOST_RUNS = 3
-"""Earlier runs that a question may build on, the latest ones."""
+"""Number of earlier runs, the latest ones, that a question may build on."""
 MOST_STEPS = 8
-"""Calls of one run that are kept."""
+"""Limit of calls kept from one run."""
 MOST_TEXT = 32_000
-"""Characters of a response that is kept whole; of a longer one, what compression has left of it."""
+"""Limit of a response in characters. A longer one is replaced by its compressed form, cut to this length."""
 NOTE = "called for an earlier question"
-"""The note of a result that an earlier run has got."""
+"""Note of a result from an earlier run."""
 CUT = f"{NOTE}; only a part of what it answered is kept"
-"""That of one whose response was too long."""
+"""Note of a result whose response was too long to keep whole."""
 
 _EARLIER = re.compile(r"earlier\.(\d+)(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierRun:
-    """One that has ended. ``request``: what it was asked, standing alone where it was split; ``steps``: its calls that succeeded, with the numbers
-    of their events. ``answer``: what it said.
-    """
+    """A finished run of the conversation."""
 
     run: str
     request: str
+    """The descriptions of its subtasks, which can be understood without the conversation."""
     steps: tuple[tuple[int, StepResult], ...]
+    """Successful calls, each with the sequence number of its event."""
     answer: str = ""
 
 
 def earlier_run(records: Sequence[EventRecord]) -> EarlierRun:
-    """A run out of its events, of which those of subtasks and of finished calls count: calls that found or changed something and were not gone around.
+    """Build an earlier run from its events.
 
-    The last of equal calls stays; of the programs of one subtask, the last one that came to its end.
+    Calls are kept if they found or changed something and their step was not abandoned. Of equal calls the last is kept; of the
+    programs of one subtask, the answer of the last one that ended.
     """
     described = [record.event.description for record in records if isinstance(record.event, SubtaskStarted)]
     found: list[tuple[EventRecord, StepResult]] = []
@@ -85,7 +86,10 @@ def earlier_run(records: Sequence[EventRecord]) -> EarlierRun:
 
 
 def _chosen(found: list[tuple[EventRecord, StepResult]]) -> list[tuple[EventRecord, StepResult]]:
-    """The latest ones, of many calls of one tool the latest of those: a loop's calls do not drive out what it began with."""
+    """Drop calls until few enough remain, each time the oldest call of the most frequent tool.
+
+    So the many calls of a loop do not displace the call whose result the loop started from.
+    """
     kept = list(found)
     while len(kept) > MOST_STEPS:
         often = Counter(result.tool for _, result in kept)
@@ -103,7 +107,7 @@ def _call(result: StepResult) -> tuple[str, str]:
 
 
 def _kept(result: StepResult) -> StepResult:
-    """Without where its arguments came from: that is told in its own run's count of steps."""
+    """Shorten a result for keeping. Provenance is dropped because it counts the steps of its own run."""
     whole = len(result.response) <= MOST_TEXT
     response = result.response if whole else (result.compressed or result.response)[:MOST_TEXT]
     return result.model_copy(update={"response": response, "provenance": (), "note": NOTE if whole else CUT})
@@ -111,23 +115,23 @@ def _kept(result: StepResult) -> StepResult:
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """The earlier runs of a conversation, the oldest first; their steps are counted through from 1."""
+    """The earlier runs of a conversation, oldest first. Their steps are numbered consecutively from 1."""
 
     runs: tuple[EarlierRun, ...] = ()
 
     @property
     def steps(self) -> tuple[StepResult, ...]:
-        """All of them; the first is number 1."""
+        """All steps of all runs; the first has number 1."""
         return tuple(result for run in self.runs for _, result in run.steps)
 
     def told(self) -> tuple[EarlierStep, ...]:
-        """Where each is to be found."""
+        """Return where each step is recorded: its run, the sequence number of its event, and its tool."""
         return tuple(
             EarlierStep(run=run.run, seq=seq, tool=result.tool) for run in self.runs for seq, result in run.steps
         )
 
     async def asked(self, evidence: Evidence) -> tuple[AskedEarlier, ...]:
-        """What was asked, with the calls whose tools are still there."""
+        """Return the earlier requests with their calls, without calls whose tools no longer exist."""
         await evidence.read({result.tool for result in self.steps})
         asked: list[AskedEarlier] = []
         number = 0
@@ -140,27 +144,31 @@ class Earlier:
 
 
 Whence = Callable[[ToolId, str, JsonValue], tuple[ValueKind, str]]
-"""The kind of the origin of a tool's argument, and its place in an earlier response."""
+"""Returns the kind of origin of a tool's argument, and its place in an earlier response."""
 
 
 class References:
-    """References to earlier calls, as a run tells them and as a subtask counts them: its first steps are those calls.
+    """Translates references to earlier calls between a run's events (``earlier.N``) and a subtask's step numbers.
 
-    ``numbers``: of the calls that the subtask is given, in order. A value that the request itself does not name was named earlier: it is told as
-    the argument of an earlier call that has it. ``whence``: where a value really comes from; one that an earlier response said is told as that
-    response's, whatever a rewritten question makes of it.
+    A subtask counts the earlier calls that it builds on as its first steps. A value that the request itself does not name must have
+    been named earlier, so its origin is reported as the argument of an earlier call that has it.
     """
 
     def __init__(
         self, request: str, earlier: Earlier, numbers: Sequence[int], whence: Whence = lambda _, __, ___: ("said", "")
     ) -> None:
+        """Translate for a subtask that builds on the earlier calls with these numbers, in this order.
+
+        ``find_origin`` returns where a value really comes from. A value from an earlier response is reported as that response's,
+        even if a rewritten question contains it.
+        """
         self._whence = whence
         self._request = request.casefold()
         self._steps = earlier.steps
         self._numbers = list(numbers)
 
     def told(self, event: Event) -> Event:
-        """An event as it is told."""
+        """Return an event with its references in the run's form."""
         match event:
             case CallStarted():
                 named = self._all_named(event.tool, event.provenance, event.arguments)
@@ -173,12 +181,12 @@ class References:
                 return event
 
     def own(self, result: StepResult) -> StepResult:
-        """A result as the subtask counts."""
+        """Return a result with its references in the subtask's own step numbers."""
         bindings = tuple(self.own_binding(one) for one in result.provenance)
         return result if bindings == result.provenance else result.model_copy(update={"provenance": bindings})
 
     def own_binding(self, binding: Binding) -> Binding:
-        """One value's origin as the subtask counts."""
+        """Return one value's origin in the subtask's own step numbers."""
         found = _EARLIER.fullmatch(binding.reference) if binding.origin == "step" else None
         if found is None or int(found[1]) not in self._numbers or found[2].startswith(":"):
             return binding
@@ -203,7 +211,7 @@ class References:
         return binding
 
     def _argument(self, binding: Binding, value: object) -> str:
-        """The argument of the latest earlier call that has a value; empty where none has."""
+        """Return the reference of the latest earlier call's argument with this value; empty if there is none."""
         for number in range(len(self._steps), 0, -1):
             arguments = self._steps[number - 1].arguments
             names = sorted(arguments, key=lambda name: name != binding.parameter)

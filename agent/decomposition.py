@@ -1,4 +1,4 @@
-"""A request to its subtasks, once per run, as its policy splits it (thesis 4.3.1)."""
+"""Decomposition of a request into subtasks by the policy, once per run (thesis 4.3.1)."""
 
 from agent.offer.tool_facts import ToolFinder
 from agent.policy.protocol import Policy
@@ -7,18 +7,21 @@ from domain.errors import InvalidDecisionError
 from domain.tool import tool_id_parts
 
 _NEAR = 60
-"""Tools nearest to a request whose categories are shown to whoever splits it."""
+"""Number of tools nearest to a request whose categories are offered for the decomposition."""
 _CATEGORIES = 30
 
 
 async def decompose(
     request: str, policy: Policy, earlier: tuple[AskedEarlier, ...] = (), categories: tuple[str, ...] = ()
 ) -> Decomposition:
-    """At least one subtask, in an order in which they can be done. ``earlier``: what was asked before in the conversation. ``categories``: of
-    tools; each subtask is to name its own.
+    """Split a request into at least one subtask, in an order in which they can be done.
+
+    ``earlier`` are the previous requests of the conversation. ``categories`` are categories of tools, of which each subtask is to
+    name one.
 
     Raises:
-        InvalidDecisionError: the policy's subtasks are not numbered in order, or wait for each other or for calls that were never made.
+        InvalidDecisionError: the policy's subtasks are not numbered in order, depend on a later one, or refer to calls that were
+            never made.
     """
     decomposition = await policy.decide(DecomposeQuestion(request, earlier, categories))
     made = {number for one in earlier for number, _, _ in one.steps}
@@ -33,6 +36,6 @@ async def decompose(
 
 
 async def find_categories(request: str, search: ToolFinder) -> tuple[str, ...]:
-    """The categories of the tools nearest to a request, the nearest first."""
+    """Return the categories of the tools nearest to a request, nearest first."""
     found = [tool.id for tools in await search.start_tools_of([request], _NEAR) for tool in tools]
     return tuple(dict.fromkeys(tool_id_parts(tool)[0] for tool in found))[:_CATEGORIES]

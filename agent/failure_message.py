@@ -1,4 +1,4 @@
-"""Why there is no answer: what somebody can mend comes first, then how far the run came."""
+"""Message for a run without an answer: first what the user can fix, then how far the run got."""
 
 from collections.abc import Sequence
 
@@ -9,17 +9,17 @@ from domain.tool import ToolDoc
 
 _REFUSED = frozenset({401, 403, 407})
 _WHOLE = 800
-"""Characters of a reason: what to do stands at its end, and is of no use without it."""
+"""Limit of a reason in characters; generous because the advice is at its end."""
 
 
 def failure_message(
     reason: str, failed: Sequence[tuple[ToolDoc, StepResult]], considered: Sequence[str], settings: Sequence[str] = ()
 ) -> str:
-    """What kept a run from its answer.
+    """Explain why a run has no answer.
 
-    A host that cannot be reached, a key that is missing or refused and an address that is forbidden come first: no other request
-    will fare better before that is mended. Of what changes something the run itself has told before. ``reason``: why the walk ended. ``considered``: the first tools, by name.
-    ``settings``: what to set for tools that were left aside, in sentences.
+    A host that cannot be reached, a missing or refused key and a forbidden address come first, since no other request will work
+    until that is fixed. Failed changes are left out: the run reports them separately (:mod:`agent.change_report`). ``reason`` is why
+    the search ended, ``considered`` the names of the first candidates, ``settings`` sentences about settings that unused tools need.
     """
     told = [
         (tool, result, clean(fit_to_tell(result.note), _WHOLE).rstrip(".") or result.status) for tool, result in failed
@@ -48,7 +48,7 @@ def failure_message(
 
 
 def is_trouble(result: StepResult) -> bool:
-    """Whether a call failed for want of a connection, a key or an address that may be called, whatever was asked."""
+    """Return whether a call failed for lack of a connection, a key or a permitted address, whatever its arguments."""
     if result.status != "failed" or result.outcome is None:
         return False
     return result.http_status is None or result.http_status in _REFUSED

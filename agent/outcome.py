@@ -1,4 +1,4 @@
-"""What a run came to, judged by what it called: whatever its policy says at the end."""
+"""Outcome of a run, judged by the calls it made rather than by its policy's answer."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,7 +14,10 @@ from domain.usage import Usage
 
 
 def unreplaced(progress: Progress, evidence: Evidence) -> bool:
-    """Whether a run ends with no more than what came before a step that failed, and that step was more to the point."""
+    """Return whether a failed step was more relevant than anything that succeeded, and nothing took its place.
+
+    Relevance is compared for each part of the request.
+    """
     kept = [evidence.relevance(result.tool) for result in progress.done.values()]
     return any(
         value > max((other[at] for other in kept), default=0.0)
@@ -24,9 +27,10 @@ def unreplaced(progress: Progress, evidence: Evidence) -> bool:
 
 
 def unmade(progress: Progress, evidence: Evidence) -> tuple[ToolDoc, ...]:
-    """The tools of changes that a plan was to make and that were not made: failed, without arguments, or never come to.
+    """Return the tools of planned changes that were not made: they failed, had no arguments, or were never reached.
 
-    Judged by what was planned and called alone. A plan that was left before its changes must have been followed by as many others.
+    Only planned and called tools are compared. A path that was abandoned before its changes counts as replaced if at least as many
+    other changes were made afterwards.
     """
     for left, before in progress.lost_changes:
         since = progress.changes_made - before
@@ -38,14 +42,14 @@ def unmade(progress: Progress, evidence: Evidence) -> tuple[ToolDoc, ...]:
 
 
 def undone(progress: Progress, evidence: Evidence, policy: Policy) -> tuple[str, ...]:
-    """What the policy has left out: what it said so of when it ended the path, and the changes that it knows to be ordered and not made.
+    """Return what the policy left out: what it reported itself, and requested changes that were not made.
 
-    A tool that was called, or was to be, and failed has shown what it is for: its relevance does not matter then.
+    A tool whose call failed was evidently meant for the request, so it counts as fully relevant.
     """
     tried = {result.tool for result in progress.called if result.status not in ("ok", "unknown")}
     made = {result.tool for result in progress.called if result.status in ("ok", "unknown")}
     judged = {doc.id: (doc, evidence.relevance(doc.id)) for doc in evidence.all}
-    shown = (1.1,) * len(evidence.clauses)
+    shown = (1.1,) * len(evidence.clauses)  # above every real relevance, which is at most 1
     at_hand = tuple((doc, shown if tool in tried else relevance) for tool, (doc, relevance) in judged.items())
     question = UnservedQuestion(evidence.clauses, at_hand, tuple(judged[tool] for tool in made))
     said = (progress.left,) if progress.left else ()
@@ -55,8 +59,10 @@ def undone(progress: Progress, evidence: Evidence, policy: Policy) -> tuple[str,
 def changed(
     steps: Results, called: Results, undone: Sequence[str], unmade: Sequence[ToolDoc] = (), each: Results = ()
 ) -> Iterator[str]:
-    """What a run changed and failed to change, a line each. ``called``: every call. ``each``: those of programs, each meant for itself. ``undone``: what no call served. ``unmade``: the
-    tools of changes that were planned and not made.
+    """Yield a line for each change that the run made or failed to make.
+
+    ``called`` are all calls, ``program_calls`` those of programs, each intended individually. ``unserved`` are parts of the request
+    that no call served, ``missing_changes`` the tools of changes that were planned and not made.
     """
     lines = list(told(steps, called, each))
     yield from lines
@@ -73,7 +79,7 @@ def changed(
 
 
 def finished(outcome: Outcome, answer: str, meter: Meter, subtasks: Sequence[Progress], error: str = "") -> RunFinished:
-    """The run's last event."""
+    """Build the run's last event."""
     cost = meter.cost
     usage = Usage(
         considered=sum(progress.considered for progress in subtasks),
@@ -96,8 +102,9 @@ def finished(outcome: Outcome, answer: str, meter: Meter, subtasks: Sequence[Pro
 
 
 def outcome_of(outcomes: Sequence[Outcome]) -> Outcome:
-    """A run is answered where all its subtasks are; else what kept one of them from it, a used-up budget first. Where some of it is served,
-    the run is served in part.
+    """Combine the outcomes of subtasks into that of the run.
+
+    It is answered if all are; else ``budget`` if one ran out of it; else ``partly`` if any was served at least in part.
     """
     if outcomes and all(outcome == "answered" for outcome in outcomes):
         return "answered"

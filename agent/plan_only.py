@@ -1,4 +1,4 @@
-"""Planning alone: a request to a path, without any call. For evaluation, and for a person who wants to see the plan first."""
+"""Planning without any call: finds the path for a request, for evaluation or to show the plan first."""
 
 from agent.budget import Budget, Meter
 from agent.memory.long_term import Recalls
@@ -29,8 +29,10 @@ async def plan_path(
     recalled: int = 8,
     reader: RequestReader | None = None,
 ) -> PathEnded:
-    """Plan a request without calling anything; how its walk ended. A planner that waits for results goes on without any.
-    ``options``: what it adds to the search. ``recalled``: how many memories are shown.
+    """Plan a request without calling anything, and return how the search ended.
+
+    A planner that stops for the result of each call continues without one. ``options`` are the planner's search options;
+    ``recalled`` is how many memories are recalled at most.
     """
     reader = reader or PlainReader()
     parts = reader.parts(request)
@@ -46,4 +48,4 @@ async def plan_path(
 
 
 async def _unheard(event: WalkEvent, state: Frontier) -> None:
-    """Nobody follows the walk."""
+    """Ignore an event: nobody follows the search."""

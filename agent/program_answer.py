@@ -1,4 +1,4 @@
-"""What is said of a request that a program served, or could not: its own words, what it lacks, the calls that it rests on."""
+"""Answer of a request that a program served: the program's words, what is missing, and the calls it is based on."""
 
 from collections.abc import Iterable
 
@@ -7,11 +7,11 @@ from domain.event import ProgramEnded
 from domain.tool import ToolDoc
 
 _NAMED = 4
-"""Calls of one tool that are named by their numbers; of more, the first and the last."""
+"""Number of calls of one tool that are listed; with more, only the first and the last are."""
 
 
 def said(end: ProgramEnded) -> str:
-    """A program's answer, and where that is not all that was asked for, why."""
+    """Return a program's answer and, if it is incomplete, the reason."""
     answer = end.answer.strip()
     lacking = _sentence(end.missing) or _sentence(end.veto)
     match end.verdict:
@@ -32,7 +32,7 @@ def _sentence(text: str) -> str:
 
 
 def based_on(calls: Iterable[tuple[int, ToolDoc]]) -> str:
-    """The calls that an answer rests on, by number and tool; those of one tool together."""
+    """Return a line with the calls that an answer is based on, grouped by tool."""
     numbers: dict[str, list[int]] = {}
     for number, tool in calls:
         numbers.setdefault(title(tool), []).append(number)

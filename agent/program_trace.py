@@ -1,4 +1,4 @@
-"""What the programs of a subtask came to, folded from their events: the texts, how often they were mended, what was said at the end."""
+"""Programs of a subtask, folded from their events: their texts, how often they were repaired, how they ended."""
 
 from dataclasses import dataclass, field
 
@@ -11,50 +11,59 @@ from domain.program import Program
 
 @dataclass(slots=True)
 class ProgramTrace:
-    """One program in its ``cells``, by their numbers. ``calls``: by step, those that were answered, each with its site. ``broken``: with what it broke off, if it did.
-    ``looked``: the cells that stopped to look.
-    """
+    """One program with its calls."""
 
     cells: dict[int, Program] = field(default_factory=dict[int, Program])
+    """Its cells by their numbers."""
     calls: dict[int, tuple[str, StepResult]] = field(default_factory=dict[int, tuple[str, StepResult]])
+    """Answered calls by step number, each with its site in the text."""
     broken: str = ""
+    """The error that it broke off with; empty if it did not."""
     ended: ProgramEnded | None = None
     looked: set[int] = field(default_factory=set[int])
+    """Cells that stopped to inspect values."""
 
     @property
     def text(self) -> str:
-        """Its cells one below the other."""
+        """The texts of its cells, joined."""
         return "\n\n".join(self.cells[number].text for number in sorted(self.cells))
 
     @property
     def useful(self) -> bool:
-        """Whether something of the request is served by it, as far as is known."""
+        """Return whether it serves some of the request, as far as is known."""
         return not self.broken and (self.ended is None or self.ended.verdict != "no")
 
     @property
     def by_site(self) -> list[tuple[Site, StepResult]]:
-        """Its calls in order, each with its place in the text."""
+        """Calls in order, each with its site in the text."""
         calls = (self.calls[step] for step in sorted(self.calls))
         return [(site, result) for told, result in calls if (site := site_of(told)) is not None]
 
     def feeds(self) -> Feeds:
-        """Which of its calls feeds which."""
+        """Return which of its calls feeds which."""
         return feeds(self.cells)
 
 
 @dataclass(slots=True)
 class ProgramsTrace:
-    """The programs of a subtask, the oldest first; one whose end is told again, since nothing better came, is the last again. ``repairs``: how often a text was written anew since the one before was refused or broke off."""
+    """The programs of a subtask, oldest first."""
 
     written: list[ProgramTrace] = field(default_factory=list[ProgramTrace])
+    """Programs that were run.
+
+    One whose end is emitted again, because nothing better followed, moves to the last place.
+    """
     refused: int = 0
+    """Number of texts that the checks refused."""
     looks: int = 0
+    """Number of times a program stopped to inspect values."""
     repairs: int = 0
+    """Number of texts written because the one before was refused or broke off."""
     _to_mend: bool = False
 
     @property
     def last(self) -> ProgramTrace | None:
-        """The one that counts."""
+        """The program that counts; None if none was run."""
         return self.written[-1] if self.written else None
 
     def add(self, event: Programs) -> None:
@@ -94,7 +103,7 @@ class ProgramsTrace:
         self._to_mend = False
 
     def to_json(self) -> JsonObject:
-        """The last program, as ``ask --json`` tells it."""
+        """Return the last program in the form of ``ask --json``."""
         last = self.last
         told: JsonObject = {
             "text": last.text if last else "",

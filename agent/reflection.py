@@ -1,4 +1,4 @@
-"""Self-reflection (thesis 4.3.2.3): a path that was walked is judged, and the walk resumed where it went wrong."""
+"""Self-reflection (thesis 4.3.2.3): a found path is judged, and the search resumes where it went wrong."""
 
 from dataclasses import dataclass
 
@@ -12,22 +12,24 @@ from domain.event import PathEnded, ReflectionMade
 from domain.tool import ToolDoc
 
 PATIENCE = 24
-"""Moves of one walk after which it is looked at, wherever it stands: a policy that goes back and forth has lost its way."""
+"""Number of moves after which a search is reflected on even without an end: the policy is going back and forth."""
 _NEAR = 0.6
-"""A path serves a clause as far as can be told where it comes so near to the tool that fits it best."""
+"""Share of the best tool's relevance for a clause that a path must reach to count as serving the clause."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A path with the state in which the walk ended with it, and how much of the request it serves."""
+    """A path with its score."""
 
     ended: PathEnded
     state: Frontier
+    """State in which the search ended with the path."""
     value: float
+    """How much of the request the path serves; higher is better."""
 
 
 class Reflector:
-    """Judges the walks of one subtask."""
+    """Judges the paths that were found for one subtask."""
 
     def __init__(
         self, request: str, given: tuple[ToolDoc, ...], evidence: Evidence, expand: Expander, policy: Policy
@@ -39,12 +41,14 @@ class Reflector:
         self._policy = policy
 
     async def judged(self, ended: PathEnded, state: Frontier) -> Judged:
-        """A path with what it is worth; the more the better."""
+        """Return the path with its score."""
         return Judged(ended, state, await self._value(ended.path))
 
     async def in_doubt(self, ended: PathEnded, state: Frontier) -> bool:
-        """Whether facts speak against a path: it has no end, leaves something undone or was found by going back; an input of it comes from
-        nowhere; or another tool fits a part of the request far better than any of it.
+        """Return whether facts speak against a path, so that it is worth a reflection.
+
+        It is doubtful if it did not finish, leaves something unserved, was found by backtracking, has an input without a source, or
+        if another tool fits a part of the request far better than any tool of the path.
         """
         if ended.how != "finished" or ended.unserved or state.dead:
             return True
@@ -59,7 +63,10 @@ class Reflector:
         return any(max(values) < _NEAR * best[at] for at, values in enumerate(zip(*served, strict=True)))
 
     async def reflect(self, ended: PathEnded, state: Frontier) -> tuple[Path, Reflection]:
-        """The path that was looked at, and the policy's judgement: of the path of the walk, else of the best one it has seen."""
+        """Ask the policy to judge the path that was found, or else the best path seen.
+
+        Returns that path and the judgement.
+        """
         path = ended.path or state.best
         await self._evidence.read(path)
         start = await self._expand(Frontier(banned=state.banned))
@@ -81,9 +88,9 @@ class Reflector:
 
 
 def resumed(state: Frontier, path: Path, ended: PathEnded, reflection: Reflection) -> Frontier | None:
-    """Where to walk on from after a judgement; None where there is nothing to try, or no need to.
+    """Return the state to search on from after a judgement; None if there is nothing left to try, or no need to.
 
-    A finished path that is totally wrong is not begun again, whatever else was called noisy.
+    The first tool of a finished path that is totally wrong is excluded as a start, besides the tools called noisy.
     """
     match reflection.verdict:
         case "success":
@@ -100,14 +107,14 @@ def resumed(state: Frontier, path: Path, ended: PathEnded, reflection: Reflectio
 
 
 def better(last: PathEnded, value: float, verdict: str, best: Judged | None) -> Judged | None:
-    """The earlier path to go on with instead of the last one, if any: where the last walk came to nothing, or to less."""
+    """Return the earlier path if the last search found no path or a worse one; else None."""
     if best is None or verdict == "success":
         return None
     return best if last.how != "finished" or not last.path or value < best.value else None
 
 
 def made(path: Path, reflection: Reflection, *, goes_on: bool) -> ReflectionMade:
-    """The event of a judgement."""
+    """Build the event of a judgement. ``resumed``: the search goes on."""
     return ReflectionMade(
         path=path,
         verdict=reflection.verdict,

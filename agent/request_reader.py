@@ -1,7 +1,7 @@
-"""What code tells of a request beside its policy: texts to look tools up by, inputs that are missing, what its words may mean.
+"""Analysis of a request by code: texts to search tools with, missing inputs, meanings of words.
 
-The core reads no language. :class:`PlainReader` goes by documents, types and literal text, which is what a run with a language model
-uses. Whoever puts a run together (``wiring``) may give a reader of one language instead, as the policy without a model needs.
+The core understands no natural language. :class:`PlainReader` uses documents, types and literal text, which is enough for a run with
+a language model. ``wiring`` may pass a reader for one language instead, as the policy without a model needs.
 """
 
 import re
@@ -21,92 +21,101 @@ from graph.coupling import best_field
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\s*\n+\s*")
 _OPAQUE = frozenset({"identifier", "latitude", "longitude", "coordinates"})
-"""Kinds of parameters that people seldom know by heart: an earlier call looks them up, unless the request has digits."""
+"""Kinds of parameters whose values people seldom know.
+
+An earlier call must look them up, unless the request has digits.
+"""
 _CALLS = 5
+"""Calls of one tool that a path may have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fillable:
-    """What is known before any call. ``missing``: required parameters that nothing can fill yet. ``feeds``: parameters that the documented
-    output of a step of the path fills.
-    """
+    """Sources of a tool's inputs, as far as they are known before any call."""
 
     missing: tuple[str, ...]
+    """Required parameters that nothing can fill yet."""
     feeds: tuple[Feed, ...]
+    """Parameters that the documented output of a step of the path fills."""
 
     @property
     def feeds_from(self) -> tuple[int, ...]:
-        """Positions in the path, from 0, of the steps that feed it."""
+        """Positions in the path, from 0, of the steps that feed the tool."""
         return tuple(sorted({feed.step - 1 for feed in self.feeds}))
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What a request names and its calls do not. ``about_another``: what they were about instead, a sentence each. ``unused``: what no call
-    took and no answer speaks of. ``beside_the_point``: the calls have to do with nothing that it names. ``not_sifted``: what it says of which
-    things it means (the cheapest, those above a number) and nothing went by. ``none_there``: the tool that says there is nothing of what it asks for.
-    """
+    """Comparison of a request with the calls that were made for it."""
 
     about_another: tuple[str, ...] = ()
+    """Subjects of the calls that are not those of the request, a sentence each."""
     unused: tuple[str, ...] = ()
+    """Values of the request that no call used and no answer mentions."""
     beside_the_point: bool = False
+    """The calls have nothing to do with anything that the request names."""
     not_sifted: tuple[str, ...] = ()
+    """Filters of the request (the cheapest, those above a number) that nothing applied."""
     none_there: str = ""
+    """The tool whose empty result says that nothing of the requested kind exists."""
 
 
 class RequestReader(Protocol):
-    """Ranks, prepares and reviews; which tools are offered and which calls are made is never its decision."""
+    """Ranks, prepares and reviews. It never decides which tools are offered or which calls are made."""
 
     def parts(self, request: str) -> tuple[str, ...]:
-        """What a request asks, one thing each; at least one."""
+        """Split a request into parts that ask one thing each; at least one."""
         ...
 
     def wording(self, part: str) -> str:
-        """A part as a tool's document would put it."""
+        """Return a part as a tool's document would word it."""
         ...
 
     def relevance(self, similarity: float, part: str, tool: ToolDoc) -> float:
-        """How relevant a tool is to a part, in [0, 1], from the similarity of their texts."""
+        """Return how relevant a tool is to a part, in [0, 1], from the similarity of their texts."""
         ...
 
     def fillable(self, tool: ToolDoc, request: str, path: Sequence[ToolDoc]) -> Fillable:
-        """Which required parameters nothing could fill yet behind a path, and which steps of the path feed the tool."""
+        """Return which required parameters nothing could fill yet after a path, and which of its steps feed the tool."""
         ...
 
     def repetitions(self, request: str) -> int:
-        """How often one path may call one tool: of how many things the request may ask the same."""
+        """Return how often one path may call one tool: for how many things the request may ask the same."""
         ...
 
     def values(self, text: str, parameter: Parameter) -> Sequence[JsonValue]:
-        """What a text may mean to a parameter in other words than the value's own: "tomorrow" for a day."""
+        """Return values that a text may mean for a parameter without naming them literally, such as "tomorrow" for a day."""
         ...
 
     def known_values(self, request: str, tool: ToolDoc) -> JsonObject:
-        """The values of a call that the request itself names, for a plan that its user reads before any call."""
+        """Return the arguments of a call that the request itself names, for a plan that the user reads before any call."""
         ...
 
     def review(self, request: str, steps: Results, given: Results = ()) -> Review:
-        """What calls have made of a request. ``steps``: its own; ``given``: those that it builds on."""
+        """Compare a request with its own calls, ``steps``, and the earlier ones that it builds on, ``prior_steps``."""
         ...
 
 
 class PlainReader:
-    """Of no language: sentences by their marks, inputs by the documents' types and couplings, values letter by letter."""
+    """Reader without a language: punctuation splits sentences, types and couplings say what fills inputs."""
 
     def parts(self, request: str) -> tuple[str, ...]:
-        """Its sentences."""
+        """Return the sentences of a request."""
         return tuple(part for part in _SENTENCE.split(request.strip()) if part) or (request,)
 
     def wording(self, part: str) -> str:
-        """The part's own."""
+        """Return the part unchanged."""
         return part
 
     def relevance(self, similarity: float, part: str, tool: ToolDoc) -> float:  # noqa: ARG002  the protocol's
-        """The similarity."""
+        """Return the similarity."""
         return similarity
 
     def fillable(self, tool: ToolDoc, request: str, path: Sequence[ToolDoc]) -> Fillable:
-        """Missing is what no request tells and no step of the path gives: an identifier or a place on the map, where there is no digit."""
+        """Find the steps that feed each required parameter.
+
+        An identifier or a coordinate without a feeding step counts as missing if the request contains no digit.
+        """
         missing: list[str] = []
         feeds: list[Feed] = []
         for parameter in tool.required:
@@ -119,26 +128,29 @@ class PlainReader:
         return Fillable(tuple(missing), tuple(feeds))
 
     def repetitions(self, request: str) -> int:  # noqa: ARG002  the protocol's
-        """A few: the policy decides how many there are."""
+        """Return a fixed small limit; within it the policy decides."""
         return _CALLS
 
     def values(self, text: str, parameter: Parameter) -> Sequence[JsonValue]:  # noqa: ARG002  the protocol's
-        """None in other words."""
+        """Return nothing: only literal values are understood."""
         return ()
 
     def known_values(self, request: str, tool: ToolDoc) -> JsonObject:  # noqa: ARG002  the protocol's
-        """None: the policy finds them when the call is made."""
+        """Return nothing: the policy finds the values when the call is made."""
         return {}
 
     def review(self, request: str, steps: Results, given: Results = ()) -> Review:  # noqa: ARG002  the protocol's
-        """Nothing: the policy says what it leaves undone."""
+        """Return an empty review: the policy reports what it leaves undone."""
         return Review()
 
 
 def feed_of(
     parameter: Parameter, tool: ToolDoc, path: Sequence[ToolDoc], may_take: Callable[[str], bool] = lambda _: True
 ) -> Feed | None:
-    """The last step of the path whose documented output fits best. ``may_take``: of a field's path, whether it may be taken at all."""
+    """Return the feed from the step of the path whose documented output fits a parameter best; of equals, the last.
+
+    ``may_take`` says whether the field at a path may be used at all.
+    """
     if need_of(parameter).kind in UNTOUCHED:
         return None
     best: Feed | None = None

@@ -1,10 +1,10 @@
-"""A run that was broken off goes on from its events: they are replayed without being emitted again, and nothing is done twice.
+"""Resumption of an interrupted run: its events are replayed without being emitted, and nothing is done twice.
 
-A run that is taken up runs the same code over the same log. Whatever it would do once more it asks the memo for first, under a key that is
-the same each time: a question to its policy and a decision of its own (:mod:`agent.resume_decisions`), a call (tool, arguments, place), a
-question to its user. Where the log holds the result, that counts; where it does not, it is worked out now, and its event is emitted. Where the world has changed so that the log
-cannot be followed any further, the run goes its own way from there; unless the rest of the log has changed something, which
-it could then do again in another way: such a run ends.
+A resumed run executes the same code over the same log. Before it does anything it asks the memo for the recorded result, under a
+key that is the same each time: for a question to its policy or a decision of its own (:mod:`agent.resume_decisions`), a call (tool,
+arguments, place), or a question to its user. A recorded result is used; otherwise it is worked out now and its event is emitted.
+If the world has changed so that the log cannot be followed further, the run continues in its own way from there. The exception: if
+the rest of the log contains a change, the run could make it again in another way, so it ends instead.
 """
 
 import json
@@ -42,41 +42,46 @@ _OF_STEPS = (CallStarted, CallFinished, ResponseCompressed, QuestionAnswered)
 
 
 async def open_log(records: Sequence[EventRecord], store: GraphStore) -> "RunLog":
-    """Open the log of a run. All called tools count as changing something but those that the store knows to be safe."""
+    """Open the log of a run. Every called tool counts as unsafe unless the store knows it to be safe."""
     called = {record.event.tool for record in records if isinstance(record.event, CallStarted)}
     docs = await store.get_tools(called) if called else {}
     return RunLog(records, frozenset(tool for tool in called if tool not in docs or not docs[tool].safe))
 
 
 class RunLog:
-    """What a run told before it was broken off, by subtask; empty for a run that begins."""
+    """Events of a run from before it was interrupted, by subtask; empty for a new run."""
 
     def __init__(self, records: Sequence[EventRecord] = (), unsafe: frozenset[ToolId] = frozenset()) -> None:
-        """``unsafe``: called tools that may change something."""
+        """Hold the events. ``unsafe`` are the called tools that may change something."""
         self._records = records
         self._unsafe = unsafe
         self._memos: dict[int, Memo] = {}
 
     def of(self, subtask: int) -> "Memo":
-        """The memo of one subtask; 0: of the run as a whole."""
+        """Return the memo of one subtask; 0 stands for the run as a whole."""
         if subtask not in self._memos:
             mine = [record.event for record in self._records if record.subtask == subtask]
-            # Those two are emitted by who makes the run, not by the run.
+            # These two are emitted by the run's host, not by the run, so a replay must not expect them.
             told = [event for event in mine if not isinstance(event, InputNeeded | RunDelayed)]
             shown = [event.program for event in mine if isinstance(event, InputNeeded) and event.asks == "plan"]
             self._memos[subtask] = Memo(Record(told, self._unsafe, shown))
         return self._memos[subtask]
 
     def subtasks(self) -> tuple[dict[int, Subtask], bool]:
-        """The subtasks that were begun, by number, and whether there are no others: an answer is told after all of them."""
+        """Return the subtasks that were started, by number, and whether there are no others.
+
+        There are none if part of the answer was emitted: that happens after all subtasks.
+        """
         told = [record.event for record in self._records]
         subtasks = {one.subtask: begun(one) for one in told if isinstance(one, SubtaskStarted)}
         return subtasks, any(isinstance(one, AnswerDelta) for one in told)
 
     def made(self, *, ledger: bool = False) -> dict[Key, CallResult]:
-        """The calls that were made, with their results; one that was begun and has no result has an unknown one.
+        """Return the calls that were made, with their results.
 
-        What programs read is left out: they replay it one by one (``Memo.program``). A safe call without a result is left out: it can be made again. ``ledger``: so are all others; who makes them knows.
+        A changing call without a recorded result has an unknown one.
+        Reads of programs are left out, since programs replay them one by one (``Memo.program``). So are safe calls without a result,
+        which can be made again. With ``ledger``, changing calls without a result are left out too: the executor's ledger knows them.
         """
         made: dict[Key, CallResult] = {}
         for record in self._records:
@@ -93,12 +98,12 @@ class RunLog:
         return made
 
     def count_changes(self, made: Collection[Key]) -> int:
-        """How many of the calls that were made (:meth:`made`) may have changed something."""
+        """Count the calls that may have changed something, among those that were made (:meth:`made`)."""
         return sum(tool in self._unsafe for tool, *_ in made)
 
 
 def as_called(result: StepResult) -> CallResult:
-    """A step's result as its call gave it."""
+    """Convert a step's result back to the result of its call."""
     reached = result.http_status is not None or result.outcome not in ("transient", "gone", "unreached")
     return CallResult(
         result.outcome or "unknown", result.response, result.http_status, result.attempts, result.note, reached=reached,
@@ -107,47 +112,50 @@ def as_called(result: StepResult) -> CallResult:
 
 
 class Memo:
-    """What one subtask has decided, called and asked before the run was broken off, by keys that a resumed run asks with again.
+    """Decisions, calls and questions of one subtask from before the run was interrupted, found by keys.
 
-    What comes of a key depends on how far the run has come (``replays``); decisions are recorded in order.
+    Decisions are recorded in order, so the result of a key depends on how far the replay has come (``replays``).
     """
 
     def __init__(self, record: Record) -> None:
         self._record = record
 
     def replays(self, event: Event) -> bool:
-        """Return whether an event was told before, and go on behind it. Raises as :meth:`agent.resume_record.Record.replays`."""
+        """Return whether an event is recorded, and advance past it. Raises as :meth:`agent.resume_record.Record.replays`."""
         return self._record.replays(event)
 
     def recall(self, decision: Decision[T]) -> Recorded[T] | None:
-        """What was decided; None where the log does not hold it."""
+        """Return the recorded decision; None if the log does not hold it."""
         return decision(self._record)
 
     async def decide(self, decision: Decision[T], decide_now: Callable[[], Awaitable[T]]) -> T:
-        """What was decided, else what is decided now."""
+        """Return the recorded decision, or decide now."""
         recorded = self.recall(decision)
         return await decide_now() if recorded is None else recorded.value
 
     def settle(self, decision: Decision[T], decide_now: Callable[[], T]) -> T:
-        """As ``decide``, for what is decided without waiting."""
+        """Return the recorded decision, or decide now, without waiting."""
         recorded = self.recall(decision)
         return decide_now() if recorded is None else recorded.value
 
     def answer(self, question: str) -> QuestionAnswered | None:
-        """What became of a question to the user that no program's text asks, by its words: it comes next, or while a program runs that has begun."""
+        """Return the recorded result of a question that no program text asked the user, by its wording.
+
+        Such a question is the next event, or is recorded among the calls of a program that was running.
+        """
         near = (*(self._record.running or ()), self._record.next)
         asked = (one for one in near if isinstance(one, QuestionAnswered) and not one.site)
         return next((one for one in asked if one.question == question), None)
 
     def steps(self) -> "list[RecordedStep]":
-        """The calls of a path that come next, up to the last that has ended, and what was told between them."""
+        """Return the next events that belong to calls of a path, up to the last call that ended."""
         ahead = list(takewhile(lambda event: isinstance(event, _OF_STEPS), self._record.ahead()))
         while ahead and isinstance(ahead[-1], CallStarted | QuestionAnswered):
             ahead.pop()
         return [_recorded_step(event) for event in ahead]
 
     def program(self, number: int) -> "ProgramMemo":
-        """The memo of a program whose beginning has been replayed; an empty one where it was not told before."""
+        """Return the memo of a program whose start has been replayed; an empty one if it is not recorded."""
         mine = [one for one in self._record.running or () if one.site.startswith(f"{number}:")]
         failed = self._record.next
         return ProgramMemo(
@@ -160,13 +168,13 @@ class Memo:
 
 @dataclass(frozen=True, slots=True)
 class RecordedStep:
-    """An event of a path that is carried out step by step."""
+    """An event of a path that was executed step by step."""
 
     event: Event
     step: int = 0
-    """The number of the call that has ended by it, and 0 for other events."""
+    """Number of the call whose end this is; 0 for other events."""
     result: CallResult | None = None
-    """That call's result."""
+    """Result of that call."""
 
 
 def _recorded_step(event: Event) -> RecordedStep:
@@ -185,19 +193,19 @@ def _key(event: CallStarted | CallFinished) -> Key:
 
 @dataclass(slots=True)
 class ProgramMemo:
-    """The calls and questions of one program that were told before the run was broken off. The identity in the key of a call is its site.
+    """Recorded calls and questions of one program. The identity in the key of a call is its site.
 
-    Calls that ended are replayed in the order in which they did, so that the text takes the same course.
+    Calls are replayed in the order in which they ended, so that the program takes the same course.
     """
 
     steps: Mapping[Key, int] = field(default_factory=dict[Key, int])
-    """The numbers of the calls that were begun."""
+    """Numbers of the calls that were started."""
     results: Mapping[Key, StepResult] = field(default_factory=dict[Key, StepResult])
-    """Of those that ended, in the order in which they did."""
+    """Results of the calls that ended, in that order."""
     answers: Mapping[str, QuestionAnswered] = field(default_factory=dict[str, QuestionAnswered])
-    """What became of its questions, by their sites."""
+    """Results of its questions, by their sites."""
     broke_off: ProgramFailed | None = None
-    """How the program broke off, where it did; a call that had not ended then has no end."""
+    """The program's failure, if it broke off; calls that were under way then never end."""
     _ahead: dict[Key, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -205,7 +213,7 @@ class ProgramMemo:
 
     @property
     def last_step(self) -> int:
-        """The greatest number of its calls."""
+        """The highest step number of its calls; 0 without calls."""
         return max(self.steps.values(), default=0)
 
     def is_ahead(self, key: Key) -> bool:
@@ -213,20 +221,23 @@ class ProgramMemo:
         return key in self._ahead
 
     def place(self, key: Key) -> int:
-        """Where in the order of ends that of a call stands which is ahead."""
+        """Return the position of a call that is ahead, in the order in which calls ended."""
         return self._ahead[key]
 
     def replay(self, key: Key) -> StepResult:
-        """Take the result of a call that is ahead."""
+        """Return the result of a call that is ahead, and advance past it."""
         del self._ahead[key]
         return self.results[key]
 
     def skip(self, key: Key) -> None:
-        """Leave out a call that is not made any more, whether its end is recorded or not."""
+        """Drop a call that is no longer made, whether or not its end is recorded."""
         self._ahead.pop(key, None)
 
     def completed(self, tool: ToolId, place: str, given: JsonObject, taken: Collection[Key]) -> Key | None:
-        """The call at a place of the text (``2:57``) of which not all arguments are known yet, but for those that are ``taken`` already."""
+        """Return the recorded call at a place of the text (``2:57``) that has these arguments, perhaps among others.
+
+        Used while some arguments are still unknown. Calls in ``matched`` belong to other calls of the program already.
+        """
         for key in self.steps:
             if key[0] == tool and key[2].partition("#")[0] == place and key not in taken:
                 arguments = json.loads(key[1])

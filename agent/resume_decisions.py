@@ -1,7 +1,8 @@
-"""The decisions of a run that its events tell of: each is a key under which :class:`agent.resume.Memo` finds what was decided.
+"""Decisions read from a run's events: each is a key under which :class:`agent.resume.Memo` finds one.
 
-A key reads the record at the place that the run has come to. It gives the recorded decision, which may be that nothing was done, or None where the record
-does not hold it: then it is taken now. Decisions are told in order, so the place is part of every key; what it is about is the rest.
+A key reads the record at the replay's current place. It returns the recorded decision, which may be that nothing was done, or None
+if the record does not hold it and it must be made now. Decisions are recorded in order, so the place is part of every key; its
+arguments say the rest.
 """
 
 from collections.abc import Callable
@@ -33,25 +34,28 @@ from domain.taken import NoSolution, SolutionTaken
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 _BEGUN = SolutionTaken | NoSolution | ProgramRefused | ProgramStarted
-"""Events with which serving a request by a program begins."""
+"""First events of serving a request by a program."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded(Generic[T_co]):
-    """A decision as the record has it."""
+    """A decision found in the record; its value may be None."""
 
     value: T_co
 
 
 Decision = Callable[[Record], Recorded[T] | None]
-"""The key of a decision whose value is a ``T``."""
+"""Key of a decision whose value is a ``T``."""
 
 
-# What a policy decides
+# Decisions of a policy
 
 
 def move(situation: Situation) -> Decision[Choice]:
-    """The next move of a walk. One that ended without a path is decided anew: nothing may have been left to do, which the policy knows."""
+    """Build the key of the next move of a search.
+
+    A search that ended without a path is decided again: only the policy knows whether nothing was left to do.
+    """
 
     def read(record: Record) -> Recorded[Choice] | None:
         offered = [candidate.tool.id for candidate in situation.candidates]
@@ -69,7 +73,7 @@ def move(situation: Situation) -> Decision[Choice]:
 
 
 def whole_path(question: PathQuestion) -> Decision[WholePath]:
-    """All steps of a path, where the record goes on to its end."""
+    """Build the key of a path chosen in one decision; its value is found if the record reaches the path's end."""
 
     def read(record: Record) -> Recorded[WholePath] | None:
         chosen, event = list[StepChosen](), None
@@ -87,7 +91,7 @@ def whole_path(question: PathQuestion) -> Decision[WholePath]:
 
 
 def judgement(record: Record) -> Recorded[Reflection] | None:
-    """What a walk that has ended was worth."""
+    """Read the judgement of a search that has ended."""
     match record.next:
         case ReflectionMade(verdict=verdict, reason=reason, first_wrong=first_wrong, noisy=noisy):
             return Recorded(Reflection(verdict, reason, first_wrong, noisy))
@@ -96,7 +100,7 @@ def judgement(record: Record) -> Recorded[Reflection] | None:
 
 
 def adoption(proposal: Proposal) -> Decision[Adoption]:
-    """Whether a remembered path was taken whole."""
+    """Build the key of whether a remembered path was adopted."""
 
     def read(record: Record) -> Recorded[Adoption] | None:
         match record.next:
@@ -111,7 +115,10 @@ def adoption(proposal: Proposal) -> Decision[Adoption]:
 
 
 def call_arguments(question: ArgumentsQuestion, own: Callable[[Binding], Binding]) -> Decision[Arguments]:
-    """The arguments of a call that was begun. ``own``: an origin as the record has it, in the subtask's own count of steps."""
+    """Build the key of the arguments of a call that was started.
+
+    ``to_subtask_binding`` translates a recorded origin to the subtask's own step numbers.
+    """
 
     def read(record: Record) -> Recorded[Arguments] | None:
         match record.next:
@@ -123,11 +130,14 @@ def call_arguments(question: ArgumentsQuestion, own: Callable[[Binding], Binding
     return read
 
 
-# What a run decides by itself, or after its stores and its user
+# Decisions of the run itself, of its stores and of its user
 
 
 def programs_asked_for(record: Record) -> Recorded[bool] | None:
-    """Whether a program was asked for here, whatever came of it. A model that could not write then may do so now, and the other way round."""
+    """Read whether a program was requested here, whatever came of it.
+
+    A model that could not write programs then may be able to now, or the reverse, so the current policy cannot tell.
+    """
     match list(islice(record.ahead(), 2)):
         case [] | [CandidatesConsidered()]:
             return None
@@ -142,13 +152,13 @@ def programs_asked_for(record: Record) -> Recorded[bool] | None:
 
 
 def recalled_memories(record: Record) -> Recorded[MemoryRecalled | None] | None:
-    """What long-term memory gave; None where the run had none."""
+    """Read what long-term memory returned; the value is None if the run had no memory."""
     told = next((event for event in record.asides() if isinstance(event, MemoryRecalled)), None)
     return None if told is None and record.next is None else Recorded(told)
 
 
 def taken_solution(record: Record) -> Recorded[SolutionTaken | None] | None:
-    """The solution that was taken as it stands."""
+    """Read the solution that was used unchanged; the value is None if there was none."""
     match record.next:
         case None:
             return None
@@ -159,7 +169,7 @@ def taken_solution(record: Record) -> Recorded[SolutionTaken | None] | None:
 
 
 def chosen_solution(record: Record) -> Recorded[SolutionTaken | NoSolution | None] | None:
-    """The solution that a program was written after, or that none fits; None where no choice was made."""
+    """Read the solution that a program was modelled on, or that none fits; the value is None if no choice was made."""
     match record.next:
         case None:
             return None
@@ -170,17 +180,17 @@ def chosen_solution(record: Record) -> Recorded[SolutionTaken | NoSolution | Non
 
 
 def is_path_judged(record: Record) -> Recorded[bool] | None:
-    """Whether a path that has ended was reflected on."""
+    """Read whether a path that has ended was reflected on."""
     return None if record.next is None else Recorded(isinstance(record.next, ReflectionMade))
 
 
 def gives_up(record: Record) -> Recorded[bool] | None:
-    """Whether the subtask ended where no program came out, rather than went on with a path."""
+    """Read whether the subtask ended when no program came out, instead of continuing with a path."""
     return None if record.next is None else Recorded(isinstance(record.next, PathEnded))
 
 
 def shown_program(number: int) -> Decision[Program]:
-    """The program that the user is asked about as the subtask's ``number``-th (from 0), where nothing of it was run yet."""
+    """Build the key of the subtask's ``number``-th program (from 0) shown to the user, if nothing of it was run yet."""
 
     def read(record: Record) -> Recorded[Program] | None:
         if record.next is not None and not isinstance(record.next, PathEnded | ProgramFailed):
@@ -192,7 +202,10 @@ def shown_program(number: int) -> Decision[Program]:
 
 
 def draft(record: Record) -> Recorded[Program | ProgramRefused | None] | None:
-    """The next text: a program that was run, or one that the checks refused; None where none was written."""
+    """Read the next text: a program that was run, or one that the checks refused.
+
+    The value is None if none was written.
+    """
     match record.next:
         case None:
             return None
@@ -205,7 +218,7 @@ def draft(record: Record) -> Recorded[Program | ProgramRefused | None] | None:
 
 
 def started_plan(record: Record) -> Recorded[ProgramPlan] | None:
-    """The program that is run next, with the values of its inputs."""
+    """Read the program that is run next, with the values of its inputs."""
     match record.next:
         case ProgramStarted(program=program, values=values):
             return Recorded(ProgramPlan(program=program, values=values))
@@ -214,7 +227,10 @@ def started_plan(record: Record) -> Recorded[ProgramPlan] | None:
 
 
 def begins_anew(record: Record) -> Recorded[bool] | None:
-    """Whether the next program does without the names of those before it: a worker was lost, and is not lost again."""
+    """Read whether the next program starts without the names of earlier ones.
+
+    That happened because a sandbox worker was lost, which will not happen again at the same place.
+    """
     match record.next:
         case ProgramStarted(goes_on=goes_on):
             return Recorded(not goes_on)
@@ -223,7 +239,7 @@ def begins_anew(record: Record) -> Recorded[bool] | None:
 
 
 def is_mended(number: int) -> Decision[bool]:
-    """Whether a program whose claim was refuted was written anew."""
+    """Build the key of whether a program whose claim was refuted was rewritten."""
 
     def read(record: Record) -> Recorded[bool] | None:
         told = record.next
@@ -233,7 +249,7 @@ def is_mended(number: int) -> Decision[bool]:
 
 
 def called_by_steps(record: Record) -> Recorded[bool] | None:
-    """Whether calls come next that were made step by step, by a version whose plans were no programs."""
+    """Read whether the next calls were made step by step, by a version whose plans were not programs yet."""
     match record.next:
         case CallStarted(site="") | CallFinished(site=""):
             return Recorded(value=True)
@@ -242,5 +258,5 @@ def called_by_steps(record: Record) -> Recorded[bool] | None:
 
 
 def steps_ended(record: Record) -> Recorded[bool] | None:
-    """Whether the run went on to something else than the next call of a path."""
+    """Read whether the run went on to something other than the next call of a path."""
     return None if record.next is None else Recorded(not isinstance(record.next, CallStarted))

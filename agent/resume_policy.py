@@ -1,4 +1,4 @@
-"""The policy of a run that is taken up: it gives the recorded answers, and asks the run's own policy where there is none."""
+"""Policy of a resumed run: returns recorded decisions, and asks the run's own policy for the others."""
 
 from collections.abc import Callable
 from functools import partial
@@ -13,10 +13,14 @@ from domain.plan import Binding
 
 
 class ReplayPolicy(Delegating):
-    """One subtask's. It has a method for each kind of question that an event tells the answer of; what programs were written is asked of the memo by who runs them."""
+    """Replays the decisions of one subtask's policy.
+
+    It has a method for each kind of question whose answer an event records. Written programs are not replayed here: whoever runs
+    them asks the memo.
+    """
 
     def __init__(self, policy: Policy, memo: Memo, own: Callable[[Binding], Binding] = lambda origin: origin) -> None:
-        """``own``: an origin as the log has it, in the subtask's own count of steps."""
+        """Wrap a policy. ``to_subtask_binding`` translates a recorded origin to the subtask's own step numbers."""
         super().__init__(policy)
         self._memo = memo
         self._own = own
@@ -43,7 +47,7 @@ class ReplayPolicy(Delegating):
 
 
 class ReplaySplit(Delegating):
-    """A run's. It splits a request so that the subtasks that were begun stay as they are."""
+    """Decomposition of a resumed run: subtasks that were started before stay as they were."""
 
     def __init__(self, policy: Policy, log: RunLog) -> None:
         super().__init__(policy)

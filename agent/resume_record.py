@@ -1,4 +1,4 @@
-"""The events of one part of a run, gone through again: which comes next, and whether an event tells the same as a recorded one."""
+"""Recorded events of one part of a run, with a cursor, and the comparison of events with them."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice, takewhile
@@ -31,13 +31,13 @@ from domain.taken import NoSolution, SolutionTaken
 from domain.tool import ToolId
 
 _ASIDES = (PolicyFellBack, MemoryRecalled)
-"""Events that may be there or not without the run being another one."""
+"""Events whose presence or absence does not change the course of a run."""
 ProgramCall = CallStarted | CallFinished | QuestionAnswered
-"""Events of a program while it runs."""
+"""Events of a running program."""
 
 
 class Record:
-    """What one subtask told before the run was broken off, and how far that has been replayed.
+    """Events of one subtask from before the run was interrupted, and how far they have been replayed.
 
     Only the modules ``agent/resume*`` look at recorded events; all others ask :class:`agent.resume.Memo`.
     """
@@ -45,33 +45,33 @@ class Record:
     def __init__(
         self, events: Sequence[Event], unsafe: frozenset[ToolId], shown: Sequence[ProgramPlan | None] = ()
     ) -> None:
-        """``unsafe``: tools that may change something. ``shown``: as the attribute."""
+        """Start at the first event. ``unsafe`` are tools that may change something."""
         self.shown = shown
-        """The programs that the user was asked about before they ran, in order; None for a plan of steps."""
+        """Programs that the user was asked about before they ran, in order; None for a plan of steps."""
         self.running: list[ProgramCall] | None = None
-        """The calls and questions of the program that has begun, as far as they have not been replayed; None while none runs."""
+        """Calls and questions of the running program that have not been replayed yet; None while none runs."""
         self._events = events
         self._unsafe = unsafe
         self._at = 0
 
     @property
     def next(self) -> Event | None:
-        """The event that comes next; None at the end of the record."""
+        """The next event that is not an aside; None at the end of the record."""
         return next(self.ahead(), None)
 
     def ahead(self) -> Iterator[Event]:
-        """The events from here on, without asides."""
+        """Iterate over the events from here on, without asides."""
         return (event for event in islice(self._events, self._at, None) if not isinstance(event, _ASIDES))
 
     def asides(self) -> Iterator[Event]:
-        """The asides that come before the next event."""
+        """Iterate over the asides before the next event."""
         return takewhile(lambda event: isinstance(event, _ASIDES), islice(self._events, self._at, None))
 
     def replays(self, event: Event) -> bool:
-        """Return whether an event was told before, and go on behind it. Calls of a program may have been told in another order.
+        """Return whether an event is recorded here, and advance past it. Calls of a program may come in another order.
 
         Raises:
-            ConflictError: it is another than the record has, and the rest of the record may have changed something.
+            ConflictError: the event differs from the record, and the rest of the record may have changed something.
         """
         if isinstance(event, _ASIDES):
             return any(type(aside) is type(event) for aside in self.asides())
@@ -84,11 +84,13 @@ class Record:
                 return False
         while self._at < len(self._events) and isinstance(self._events[self._at], _ASIDES):
             self._at += 1
+        # A change of the running program that was not repeated may not be skipped: the log then no longer fits.
         left = [one for one in self.running or () if isinstance(one, CallStarted) and one.tool in self._unsafe]
         if self._at < len(self._events) and not left and tells_same(self._events[self._at], event):
             self._at += 1
             self.running = self._take_calls() if isinstance(event, ProgramStarted) else None
             return True
+        # The run differs from its log: forget the rest, unless a change in it could be made a second time.
         rest, self._at = [*left, *self._events[self._at :]], len(self._events)
         self.running = None
         if any(isinstance(one, CallStarted) and one.tool in self._unsafe for one in rest):
@@ -99,7 +101,7 @@ class Record:
         return False
 
     def _take_calls(self) -> list[ProgramCall]:
-        """Take the calls of the program that has begun here out of the record."""
+        """Take the calls of the program that starts here out of the record."""
         calls: list[ProgramCall] = []
         while self._at < len(self._events):
             event = self._events[self._at]
@@ -112,17 +114,20 @@ class Record:
 
 
 def _is_of_program(event: Event) -> TypeGuard[ProgramCall]:
-    """Return whether a program tells it while it runs: its calls, and what its user is asked meanwhile, of which an open value has no site."""
+    """Return whether a running program emits the event: a call, or a question to the user.
+
+    A question about an open value of a plan has no site, unlike every call of a program.
+    """
     return isinstance(event, ProgramCall) and (bool(event.site) or isinstance(event, QuestionAnswered))
 
 
 def tells_same(recorded: Event, event: Event) -> bool:
-    """Return whether both tell the same, as far as the course of the run goes."""
+    """Return whether two events are equal in what decides the course of the run."""
     return type(recorded) is type(event) and _course(recorded) == _course(event)
 
 
 def _course(event: Event) -> object:
-    """What of an event decides how the run goes on."""
+    """Return the parts of an event that decide how the run goes on."""
     match event:
         case SubtaskStarted():
             return event.description

@@ -1,4 +1,4 @@
-"""One run: split the request, serve its subtasks, bring their results together, and learn from it."""
+"""One run: split the request, serve its subtasks, compose the answer, and learn from the run."""
 
 import asyncio
 import logging
@@ -59,13 +59,20 @@ async def run(
     past: Sequence[EventRecord] = (),
     earlier: Sequence[EarlierRun] = (),
 ) -> AsyncGenerator[EventRecord]:
-    """Everything that happens from the request to the answer; the last event is always ``run.finished``.
+    """Run a request and yield its events up to the answer; the last event is always ``run.finished``.
 
-    ``name`` of the run, a new one by default; it also draws which tools that have failed get another chance.
-    ``past``: what a run of this name told before it was broken off; it goes on from there (:mod:`agent.resume`), its numbers too.
-    ``earlier``: the runs before it in its conversation, the oldest first; what they found is there for a request that refers back.
-    Nothing is raised but a cancellation, and that only after ``run.finished`` with the outcome ``cancelled``: errors end the run
-    with the outcome ``failed`` and ``code: message``. A run that is ``taken_up`` later also breaks off with a ``PassingError``.
+    Args:
+        request: the user's words.
+        deps: everything that the run works with.
+        budget: limits of the run.
+        name: name of the run, a new one by default. It also seeds which failed tools get another chance.
+        past: events of this run from before it was interrupted. The run resumes after them (:mod:`agent.resume`) and continues
+            their numbers.
+        earlier: earlier runs of the conversation, oldest first; a request that refers back may use their results.
+
+    Only a cancellation is raised, and only after ``run.finished`` with the outcome ``cancelled``. An error ends the run with the
+    outcome ``failed`` and ``code: message``. The exception is a ``PassingError`` in a run that somebody resumes later
+    (``RunHost.taken_up``): it is raised without a last event.
     """
     events = RunEvents(name or uuid4().hex, past)
     whole = _Run(request, await _shared(request, deps, events, budget or Budget(), Earlier(tuple(earlier))))
@@ -75,7 +82,7 @@ async def run(
 
 
 async def _shared(request: str, deps: RunDeps, events: RunEvents, budget: Budget, earlier: Earlier) -> Shared:
-    """What all subtasks of a run share, as it stands after what the run told before it was broken off."""
+    """Build what all subtasks of a run share, in its state after the recorded events."""
     past = tuple(events.records)
     meter = Meter(budget, deps.planning.policy.cost, used_up=deps.host.used_up)
     log = await open_log(past, deps.knowledge.store)
@@ -118,7 +125,7 @@ async def _shared(request: str, deps: RunDeps, events: RunEvents, budget: Budget
 
 
 class _Run:
-    """One run from start to end; made, used once and dropped."""
+    """One run from start to end. Used once."""
 
     def __init__(self, request: str, shared: Shared) -> None:
         self._request = request
@@ -133,7 +140,7 @@ class _Run:
         self._graph = ReadOnce(shared.deps.knowledge.store)
 
     async def complete(self) -> None:
-        """Do the run, whatever happens, to its last event."""
+        """Execute the run to its last event, whatever happens."""
         try:
             await self._do()
         except asyncio.CancelledError:
@@ -150,12 +157,12 @@ class _Run:
             await self._finish("failed", f"internal: {type(error).__name__}; the log has the details")
 
     async def _tell(self, event: Event) -> None:
-        """Tell what concerns the run as a whole, unless it was told before the run was broken off."""
+        """Emit an event of the run as a whole, unless it is a replayed one."""
         if not self._memo.replays(event):
             await self._events.tell(0, event)
 
     async def _finish(self, outcome: Outcome, error: str = "", unanswered: Sequence[int] = ()) -> None:
-        """Learn from the run, then tell its end, with all that it has cost by then."""
+        """Learn from the run, then emit its end with all costs so far, those of learning included."""
         subtasks = [turn.progress for turn in self._turns.values()]
         end = finished(outcome, self._answer, self._shared.meter, subtasks, error)
         end = end.model_copy(update={"unanswered": tuple(unanswered)})
@@ -208,7 +215,10 @@ class _Run:
         )
 
     def _whole(self) -> Subtask | None:
-        """The request as it is, where a plan is given, or one program serves it and finds all that was found earlier; None where it is split, or was."""
+        """Return the undivided request as the only subtask; None if it is decomposed, or was before an interruption.
+
+        It stays whole if a plan is given, or if one program serves it and can use all earlier results itself.
+        """
         if (plan := self._deps.planning.plan) is not None:
             (one,) = whole(self._request, "its plan is given").subtasks
             source = try_parse_source(plan.program.text)
@@ -223,7 +233,7 @@ class _Run:
         return replace(one, earlier=tuple(sorted(self._given)))
 
     def _evidence(self, request: str, queries: Sequence[str] = ()) -> Evidence:
-        """``queries``: other texts to look tools up by, beside the request's parts."""
+        """Build the tool facts for a request. ``queries`` are further texts to search tools with, besides its parts."""
         deps = self._deps
         texts = tuple(dict.fromkeys((*deps.planning.reader.parts(request), *queries)))
         return Evidence(
@@ -237,7 +247,7 @@ class _Run:
         )
 
     async def _serve(self, subtask: Subtask) -> None:
-        """One subtask, begun when what it builds on is done."""
+        """Serve one subtask; the ones that it depends on have ended."""
         carried = {number: turn.carried() for number, turn in self._turns.items()}
         given = [self._given[number] for number in subtask.earlier]
         given += [self._turns[number].step(step) for number, step in given_to(subtask.depends_on, carried)]
@@ -247,7 +257,7 @@ class _Run:
         await turn.serve(lacking=", ".join(lacking))
 
     async def _bring_together(self) -> None:
-        """One answer from all that succeeded, with what is missing; where nothing did, why."""
+        """Emit one answer from all that succeeded, with what is missing or failed, and finish the run."""
         turns = [self._turns[number] for number in sorted(self._turns)]
         steps = self._steps(turns)
         for line in self._changed(turns, steps):
@@ -274,7 +284,10 @@ class _Run:
         await self._finish(outcome_of(outcomes), unanswered=[turn.subtask.number for turn in missing])
 
     async def _say_answers(self, turns: Sequence[SubtaskRun]) -> None:
-        """What programs answer, then the policy's answer from the steps of paths and of plans that say nothing; where none succeeded, why."""
+        """Emit the answers of programs, then the policy's answer from the steps of paths and of silent plans.
+
+        If no such step succeeded, the reasons are emitted instead.
+        """
         programs = [turn for turn in turns if turn.progress.by_program and not turn.progress.unspoken]
         for turn in programs:
             await self._say(await self._told_by_program(turn))
@@ -289,6 +302,7 @@ class _Run:
                 await self._say(failures)
             return
         made = any(not tool.safe and result.status == "ok" for tool, result in steps)
+        # An answer that may repeat a known wrong one is collected whole and checked before the user sees any of it.
         held = "" if self._deps.user.wrong_answers and not made else None
         async with closing(self._deps.planning.policy.answer(self._asked(), steps)) as pieces:
             async for piece in pieces:
@@ -304,12 +318,15 @@ class _Run:
             await self._say(f"This could not be answered: {WRONG}.\n" if self._withheld else held)
 
     def _outcome(self, turn: SubtaskRun) -> Outcome:
-        """What became of a part of the request; of one whose answer is not given again, nothing."""
+        """Return the outcome of a subtask; one whose answer was withheld as wrong counts as given up."""
         walked = not turn.progress.by_program or turn.progress.unspoken
         return "gave_up" if self._withheld and walked else turn.outcome
 
     async def _told_by_program(self, turn: SubtaskRun) -> str:
-        """What a program answers, in the policy's words where that is asked for; why it does not, where it came to no end."""
+        """Return a program's answer, phrased by the policy if the run asks for that.
+
+        If the program did not end, the result is the reason.
+        """
         end = turn.progress.program
         if end is None:
             return turn.failure_message()
@@ -320,7 +337,7 @@ class _Run:
 
     @staticmethod
     def _changed(turns: Sequence[SubtaskRun], steps: Results) -> Iterator[str]:
-        """What the run changed and failed to change, a line each."""
+        """Yield a line for each change that the run made or failed to make."""
         called = tuple((turn.evidence.doc(result.tool), result) for turn in turns for result in turn.progress.called)
         unmade = [tool for turn in turns for tool in turn.unmade]
         programs = [turn for turn in turns if turn.progress.by_program]
@@ -328,17 +345,23 @@ class _Run:
         return changed(steps, called, [clause for turn in turns for clause in turn.undone], unmade, each)
 
     def _asked(self) -> str:
-        """The request so that it stands alone: one that refers back has said in its subtask what it means."""
+        """Return the request in a form that stands alone.
+
+        The description of a single subtask resolves references to earlier runs.
+        """
         whole = [turn.subtask.description for turn in self._turns.values()]
         return whole[0] if len(whole) == 1 else self._request
 
     async def _say(self, text: str) -> None:
-        """Tell a piece of the answer."""
+        """Emit a piece of the answer."""
         self._answer += text
         await self._tell(AnswerDelta(text=text))
 
     def _steps(self, turns: Sequence[SubtaskRun]) -> Results:
-        """The steps of subtasks in order, counted through all, then those that failed on the way."""
+        """Return the steps of subtasks, numbered consecutively.
+
+        Steps that failed on the way come after them, then reused earlier ones.
+        """
         numbers = counted_through([self._turns[number].carried() for number in sorted(self._turns)])
         steps: list[tuple[ToolDoc, StepResult]] = []
         for results in ([turn.done for turn in turns], [turn.failed for turn in turns]):
@@ -348,7 +371,7 @@ class _Run:
 
 
 def _unused(reviews: Sequence[Review]) -> list[str]:
-    """What the subtasks name and no call took."""
+    """Return the first few values that the subtasks name and no call used, in quotes."""
     return [f"“{clean(text, 60)}”" for text in dict.fromkeys(text for review in reviews for text in review.unused)][
         :_MOST_UNUSED
     ]

@@ -1,4 +1,4 @@
-"""What a run works with."""
+"""Dependencies of a run, and the state that its subtasks share."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -44,42 +44,42 @@ BY_PROGRAM = frozenset({"program", "solution"})
 
 @dataclass(frozen=True, slots=True)
 class RunKnowledge:
-    """What is known of tools and of earlier runs. It may be shared between runs, but for what is the user's own."""
+    """Knowledge of tools and of earlier runs. It may be shared between runs, except for the user's own parts."""
 
     store: GraphStore
     search: ToolFinder
     offers: Offers | None = None
-    """Makes the offer that is chosen from; without it there is the search alone."""
+    """Selects the tools to choose from; without it only the search does."""
     flows: FlowStore | None = None
     weights: WeightParameters = field(default_factory=WeightParameters)
     memory: LongTermMemory | None = None
-    """Of the user."""
+    """Memory of the user."""
     solutions: Solutions | None = None
-    """Programs that served earlier requests, or may serve one."""
+    """Programs that served earlier requests or may serve this one."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunPlanning:
-    """Who plans a run, and how."""
+    """How a run is planned, and by which policy."""
 
     policy: Policy
-    """The run's own: it keeps the run's account."""
+    """The run's own policy: it keeps the run's account."""
     planner: str = "dfs"
     plan: ProgramPlan | None = None
-    """What is to be carried out; then nothing is planned."""
+    """A plan to execute; with one, nothing is planned."""
     reader: RequestReader = field(default_factory=PlainReader)
-    """What code finds in a request."""
+    """Analyses the request by code."""
     walk: WalkSettings = field(default_factory=WalkSettings)
     recalled: int = 8
-    """The most memories that are recalled."""
+    """Limit of memories that are recalled."""
     sandbox: Sandbox | None = None
-    """Where programs run; without it none is written."""
+    """Runs programs; without it none is written."""
     offer_tokens: int = 1000
-    """How much of an author's prompt the offered functions may take."""
+    """Limit of the offered functions in an author's prompt, in tokens."""
     phrase: bool = False
-    """Whether the policy says anew what a program answers."""
+    """The policy rephrases the answer of a program."""
     at_once: int = 3
-    """Subtasks that are done side by side."""
+    """Number of subtasks that are served concurrently."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,50 +88,53 @@ class RunCalls:
 
     executor: Executor
     layers: tuple[Layer, ...] = ()
-    """What calls pass before the executor, as :func:`agent.execution.layers.build_executor` lists it."""
+    """Layers that calls pass before the executor, in the order of :func:`agent.execution.layers.build_executor`."""
     approver: Approver = field(default_factory=DenyChanges)
-    """Asked before each call; the usual one lets none through that may change something."""
+    """Asked before each call; the default denies every call that may change something."""
     ledger: bool = False
-    """Whether one of the layers knows which calls that change something were begun before the run was broken off, and what became of them."""
+    """One of the layers knows which changing calls were started before an interruption, and their results."""
     secrets: Secrets | None = None
     choices: FieldChoices = field(default_factory=FieldChoices)
-    """Which fields are kept of long responses."""
+    """Selects the fields that are kept of long responses."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunUser:
-    """What the user of a run has given and said, and how the user is asked."""
+    """Data and statements of a run's user, and the ways to ask the user."""
 
     asker: Asker = field(default_factory=NobodyThere)
-    """Asked what the request leaves open."""
+    """Answers questions about what the request leaves open."""
     approves: Approves | None = None
-    """Asked about each subtask's plan before its calls; what it answers is carried out."""
+    """Asked about each subtask's plan before its calls; the plan that it returns is executed."""
     voices: Voices | None = None
-    """Who has said what before the run, where that is more than its request, which its user said."""
+    """Statements from before the run; None if the request is the only one."""
     files: GivenFiles = field(default_factory=GivenFiles)
     wrong_answers: frozenset[str] = frozenset()
-    """Answers to this request that its user has said are wrong."""
+    """Answers to this request that the user has marked as wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunHost:
-    """What makes a run sees to for it."""
+    """Services of the process that hosts a run."""
 
     used_up: Callable[[], str] = lambda: ""
-    """As :class:`agent.budget.Meter` asks it."""
+    """Names an exhausted shared limit, as in :class:`agent.budget.Meter`."""
     taken_up: bool = False
-    """Whether somebody takes the run up later: where a store is out of reach, the run then breaks off with the store's error rather than ends."""
+    """The run can be resumed later.
+
+    If a store is unreachable, it breaks off with the store's error instead of ending.
+    """
     today: str = ""
-    """The day that programs are told, as ``2026-11-23``; empty: that on which the run began."""
+    """The date given to programs, such as ``2026-11-23``; empty stands for the day on which the run began."""
     learner: Learner | None = None
-    """Learns from the run as the last thing before its end."""
+    """Learns from the run just before its end."""
     in_turn: InTurn | None = None
-    """Does the run's work so that others of the process have their turn."""
+    """Runs the work in turns with that of other runs in the process."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunDeps:
-    """What a run works with, by purpose."""
+    """Everything that a run works with, grouped by purpose."""
 
     knowledge: RunKnowledge
     planning: RunPlanning
@@ -140,17 +143,20 @@ class RunDeps:
     host: RunHost = field(default_factory=RunHost)
 
     def with_policy(self, policy: Policy) -> "RunDeps":
-        """The same with another policy."""
+        """Return a copy with another policy."""
         return replace(self, planning=replace(self.planning, policy=policy))
 
     @property
     def options(self) -> SearchOptions:
-        """What its planner adds to the search of the tool graph."""
+        """The planner's options for the search of the tool graph."""
         return options_of(self.planning.planner)
 
     @property
     def writes_programs(self) -> bool:
-        """Whether programs are written. Not where a plan is given, nor over a path that is to be approved: that is drafted as a plan."""
+        """Return whether programs are written.
+
+        None are written if a plan is given, or over a path that the user must approve: such a path is drafted as a plan.
+        """
         return (
             self.options.ends_in_program
             and self.planning.sandbox is not None
@@ -161,52 +167,66 @@ class RunDeps:
 
     @property
     def by_program(self) -> bool:
-        """Whether a request is served by a program over its offer, rather than by a path that is found first."""
+        """Return whether a program over the offered tools serves the request, without searching for a path first."""
         return self.planning.planner in BY_PROGRAM and self.writes_programs
 
     @property
     def writes_on(self) -> bool:
-        """Whether a program goes on from earlier results by itself; rules say first what a request means after others."""
+        """Return whether a program can continue from earlier results itself.
+
+        The offline policy resolves references by rules first.
+        """
         return self.planning.policy.name != "offline"
 
     @property
     def reads_files(self) -> bool:
-        """Whether something reads what is given with a request: a program, be it one that is given."""
+        """Return whether files that come with a request can be read: by a given plan or by a program."""
         return self.planning.plan is not None or (self.by_program and self.writes_on)
 
     @property
     def takes_solutions(self) -> bool:
-        """Whether what served such a request before is taken as it stands, before anything is planned: by ``program``, where no file came with it."""
+        """Return whether a matching solution is used unchanged before anything is planned.
+
+        Only the planner ``program`` does so, and only if no file came with the request.
+        """
         return self.planning.planner == "program" and self.writes_programs and not self.user.files.new
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What the subtasks of one run share: what it works with, its account, and the calls that it has made. ``events``: the way out for
-    what happens; ``request``: what it was asked.
-
-    ``provenance``: where the values of its calls can have come from. ``asking``: what it asks its user. ``log``: what the run told before it was broken off. ``earlier``: the runs of its conversation before it.
-    ``parts``: its subtasks beside each other, and the order in which they change things. ``announcements``: what its programs tell of their calls before they are made. ``today``: the day on which it began.
-    """
+    """State that the subtasks of one run share."""
 
     deps: RunDeps
     events: RunEvents
+    """Stream that all events of the run are emitted to."""
     meter: Meter
     executor: ReusingExecutor
+    """Makes the calls, and reuses the results of those already made."""
     provenance: Provenance
+    """Knows where the values of the calls can have come from."""
     asking: Asking
+    """Questions to the user."""
     log: RunLog = field(default_factory=RunLog)
+    """Events from before the run was interrupted."""
     earlier: Earlier = field(default_factory=Earlier)
+    """Earlier runs of the conversation."""
     request: str = ""
+    """The user's words."""
     parts: Parts = field(default_factory=lambda: Parts(1))
+    """Runs the subtasks concurrently, and orders their changes."""
     today: str = ""
+    """Date on which the run began."""
     announcements: Announcements = field(default_factory=Announcements)
+    """Calls that programs announce before they are made."""
 
 
 def leave_of(shared: Shared, given: Sequence[ToolDoc]) -> SubtaskLeave:
-    """What tells of the calls of a subtask's programs. ``given``: the tools of the steps that it builds on, which are names of its programs."""
+    """Build the object that announces the calls of a subtask's programs.
+
+    ``prior_tools`` are the tools of the steps that the subtask builds on; programs refer to their results by name.
+    """
     inputs = {
         f"{EARLIER}_{number}": tool.id for number, tool in enumerate(given, start=1)
-    }  # as earlier versions named them
+    }  # the names of earlier versions, which stored programs may still use
     inputs |= {f"{EARLIER}[{number}]": tool.id for number, tool in enumerate(given)}
     return SubtaskLeave(shared.announcements, shared.asking.said, inputs, files=shared.deps.user.files.names)

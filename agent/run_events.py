@@ -1,4 +1,4 @@
-"""The one way out of a run: every event is numbered here and handed to whoever follows the run, one after the other."""
+"""The event stream of a run: numbers every event and hands it to the follower, one after the other."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -8,12 +8,12 @@ from typing import NamedTuple
 from domain.event import Event, EventRecord
 
 Tell = Callable[[Event], Awaitable[None]]
-"""Tells one event of a subtask, and returns when it was seen to."""
+"""Emits one event of a subtask, and returns when the follower has handled it."""
 
 Work = Callable[[], Awaitable[None]]
 
 InTurn = Callable[[Work], Awaitable[None]]
-"""Does a piece of work so that others have their turn in between."""
+"""Runs a piece of work so that other work of the process gets turns in between."""
 
 
 class _Handed(NamedTuple):
@@ -23,24 +23,27 @@ class _Handed(NamedTuple):
 
 
 class RunEvents:
-    """What one run tells, from the run's side (:meth:`tell`) and from its follower's (:meth:`follow`).
+    """The events of one run, from the run's side (:meth:`tell`) and from its follower's (:meth:`follow`).
 
-    A run goes on only when its follower asks for the next event, so that a follower that writes each event down before it asks again has the one
-    that announces a call before the call is made. A server writes later than that, and waits for what it has written before changes alone: of a
-    call that only reads the announcement may be missing after a kill, and the call is made again (:mod:`agent.resume`).
+    A run continues only when its follower asks for the next event. So a follower that stores each event before it asks again has
+    stored the start of a call before the call is made. A server stores later, and waits for the write only before changes: after a
+    kill, the start of a call that only reads may be missing, and the call is made again (:mod:`agent.resume`).
     """
 
     def __init__(self, run: str, past: Sequence[EventRecord] = ()) -> None:
-        """``past``: what the run told before it was broken off; its numbers are counted on from there."""
+        """Open the stream. ``past`` are the events from before the run was interrupted; numbering continues after them."""
         self.run = run
         self.records = list(past)
-        """All that was told, in order."""
+        """All events so far, in order."""
         self.followed = True
-        """Whether somebody hears what is told."""
+        """True until the follower has left."""
         self._handed: asyncio.Queue[_Handed | None] = asyncio.Queue()
 
     async def tell(self, subtask: int, event: Event) -> None:
-        """Hand an event over; return when the follower has seen to it, never where it has left. ``subtask``: its number; 0: the run as a whole."""
+        """Hand an event over, and return when the follower has handled it; cancel the caller if the follower is gone.
+
+        ``subtask`` is the number of the event's subtask; 0 stands for the run as a whole.
+        """
         if not self.followed:
             raise asyncio.CancelledError
         handed = _Handed(subtask, event, asyncio.Event())
@@ -48,17 +51,18 @@ class RunEvents:
         await handed.seen.wait()
 
     def record(self, subtask: int, event: Event) -> EventRecord:
-        """The event as it is told next."""
+        """Build the record of an event with the next number."""
         seq = self.records[-1].seq + 1 if self.records else 1
         return EventRecord(run=self.run, seq=seq, at=datetime.now(UTC), subtask=subtask, event=event)
 
     async def follow(self, work: Work, in_turn: InTurn | None = None) -> AsyncGenerator[EventRecord]:
-        """Do the run's work in a task of its own, and give what it tells as it comes; raises what the work raises.
+        """Run the work in a task of its own, and yield its events as they come. Raises what the work raises.
 
-        A follower that is cancelled cancels the work, and is still given what the work tells about that, before the cancellation is
-        raised. A follower that leaves (``aclose``) has the work cancelled, and waits until it has ended.
+        Cancelling the follower cancels the work; the follower still receives the events that the work emits about this, then the
+        cancellation is raised. Closing the follower (``aclose``) cancels the work and waits until it has ended.
         """
         task = asyncio.create_task(_do(work, in_turn))
+        # Resolved when called, not bound here: ``_next`` may replace the queue.
         task.add_done_callback(lambda _: self._handed.put_nowait(None))
         try:
             while (handed := await self._next(task)) is not None:
@@ -74,13 +78,13 @@ class RunEvents:
                 await asyncio.gather(task, return_exceptions=True)
 
     async def _next(self, task: "asyncio.Task[None]") -> _Handed | None:
-        """The next event; None where the work has ended."""
+        """Return the next event; None when the work has ended."""
         try:
             return await self._handed.get()
         except asyncio.CancelledError:
-            if task.cancelling():  # for the second time: nobody waits any longer
+            if task.cancelling():  # cancelled a second time: the follower waits no longer
                 raise
-            self._handed = asyncio.Queue()  # what nobody was given, nothing has come of
+            self._handed = asyncio.Queue()  # drop events that were not handed out: their emitters are cancelled
             task.cancel()
             return None if task.done() else await self._handed.get()
 

@@ -1,4 +1,4 @@
-"""The parts of a request beside each other: each begins when those that it builds on have ended, so many at a time."""
+"""Concurrent execution of a request's subtasks ("parts"): each starts when those that it depends on have ended."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Coroutine, Mapping
@@ -12,9 +12,10 @@ Part = Callable[[], Coroutine[None, None, None]]
 
 
 class Parts:
-    """Does the parts of one request, and knows which of them are at work."""
+    """Runs the parts of one request, and knows which of them are at work."""
 
     def __init__(self, at_once: int) -> None:
+        """Run at most ``at_once`` parts at a time."""
         self._places = asyncio.Semaphore(at_once)
         self._over: dict[int, asyncio.Event] = {}
         self._at_work: set[int] = set()
@@ -22,13 +23,13 @@ class Parts:
         self._breaking_off = False
 
     async def do(self, parts: Mapping[int, Part], waits_for: Mapping[int, Collection[int]]) -> None:
-        """Do all parts, by their numbers; a part is made when those that it waits for have ended.
+        """Run all parts, given by number; a part starts when those that it waits for have ended.
 
-        The first that fails ends all others with its error. With a ``PassingError``, after which all is gone on with later, each
-        that is at work gets to where it tells something first, so that no call is cut off. Parts that wait for each other never
-        begin: the caller sees to it that none do.
+        The first failure cancels all others and is raised. After a ``PassingError`` the run is resumed later, so each part at work
+        may first continue to the next event that it emits: no call is cut off. Parts that wait for each other would never start;
+        the caller must rule that out.
         """
-        if len(parts) == 1:  # nothing to put beside each other, so no tasks either
+        if len(parts) == 1:  # nothing runs concurrently, so no tasks are needed
             for part in parts.values():
                 await part()
             return
@@ -56,7 +57,7 @@ class Parts:
         self._over[number].set()
 
     async def _see_to(self, tasks: "Collection[asyncio.Task[None]]") -> None:
-        """Return when all have ended; raise what one of them fails with."""
+        """Wait until all tasks have ended; raise the error of the first that fails."""
         left: Collection[asyncio.Task[None]] = tasks
         while left:
             ended, left = await asyncio.wait(left, return_when=asyncio.FIRST_COMPLETED)
@@ -68,7 +69,7 @@ class Parts:
                     raise error
 
     async def _let_rest(self) -> None:
-        """Return when each part that is at work now tells something, waits for another, or has ended."""
+        """Wait until each part that is at work now has emitted an event, waits for another part, or has ended."""
         now = set(self._at_work)
         while now & self._at_work:
             self._rested.clear()
@@ -80,7 +81,10 @@ class Parts:
 
     @asynccontextmanager
     async def resting(self, number: int) -> AsyncGenerator[None]:
-        """For what a part does when nothing of it is under way: tell something, wait for another. Where all is broken off it goes no further."""
+        """Mark a part as idle while it emits an event or waits for another part: no call of it is under way then.
+
+        If the run is being broken off, the part does not continue past this context.
+        """
         if number not in self._at_work:
             yield
             return
@@ -91,12 +95,15 @@ class Parts:
         self._at_work.add(number)
 
     async def _go_no_further(self) -> None:
-        """Wait for the cancellation of all parts, where they are broken off."""
+        """Block until cancelled if the parts are being broken off."""
         if self._breaking_off:
             await asyncio.Event().wait()
 
     async def turn(self, number: int) -> None:
-        """Wait, within a part, until all of lower numbers have ended. Meanwhile its place is another's: those may need it."""
+        """Wait, within a part, until all parts of lower numbers have ended.
+
+        Meanwhile the part gives up its slot; otherwise the parts that it waits for might never get one (deadlock).
+        """
         earlier = [over for other, over in self._over.items() if other < number and not over.is_set()]
         if not earlier:
             return
@@ -109,7 +116,10 @@ class Parts:
 
 @asynccontextmanager
 async def closing(source: AsyncIterator[T]) -> AsyncGenerator[AsyncIterator[T], None]:
-    """The iterator itself; closed at the end of the block where it is a generator."""
+    """Return the iterator and close it at the end of the block if it is a generator.
+
+    Like ``contextlib.aclosing``, but for any iterator.
+    """
     try:
         yield source
     finally:

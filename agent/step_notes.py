@@ -1,4 +1,4 @@
-"""What a step's note says to the reader of an answer, which is of the response and not of how the run came by it; and why a step is gone around."""
+"""Notes of steps as shown to the reader of an answer, and reasons why steps are abandoned."""
 
 import re
 
@@ -14,12 +14,12 @@ _INTERNAL = re.compile(
 
 
 def fit_to_tell(note: str) -> str:
-    """A note without what only explains the run's own bookkeeping."""
+    """Return a note without sentences about the run's own bookkeeping, such as repeated calls."""
     return _INTERNAL.sub("", note).strip()
 
 
 def why(result: StepResult) -> str:
-    """Why a step is gone around."""
+    """Return the reason why a failed step is abandoned for another path."""
     if result.status == "missing" or result.http_status == 200:
         return clean(result.note)
     status = f"HTTP {result.http_status}" if result.http_status else result.status

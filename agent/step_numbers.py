@@ -1,6 +1,8 @@
-"""The numbers of steps where a request has several subtasks: each counts for itself, after the steps that it was given.
+"""Step numbers in a run with several subtasks.
 
-A reference such as ``2.items[0].lat`` means a step of its own subtask's count. Brought together, the steps of all are counted through.
+Each subtask counts its own steps, after the prior steps that it builds on.
+A reference such as ``2.items[0].lat`` uses the numbers of its own subtask. In the run's answer, the steps of all subtasks are
+numbered consecutively.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -9,23 +11,23 @@ from dataclasses import dataclass
 from domain.plan import Binding, StepResult
 
 Place = tuple[int, int]
-"""A step: the number of its subtask, and its own there."""
+"""A step: the number of its subtask, and its number within it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """What a subtask carried out. ``done``: results by step; the first is one more than the steps that it was given, ``earlier`` of
-    them calls of earlier runs, which come first.
-    """
+    """The steps that a subtask executed."""
 
     subtask: int
     depends_on: tuple[int, ...]
     done: Mapping[int, StepResult]
+    """Results by step number. Numbering starts after the prior steps that the subtask builds on."""
     earlier: int = 0
+    """How many of the prior steps are calls of earlier runs; these come first."""
 
 
 def given_to(depends_on: Collection[int], carried: Mapping[int, Carried]) -> list[Place]:
-    """The steps that a subtask is given: those that succeeded in what it builds on, and in what that builds on, in order."""
+    """Return the prior steps of a subtask: successful steps of its direct and indirect dependencies, in order."""
     behind: set[int] = set()
     waiting = list(depends_on)
     while waiting:
@@ -42,7 +44,7 @@ def given_to(depends_on: Collection[int], carried: Mapping[int, Carried]) -> lis
 
 
 def counted_through(carried: Sequence[Carried]) -> dict[int, dict[int, int]]:
-    """For each subtask, what its own count of steps is in the count of all, which goes through the subtasks in order."""
+    """Return, for each subtask, a map from its own step numbers to consecutive numbers over all subtasks."""
     by_number = {one.subtask: one for one in carried}
     places = [(one.subtask, step) for one in carried for step in sorted(one.done)]
     overall = {place: number for number, place in enumerate(places, start=1)}
@@ -55,7 +57,10 @@ def counted_through(carried: Sequence[Carried]) -> dict[int, dict[int, int]]:
 
 
 def renumbered(result: StepResult, numbers: Mapping[int, int]) -> StepResult:
-    """A result whose references to steps follow another count; one that is not in it stays."""
+    """Return a result whose step references are translated to other numbers.
+
+    Numbers that are not in the map are kept.
+    """
     bindings = tuple(_renumbered(binding, numbers) for binding in result.provenance)
     return result if bindings == result.provenance else result.model_copy(update={"provenance": bindings})
 

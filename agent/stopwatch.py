@@ -1,4 +1,4 @@
-"""A run's time, which stands still while the run waits for its user."""
+"""Stopwatch for a run's time, paused while the run waits for its user."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Generator
@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, contextmanager
 
 
 class Stopwatch:
-    """Runs from when it is made."""
+    """Measures time from its creation, without pauses."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -17,13 +17,13 @@ class Stopwatch:
 
     @property
     def elapsed(self) -> float:
-        """Seconds, without those in which it stood still."""
+        """Elapsed seconds, without those in which it was paused."""
         now = self._clock() if self._stands_since is None else self._stands_since
         return now - self._started
 
     @asynccontextmanager
     async def within(self, bound: float) -> AsyncGenerator[None]:
-        """``TimeoutError`` where ``bound`` has elapsed before this is left."""
+        """Raise ``TimeoutError`` when ``bound`` seconds of the stopwatch have elapsed before the context is left."""
         async with asyncio.timeout(None if self._holds else self._left(bound)) as timeout:
             self._timeouts[timeout] = bound
             try:
@@ -33,7 +33,7 @@ class Stopwatch:
 
     @contextmanager
     def standing_still(self) -> Generator[None]:
-        """Until this is left; of several that overlap, until the last is left."""
+        """Pause until the context is left; with several overlapping pauses, until the last one is left."""
         if not self._holds:
             self._stands_since = self._clock()
             self._reschedule()
@@ -51,7 +51,7 @@ class Stopwatch:
         return max(0.0, bound - self.elapsed)
 
     def _reschedule(self) -> None:
-        """Every timeout that has not passed: never while this stands still, else when its bound is reached."""
+        """Move every pending timeout: to never while paused, else to when its bound is reached."""
         now = asyncio.get_running_loop().time() if self._timeouts else 0.0
         for timeout, bound in self._timeouts.items():
             if not timeout.expired():

@@ -1,4 +1,4 @@
-"""One subtask: by a plan that is given, by a program, or by a path; each goes on where the one before it came to nothing."""
+"""Execution of one subtask: by a given plan, by a program, or by a path if the others come to nothing."""
 
 from dataclasses import replace
 from functools import partial
@@ -27,9 +27,10 @@ UNREAD = "no program came out that reads the file"
 
 
 class SubtaskRun(SubtaskOutcome):
-    """One subtask from start to end; made, used once and dropped. ``given``: the steps that it builds on."""
+    """One subtask from start to end. Used once."""
 
     def __init__(self, subtask: Subtask, shared: Shared, evidence: Evidence, given: Given = ()) -> None:
+        """Prepare to serve a subtask. ``prior_steps`` are the steps that it builds on."""
         progress = Progress(shared.meter, len(given))
         super().__init__(subtask, evidence, progress, shared.provenance, shared.deps.planning.policy, given)
         self._shared = shared
@@ -43,7 +44,7 @@ class SubtaskRun(SubtaskOutcome):
         self._context = self._build_context(replace(shared, deps=shared.deps.with_policy(policy)))
 
     def _build_context(self, shared: Shared) -> SubtaskContext:
-        """``shared``: with the subtask's own policy."""
+        """Build the context of the subtask's planners. ``shared`` holds the subtask's own policy."""
         subtask, given, policy = self.subtask, self.given, shared.deps.planning.policy
         turn = partial(shared.parts.turn, subtask.number)
         opened = OpenValues(subtask.description, policy, given)
@@ -72,11 +73,14 @@ class SubtaskRun(SubtaskOutcome):
 
     @property
     def reread(self) -> Given:
-        """The calls of earlier runs that it rests on, where it made none of its own."""
+        """The calls of earlier runs that the answer is based on, if the subtask made none of its own."""
         return self.given[: len(self.subtask.earlier)] if self.progress.done_already else ()
 
     async def serve(self, *, lacking: str = "") -> None:
-        """Do all that can be done for it. ``lacking``: what it builds on and is not there; then nothing is done."""
+        """Serve the subtask as far as possible.
+
+        ``unmet`` names dependencies that were not served; with any, the subtask is given up at once.
+        """
         deps = self._context.deps
         await self._tell(self.subtask.started(len(self.given)))
         if lacking:
@@ -91,7 +95,10 @@ class SubtaskRun(SubtaskOutcome):
             await self._plan()
 
     async def _plan(self) -> None:
-        """By a program, where programs are written or taken; where nothing comes out of that, by a path, which reads no files."""
+        """Serve by a program if programs are written or solutions used; else, or if that fails, by a path.
+
+        A path cannot read files.
+        """
         deps = self._context.deps
         first: ProgramEnded | None = None
         if deps.by_program or deps.takes_solutions:
@@ -106,7 +113,7 @@ class SubtaskRun(SubtaskOutcome):
         await PathPlanner(self._context, first).serve()
 
     async def _tell(self, event: Event) -> None:
-        """Take an event in, and tell it, after what the policy has to say of itself; not what was told before the run was broken off."""
+        """Record an event and emit it, after pending events of the policy. Replayed events are not emitted again."""
         for besides in (*told_notices(self._context.deps.planning.policy), *self._asks.told()):
             if not self._memo.replays(besides):
                 await self._hand_over(besides)

@@ -1,4 +1,4 @@
-"""What the planners of one subtask work with: what is asked, what is known of it, what was done for it, and the way to tell what happens."""
+"""Context that the planners of one subtask work with."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -20,59 +20,62 @@ from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
 
 Given = tuple[tuple[ToolDoc, StepResult], ...]
-"""Steps that a subtask builds on: of the conversation's earlier runs, then of earlier subtasks."""
+"""Prior steps that a subtask builds on: from the conversation's earlier runs, then from earlier subtasks."""
 
 
 @dataclass(frozen=True, slots=True)
 class SubtaskContext:
-    """One for each subtask of a run."""
+    """Context of one subtask of a run."""
 
     subtask: Subtask
     deps: RunDeps
-    """What the run works with; the policy is the subtask's own."""
+    """Dependencies of the run, with the subtask's own policy."""
     run: str
-    """The name of the run."""
+    """Name of the run."""
     today: str
-    """The day on which it began."""
+    """Date on which the run began."""
     evidence: Evidence
     progress: Progress
     memo: Memo
-    """What the subtask decided, called and asked before the run was broken off."""
+    """Recorded decisions, calls and questions of the subtask from before the run was interrupted."""
     tell: Tell
-    """Takes an event in and tells it; what it changes has changed when this returns."""
+    """Records and emits an event; the progress reflects it when this returns."""
     turn: Callable[[], Awaitable[None]]
-    """Waits until all subtasks of lower numbers have ended; before a change is made."""
+    """Waits until all subtasks of lower numbers have ended; called before a change is made."""
     executor: ReusingExecutor
     calling: Calling
-    """What the calls of its programs are made with."""
+    """Makes the calls of the subtask's programs."""
     opened: OpenValues
     questions: PlanQuestions
     references: References
     given: Given
     earlier: EarlierResults
-    """Results of the conversation's earlier runs that a program may name."""
+    """Results of the conversation's earlier runs that a program may refer to by name."""
     follow_up: Sequence[EarlierRun]
-    """The earlier runs that the request may go on from."""
+    """Earlier runs that the request may continue from."""
 
     @property
     def request(self) -> str:
-        """What is asked of this subtask."""
+        """The text of the subtask's request."""
         return self.subtask.description
 
     @property
     def given_tools(self) -> tuple[ToolDoc, ...]:
-        """The tools of the steps that it builds on."""
+        """Tools of the prior steps."""
         return tuple(tool for tool, _ in self.given)
 
     @property
     def given_ids(self) -> tuple[ToolId, ...]:
-        """Their ids."""
+        """Ids of the tools of the prior steps."""
         return tuple(tool.id for tool, _ in self.given)
 
     def asked(self, *, wider: bool) -> Asked:
-        """What a program is written for; earlier results are names of it. ``wider``: it may be offered more tools for what it lacks."""
+        """Build the request that a program is written for.
+
+        With ``wider``, more tools may be offered if the program lacks something.
+        """
         return Asked(self.request, self.today, self.earlier, wider=wider, files=self.deps.user.files)
 
     def serving(self, asked: Asked, deps: RunDeps | None = None) -> Serving:
-        """What writes and runs programs for it."""
+        """Build the loop that writes and runs programs for the subtask. ``deps`` replaces the subtask's own dependencies."""
         return Serving(asked, deps or self.deps, self.evidence, self.calling, self.progress, self.memo, self.questions)

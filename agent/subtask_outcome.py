@@ -1,4 +1,4 @@
-"""What one subtask came to: its steps, its outcome, what it leaves undone."""
+"""Result of one subtask: its steps, its outcome, and what it leaves unserved."""
 
 from pydantic.types import JsonValue
 
@@ -21,14 +21,14 @@ from domain.tool import ToolDoc, ToolId
 _OF_VERDICTS: dict[Answered, Outcome] = {"yes": "answered", "partly": "partly", "no": "gave_up"}
 
 _NEAR = 0.9
-"""Share of the best relevance from which on a tool would have served as well."""
+"""Share of the best relevance from which a tool counts as fitting equally well."""
 _MOST_ADVISED = 2
-"""Tools whose settings are said."""
+"""Limit of tools whose missing settings are reported."""
 _UNCHANGED = "a change that it takes was not made"
 
 
 class SubtaskOutcome:
-    """A subtask with what was done for it so far. ``policy``: who decided on it."""
+    """A subtask with its progress so far, and the judgement of it."""
 
     def __init__(
         self,
@@ -47,18 +47,18 @@ class SubtaskOutcome:
         self._provenance = provenance
 
     def noted(self, event: Event) -> None:
-        """Take in what has happened, and what was answered: the next call may have its values from there."""
+        """Record an event, and the values of a response: the next call may use them."""
         self.progress.note(event)
         if isinstance(event, CallFinished) and self.evidence.has(event.result.tool):
             self._provenance.hear(self.evidence.doc(event.result.tool), event.result)
 
     def whence(self, tool: ToolId, parameter: str, value: JsonValue) -> tuple[ValueKind, str]:
-        """Where a value of a call really comes from, and where that is in an earlier run's response."""
+        """Return the kind of origin that a value of a call really has, and its place in an earlier run's response."""
         return self._provenance.reference(self.evidence.doc(tool), parameter, value)
 
     @property
     def outcome(self) -> Outcome:
-        """What became of it."""
+        """The outcome of the subtask as it stands."""
         progress = self.progress
         if progress.by_program:
             return self._by_program
@@ -83,14 +83,14 @@ class SubtaskOutcome:
 
     @property
     def _none_there(self) -> str:
-        """The tool that says there is nothing of what is asked for, where that is all there is to say."""
+        """Name of the tool whose empty result answers the request, if nothing else was done or is missing; else empty."""
         if self.progress.by_program or self.progress.done or self.unmade or self.undone:
             return ""
         return self.review.none_there
 
     @property
     def _by_program(self) -> Outcome:
-        """What became of it where a program served it, or broke off for good."""
+        """The outcome if a program served the subtask, or broke off for good."""
         progress = self.progress
         if progress.program is not None:
             return _OF_VERDICTS[progress.program.verdict]
@@ -99,49 +99,52 @@ class SubtaskOutcome:
 
     @property
     def served(self) -> bool:
-        """Whether there is something that others may build on."""
+        """Return whether there are results that dependent subtasks may use."""
         return self.outcome in ("answered", "partly")
 
     @property
     def undone(self) -> tuple[str, ...]:
-        """What its policy has left out: of its path, and of the changes that it orders. A program says so itself."""
+        """Parts of the request that the path or the requested changes leave out.
+
+        Empty for a program, which reports them itself.
+        """
         if self.progress.by_program:
             return ()
         return undone(self.progress, self.evidence, self.policy)
 
     @property
     def review(self) -> Review:
-        """What it names and its calls do not."""
+        """Comparison of the request with the calls that were made for it."""
         made = self.done if self.progress.by_program else (*self.done, *self.failed)
         steps = tuple((self.evidence.doc(result.tool), result) for result in made)
         return self.evidence.reader.review(self.subtask.description, steps, tuple(self.given))
 
     @property
     def unmade(self) -> tuple[ToolDoc, ...]:
-        """The tools of changes that were to be made for it and were not."""
+        """Tools of planned changes that were not made."""
         return unmade(self.progress, self.evidence)
 
     @property
     def done(self) -> list[StepResult]:
-        """The results of its own steps, in order."""
+        """Results of the subtask's own steps, in order."""
         return [self.progress.done[step] for step in sorted(self.progress.done)]
 
     @property
     def failed(self) -> list[StepResult]:
-        """The steps that were gone around, each tool once for each way in which it failed."""
+        """Abandoned steps; of each tool, one per status with which it failed."""
         return list({(result.tool, result.status): result for result in self.progress.failed}.values())
 
     def carried(self) -> Carried:
-        """What it has carried out so far."""
+        """Return the steps executed so far, for numbering them."""
         return Carried(self.subtask.number, self.subtask.depends_on, self.progress.done, len(self.subtask.earlier))
 
     def step(self, number: int) -> tuple[ToolDoc, StepResult]:
-        """One of its own steps, with its tool."""
+        """Return one of the subtask's own steps, with its tool."""
         result = self.progress.done[number]
         return self.evidence.doc(result.tool), result
 
     def failure_message(self) -> str:
-        """Why it has no answer, what was tried and what was considered."""
+        """Explain why there is no answer, what was tried and what was considered."""
         ended, stuck = self.progress.ended, self.progress.stuck
         if none := self._none_there:
             return f"There are none: {none} gave an empty list.\n"
@@ -151,12 +154,13 @@ class SubtaskOutcome:
             return self.progress.failure_message(_UNCHANGED if refused else self.why_not, (), self._settings())
         reason = ended.reason if ended else "the path search did not end"
         if stuck is not None and stuck[1].status == "skipped":
-            reason = stuck[1].note if self.evidence.doc(stuck[1].tool).safe else _UNCHANGED  # its change tells why
+            # The report of changes already gives the reason of a refused change.
+            reason = stuck[1].note if self.evidence.doc(stuck[1].tool).safe else _UNCHANGED
         failed = [(self.evidence.doc(result.tool), result) for result in (*self.done, *self.failed)]
         return self.progress.failure_message(reason, failed, self._settings())
 
     def _settings(self) -> list[str]:
-        """Say which settings the tools lack that fit about as well as any that the run started from; each once."""
+        """Describe the settings missing for tools that fit about as well as the best start candidate."""
         known = [tool for tool in self.progress.starts if self.evidence.has(tool)]
         fit = {tool: max(self.evidence.relevance(tool), default=0.0) for tool in known}
         near = [tool for tool, value in fit.items() if value >= _NEAR * max(fit.values())]
@@ -166,7 +170,7 @@ class SubtaskOutcome:
 
     @property
     def why_not(self) -> str:
-        """Why it is not answered, as far as its walk says, or its program."""
+        """The reason why the subtask is not answered, from its program or its search."""
         progress = self.progress
         if progress.by_program:
             denied = [result.note for result in progress.done.values() if result.status in ("skipped", "unknown")]

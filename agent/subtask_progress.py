@@ -1,4 +1,4 @@
-"""What one subtask of a run has done so far."""
+"""Progress of one subtask, folded from its events."""
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -25,57 +25,68 @@ from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId, tool_id_parts
 
 _NAMED = 5
+"""Limit of start candidates that are named in a failure message."""
 
 
 _NOTHING = {"status": "failed", "note": "it found nothing"}
 _OF_ARGUMENTS = frozenset({400, 404, 409, 422})
-"""HTTP statuses that other arguments could change: they speak against the call, not against the tool."""
+"""HTTP statuses that other arguments could change: the call is at fault, not the tool."""
 
 
 @dataclass(slots=True)
 class Progress:
-    """The changing part of a subtask. ``given``: how many steps of earlier subtasks it builds on; the first of ``path`` has the number
-    after them. ``done``: results of ``path`` by step. ``failed``: steps that were gone around. ``writes``: tools of its paths that
-    change something, whose empty response means nothing. ``called``: every result of the subtask. ``lost``: paths of which a step
-    was gone around, with that step's place among their own (from 1). ``lost_changes``: the
-    tools by which the rest of such a path was to change something, with the changes that were made before. ``programs``: how many were run;
-    ``program``: the end of the one that counts, ``broken``: how it broke off; ``by_program``: ``done`` are its calls, each under a
-    number of its own. ``plan_seconds`` hold those in which programs were written and checked; ``heard_seconds``: that it waited until its events were seen to.
-    ``done_already``: its walk ended since nothing was left to do; ``chosen``: its steps are a person's, who may have left something of the request aside.
-    """
+    """The mutable state of a subtask."""
 
     meter: Meter
     given: int = 0
+    """Number of prior steps that the subtask builds on; the first step of ``path`` has the next number."""
     state: Frontier = field(default_factory=Frontier)
     path: Path = ()
     done: dict[int, StepResult] = field(default_factory=dict[int, StepResult])
+    """Results by step number: of ``path``, or of the program if ``by_program``."""
     failed: list[StepResult] = field(default_factory=list[StepResult])
+    """Steps that were abandoned."""
     writes: set[ToolId] = field(default_factory=set[ToolId])
+    """Tools of the subtask's paths that change something; an empty response of theirs is no failure."""
     called: list[StepResult] = field(default_factory=list[StepResult])
+    """Results of all calls, in order."""
     lost: list[tuple[Path, int]] = field(default_factory=list[tuple[Path, int]])
+    """Abandoned paths, each with the position of the failed step among the path's own (from 1)."""
     lost_changes: list[tuple[Path, frozenset[tuple[ToolId, str]]]] = field(
         default_factory=list[tuple[Path, frozenset[tuple[ToolId, str]]]]
     )
+    """Changing tools in the rest of each abandoned path, with the changes that had been made before."""
     ended: PathEnded | None = None
+    """How the last search ended."""
     programs: int = 0
+    """Number of programs that were run."""
     program: ProgramEnded | None = None
+    """End of the program that counts."""
     broken: ProgramFailed | None = None
+    """Failure of the program that counts."""
     by_program: bool = False
+    """True while ``done`` holds the calls of a program, each under a number of its own."""
     ends: dict[int, dict[int, StepResult]] = field(default_factory=dict[int, dict[int, StepResult]])
+    """Calls of each program that ended, by the program's number."""
     starts: tuple[ToolId, ...] = ()
+    """First candidates that were considered."""
     considered: int = 0
     backtracks: int = 0
     plan_seconds: float = 0.0
+    """Time of planning, including that of writing and checking programs."""
     write_seconds: float = 0.0
     check_seconds: float = 0.0
     execute_seconds: float = 0.0
     done_already: bool = False
+    """The search ended because nothing was left to do."""
     chosen: bool = False
+    """The steps were chosen by a person, who may have left parts of the request aside on purpose."""
     heard_seconds: float = 0.0
+    """Time spent waiting until the follower had handled the events."""
 
     @contextmanager
     def spends(self, on: Literal["plan", "write", "check", "execute"]) -> Generator[None]:
-        """Add the seconds until this is left, but for those in which the run waits for its user, or for whoever follows it."""
+        """Add the seconds spent in the context, without those in which the run waits for its user or its follower."""
         began, heard = self.meter.elapsed, self.heard_seconds
         try:
             yield
@@ -114,7 +125,7 @@ class Progress:
                 return
 
     def _begin_program(self, event: ProgramStarted) -> None:
-        """One that begins anew leaves behind what came before it."""
+        """Start a program; unless it continues the one before, earlier results are dropped."""
         self.programs, self.program, self.broken = event.number, None, None
         if not event.goes_on:
             self.failed += [result for result in self.done.values() if result.status != "ok"]
@@ -122,17 +133,17 @@ class Progress:
         self.by_program = True
 
     def _end_program(self, event: ProgramEnded) -> None:
-        """Its calls are those that count; where it is told again, it is put back in its place."""
+        """Make the calls of a program the ones that count. A second event for the same program restores its calls."""
         self.done = dict(self.ends.setdefault(event.number, dict(self.done)))
         self.program, self.broken, self.by_program = event, None, True
 
     def _leave_programs(self) -> None:
-        """Steps are those of a path again."""
+        """Return from a program's calls to the steps of a path."""
         if self.by_program:
             self.program, self.broken, self.by_program, self.done = None, None, False, {}
 
     def _keep_common(self, path: Path) -> None:
-        """Of the results at hand, keep those of the steps that the new path begins with."""
+        """Keep the results of the steps that the new path has in common with the old one."""
         common = 0
         while common < min(len(path), len(self.path)) and path[common] == self.path[common]:
             common += 1
@@ -141,9 +152,9 @@ class Progress:
 
     @property
     def stuck(self) -> tuple[int, StepResult] | None:
-        """The step to go around, if any: one that did not succeed, or that found nothing and so left the rest without a base.
+        """The step to abandon, if any: it did not succeed, or found nothing and left later steps without input.
 
-        A program goes around its calls by itself.
+        A program handles failed calls itself.
         """
         if self.by_program:
             return None
@@ -157,33 +168,33 @@ class Progress:
 
     @property
     def unspoken(self) -> bool:
-        """Whether it is served by a plan that says nothing at its end: its answer is put together from what was called."""
+        """Return whether a plan without an answer text served the subtask; the answer is then composed from its calls."""
         return self.by_program and self.program is not None and not self.program.spoken
 
     @property
     def changes_made(self) -> frozenset[tuple[ToolId, str]]:
-        """The calls that changed something: each tool with its arguments."""
+        """Calls that changed something: each tool with its arguments."""
         made = (result for result in self.called if result.status == "ok" and result.tool in self.writes)
         return frozenset((result.tool, repr(result.arguments)) for result in made)
 
     @property
     def left(self) -> str:
-        """What the path leaves undone, as whoever finished it said."""
+        """The part of the request that the path leaves unserved, as reported when it was finished."""
         return self.ended.unserved if self.ended else ""
 
     @property
     def unreplaced(self) -> tuple[ToolId, ...]:
-        """The tools of failed steps of which the run ends with no more than what came before them: nothing took their place."""
+        """Tools of failed steps that nothing replaced: all results come from steps before them."""
         tools = {result.tool for result in self.done.values()}
         return tuple(path[step - 1] for path, step in self.lost if tools <= set(path[: step - 1]))
 
     def _hollow(self, step: int) -> bool:
-        """Whether a step that was to find something found nothing."""
+        """Return whether a step that reads something found nothing."""
         result = self.done.get(step)
         return result is not None and result.tool not in self.writes and is_empty(result.response)
 
     def go_around(self, step: int, result: StepResult, reason: str) -> StepBacktracked:
-        """Reopen the node where a step was chosen; what came after it is void."""
+        """Abandon a failed step: reopen the node where it was chosen, and drop the results from it on."""
         self.failed.append(result)
         self.lost.append((self.path, step - self.given))
         changes = tuple(tool for tool in self.path[step - self.given - 1 :] if tool in self.writes)
@@ -195,7 +206,7 @@ class Progress:
         return StepBacktracked(dropped=result.tool, path=self.state.path, reason=reason, phase="execute")
 
     def _speaks_against_tool(self, result: StepResult) -> bool:
-        """Whether a tool is to be left alone for the rest of the run: it failed as such, or fails in the same way again."""
+        """Return whether to avoid a tool for the rest of the run: it failed as such, or failed again in the same way."""
         again = (result.tool, result.status, result.arguments)
         if any((earlier.tool, earlier.status, earlier.arguments) == again for earlier in self.failed[:-1]):
             return True
@@ -205,6 +216,6 @@ class Progress:
     def failure_message(
         self, reason: str, failed: Sequence[tuple[ToolDoc, StepResult]], settings: Sequence[str] = ()
     ) -> str:
-        """Why there is no answer, what was tried, which settings would help and what was considered."""
+        """Explain why there is no answer, what was tried, which settings would help and what was considered."""
         names = ("/".join(clean(part, 60) for part in tool_id_parts(tool)[1:]) for tool in self.starts[:_NAMED])
         return failure_message(reason, failed, tuple(names), settings)

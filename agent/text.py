@@ -1,4 +1,4 @@
-"""Text that came from a tool or a catalogue is data: made harmless and short before it is shown."""
+"""Cleaning of text from tools and catalogues: it is data, and made harmless and short before it is shown."""
 
 import re
 import unicodedata
@@ -13,7 +13,8 @@ _DROPPED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 
 def clean(text: str, limit: int = 200) -> str:
-    """One line without control, format or bidirectional-override characters, cut at ``limit`` characters."""
+    """Return text as one line of at most ``limit`` characters, without control, format or bidi characters."""
+    # Only a bounded prefix is examined, so that a huge response costs no time.
     spaced = "".join(
         " " if char.isspace() else char
         for char in text[: 4 * limit + 64]
@@ -25,7 +26,10 @@ def clean(text: str, limit: int = 200) -> str:
 
 
 def shown(value: JsonValue, limit: int = 200) -> str:
-    """A JSON scalar as a person reads it: numbers without noise, yes and no, text cleaned."""
+    """Format a JSON value for a person: numbers without noise, yes and no, text cleaned.
+
+    Of a list or an object, only the first items are shown.
+    """
     match value:
         case None:
             return "none"
@@ -44,9 +48,9 @@ def shown(value: JsonValue, limit: int = 200) -> str:
 
 
 def given_name(tool: ToolDoc) -> str:
-    """The name that somebody gave an operation: without the path and the method that web frameworks put behind it to make it unique.
+    """Return an operation's name without the path and method that web frameworks append to make it unique.
 
-    ``cancel_booking_bookings__booking_id__delete`` is ``cancel_booking``, where it is called by ``DELETE /bookings/{booking_id}``.
+    ``cancel_booking_bookings__booking_id__delete``, called by ``DELETE /bookings/{booking_id}``, becomes ``cancel_booking``.
     """
     route, method = _JOINT.sub("_", _ADDRESS.sub("", tool.url)), f"_{tool.method.lower()}"
     before = tool.api.lower().removesuffix(method)
@@ -65,10 +69,10 @@ def given_name(tool: ToolDoc) -> str:
 
 
 def title(tool: ToolDoc) -> str:
-    """A tool by its set and its name, cleaned."""
+    """Return a tool's toolset and short name, cleaned."""
     return f"{clean(tool.toolset, 60)}/{clean(given_name(tool), 60)}"
 
 
 def estimated_tokens(text: str) -> int:
-    """Tokens of a text for a model, where nobody counts them: four characters each."""
+    """Estimate the tokens of a text where they are not counted: four characters each."""
     return len(text) // 4 + 1

@@ -1,4 +1,4 @@
-"""The events of a run, folded into what it came to: the object that ``ask --json`` prints and evaluation reads."""
+"""Transcript of a run, folded from its events: the object that ``ask --json`` prints and evaluation reads."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -29,13 +29,7 @@ from domain.tool import ToolId
 
 @dataclass(slots=True)
 class SubtaskTranscript:
-    """``steps``: results of the last plan by step, counted on from the steps it was ``given``, the first
-    of which, ``earlier``, are of earlier runs. ``gone_around``: steps of walks that were; ``set_aside``: calls of programs that came to nothing.
-
-    ``failed_after``: of the former, those that followed another tool, each with that tool. ``finished``: its last walk finished a path.
-    ``planned``: that path. ``sites``: of the steps that a program called, which call of it each is. ``programs``: what was written for it. ``questions``:
-    what its user was asked. ``solutions``: what it took out of the library, or that there was nothing to take.
-    """
+    """Transcript of one subtask."""
 
     number: int = 0
     name: str = ""
@@ -43,32 +37,43 @@ class SubtaskTranscript:
     category: str = ""
     depends_on: tuple[int, ...] = ()
     given: int = 0
+    """Number of prior steps that the subtask builds on; its own steps are numbered after them."""
     earlier: int = 0
+    """How many of the prior steps are calls of earlier runs; these come first."""
     planned: Path = ()
+    """Path of the last plan."""
     steps: dict[int, StepResult] = field(default_factory=dict[int, StepResult])
+    """Results of the last plan by step number."""
     gone_around: list[StepResult] = field(default_factory=list[StepResult])
+    """Steps of paths that were abandoned."""
     set_aside: dict[int, StepResult] = field(default_factory=dict[int, StepResult])
+    """Calls of programs that came to nothing, by step number."""
     failed_after: list[tuple[ToolId, StepResult]] = field(default_factory=list[tuple[ToolId, StepResult]])
+    """Failed steps of abandoned paths that followed another tool, each with that tool."""
     finished: bool = False
+    """The last plan is complete: its search finished the path."""
     sites: dict[int, str] = field(default_factory=dict[int, str])
+    """Sites in the program's text of the steps that a program called."""
     programs: ProgramsTrace = field(default_factory=ProgramsTrace)
     questions: list[QuestionAnswered] = field(default_factory=list[QuestionAnswered])
+    """Questions to the user."""
     solutions: list[SolutionTaken | NoSolution] = field(default_factory=list[SolutionTaken | NoSolution])
+    """Solutions selected from the library, or that none was."""
 
     @property
     def failed(self) -> list[StepResult]:
-        """What was called, or was to be, and came to nothing."""
+        """Steps that were called or planned and came to nothing."""
         return [*self.gone_around, *(self.set_aside[step] for step in sorted(self.set_aside))]
 
     @property
     def path(self) -> Path:
-        """The tools of the last plan in order; of a program, each once, by their first calls."""
+        """Tools of the last plan in order; of a program, each tool once, in the order of first calls."""
         called = tuple(dict.fromkeys(self.steps[step].tool for step in sorted(self.steps)))
         return called if any(step in self.sites for step in self.steps) else self.planned
 
     @property
     def answered(self) -> bool:
-        """Whether a finished path was carried out from its first step to its last, or a program ended with all that was asked for."""
+        """Return whether a finished path was executed to its last step, or a program ended with a complete answer."""
         last = self.programs.last
         if last is not None and last.ended is not None and last.ended.verdict == "yes":
             return True
@@ -76,7 +81,7 @@ class SubtaskTranscript:
         return self.finished and len(done) == len(self.planned) > 0 and all(result.status == "ok" for result in done)
 
     def add(self, event: Event) -> None:
-        """Take one more of its events into account."""
+        """Add one more event of the subtask."""
         match event:
             case SubtaskStarted():
                 self.number, self.name, self.description = event.subtask, event.name, event.description
@@ -98,7 +103,7 @@ class SubtaskTranscript:
                     self._program(event)
 
     def _program(self, event: Programs) -> None:
-        """The calls of the program that counts are the steps."""
+        """Add an event of a program; the calls of the program that counts become the steps."""
         self.programs.add(event)
         if isinstance(event, ProgramStarted | ProgramEnded) and (last := self.programs.last) is not None:
             self._leave(last)
@@ -107,7 +112,10 @@ class SubtaskTranscript:
                 self.set_aside.pop(step, None)
 
     def _leave(self, stays: ProgramTrace | None = None) -> None:
-        """The calls of programs are steps no more, but those of one; nor are those of walks, if it is there."""
+        """Move the calls of programs out of the steps, except those of ``kept_program``.
+
+        If it is given, steps of paths are moved out too: they are abandoned.
+        """
         for step in sorted(self.steps):
             if stays is not None and step in self.sites and step in stays.calls:
                 continue
@@ -125,7 +133,7 @@ class SubtaskTranscript:
                 self.programs.last.calls[event.step] = (event.site, event.result)
 
     def _plan(self, path: Path) -> None:
-        """A new plan: the results of what it shares with the last one stay, failures are set aside, and what programs called."""
+        """Begin a new plan. Results that it shares with the last plan stay; failures and calls of programs are set aside."""
         self._leave()
         kept: dict[int, StepResult] = {}
         shared = True
@@ -141,7 +149,10 @@ class SubtaskTranscript:
         self.planned, self.steps = path, kept
 
     def to_json(self, numbers: dict[int, int]) -> JsonObject:
-        """The last plan's steps come first, in order; failed ones after them."""
+        """Return the subtask as JSON: the steps of the last plan in order, then failed ones.
+
+        ``numbers`` renumbers the steps.
+        """
         steps = [_step(renumbered(self.steps[step], numbers), self.sites.get(step, "")) for step in sorted(self.steps)]
         steps += [_step(renumbered(step, numbers)) for step in self.failed]
         told: JsonObject = {
@@ -161,23 +172,25 @@ class SubtaskTranscript:
 
 @dataclass(slots=True)
 class Transcript:
-    """``subtasks`` by number. ``path``, ``steps`` and what failed are those of all subtasks in order, the steps counted through. ``files``: that its programs found."""
+    """Transcript of a run. Its steps are those of all subtasks in order, numbered consecutively."""
 
     request: str = ""
     subtasks: dict[int, SubtaskTranscript] = field(default_factory=dict[int, SubtaskTranscript])
+    """Subtasks by number; 0 stands for the run as a whole."""
     end: RunFinished | None = None
     files: tuple[FileNote, ...] = ()
+    """Files that were available to its programs."""
 
     @classmethod
     def of(cls, records: Iterable[EventRecord]) -> "Transcript":
-        """Fold a whole run."""
+        """Build the transcript of a whole run."""
         transcript = cls()
         for record in records:
             transcript.add(record)
         return transcript
 
     def add(self, record: EventRecord) -> None:
-        """Take one more event into account."""
+        """Add one more event."""
         match record.event:
             case RunStarted() as event:
                 self.request, self.files = event.request, (*event.files, *event.files_before)
@@ -188,17 +201,17 @@ class Transcript:
 
     @property
     def walked(self) -> list[SubtaskTranscript]:
-        """The subtasks in order; events of the run as a whole are none."""
+        """Subtasks in order, without the entry for the run as a whole unless it is the only one."""
         return [self.subtasks[n] for n in sorted(self.subtasks) if n or len(self.subtasks) == 1]
 
     @property
     def path(self) -> Path:
-        """The tools of the last plans."""
+        """Tools of the last plans."""
         return tuple(tool for one in self.walked for tool in one.path)
 
     @property
     def steps(self) -> dict[int, StepResult]:
-        """The results of the last plans, by step."""
+        """Results of the last plans, by step number."""
         numbers = self.numbers
         return {
             numbers[one.number][step]: renumbered(one.steps[step], numbers[one.number])
@@ -208,7 +221,7 @@ class Transcript:
 
     @property
     def sites(self) -> dict[int, str]:
-        """Of the steps that programs called, which call of them each is."""
+        """Sites in program texts of the steps that programs called, by step number."""
         numbers = self.numbers
         return {
             numbers[one.number][step]: site
@@ -219,16 +232,16 @@ class Transcript:
 
     @property
     def programmed(self) -> bool:
-        """Whether a program called something."""
+        """Return whether a program called anything."""
         return any(trace.calls for one in self.walked for trace in one.programs.written)
 
     @property
     def failed(self) -> list[StepResult]:
-        """What was called, or was to be, and came to nothing."""
+        """Steps that were called or planned and came to nothing."""
         return [result for one in self.walked for result in one.failed]
 
     def served(self, subtask: SubtaskTranscript) -> bool:
-        """Whether the run answered one of its subtasks; for the only one, whether it was answered at all."""
+        """Return whether the run answered a subtask; for the only subtask, whether the run was answered."""
         alone = len(self.walked) == 1
         if self.end is None or alone:
             return self.end is not None and self.end.outcome == "answered"
@@ -236,11 +249,11 @@ class Transcript:
 
     @property
     def numbers(self) -> dict[int, dict[int, int]]:
-        """For each subtask, what its own count of steps is in the count of all."""
+        """For each subtask, a map from its own step numbers to consecutive ones."""
         return counted_through([Carried(one.number, one.depends_on, one.steps, one.earlier) for one in self.walked])
 
     def to_json(self) -> JsonObject:
-        """The keys of the command contract."""
+        """Return the object of the command contract (``ask --json``)."""
         end = self.end or RunFinished.model_validate({"outcome": "failed", "answer": "", "usage": {}})
         usage, numbers = end.usage, self.numbers
         told = [one.to_json(numbers[one.number]) for one in self.walked]

@@ -1,16 +1,19 @@
-"""Whether an answer says again what its user has said is wrong: in the same words, or the same values with other words around them."""
+"""Detection of answers that repeat what the user has marked as wrong, in the same or in other words."""
 
 import re
 from collections.abc import Collection, Iterator
 
 _SOURCES = re.compile(r"\[\d+\]|^Based on: .*$", re.MULTILINE)
 _LABEL = re.compile(r"^[-\s]*(?:[^\W\d_][\w ]{0,40}: )?")
-"""What a value is called, in front of it."""
+"""Label in front of a value."""
 _WORD = re.compile(r"\w+(?:[.,:/-]\w+)*")
 
 
 def said_again(answer: str, wrong: Collection[str], request: str) -> bool:
-    """Whether an answer to a request is one of those that are wrong. Only figures and names are compared, in their order, where both have any that the request has not."""
+    """Return whether an answer equals one of the wrong ones.
+
+    If both contain figures or names that the request does not, only these are compared, in their order.
+    """
     own, told = _words(answer), _telling(answer, request)
     return any(own == _words(one) or (bool(told) and told == _telling(one, request)) for one in wrong if _words(one))
 
@@ -31,6 +34,6 @@ def _telling(answer: str, request: str) -> list[str]:
 
 
 def _parts(answer: str) -> Iterator[str]:
-    """What it says, without the sources and the names of values."""
+    """Yield the lines and clauses of an answer, without sources and labels of values."""
     for part in re.split(r"[\n;]", _SOURCES.sub("", answer)):
         yield _LABEL.sub("", part, count=1)

@@ -1,1 +1,1 @@
-"""How decisions become a path: walk, react, all at once, retrieval alone."""
+"""Planners: by graph search, step by step with results, in one decision, by retrieval alone, or by programs."""

@@ -1,6 +1,7 @@
-"""The planners by name. Where no program can be written, ``program`` and ``solution`` walk as ``dfs`` does.
+"""Registry of planners by name.
 
-``dfs`` and ``thesis`` are the same search; what the former adds to it are its options.
+If no program can be written, ``program`` and ``solution`` search as ``dfs`` does.
+``dfs`` and ``thesis`` are the same search with different options.
 """
 
 from agent.planners.protocol import Planner
@@ -33,17 +34,17 @@ ABOUT: dict[str, str] = {
     "basic": "Chooses the whole path at once.",
     "retrieve": "Takes the tools that are nearest to the request, without any choice.",
 }
-"""What people are told of each."""
+"""Description of each planner for users."""
 OPTIONS: dict[str, SearchOptions] = {
     "thesis": THESIS,
     "react": SearchOptions(repeats_tools=True, ends_in_program=False),
     "retrieve": SearchOptions(adopts_paths=False, ends_in_program=False),
 }
-"""What they add to the search; the others have the defaults."""
+"""Search options of planners that do not have the defaults."""
 
 
 def planner_named(name: str, k: int = K) -> Planner:
-    """``k``: how many start tools ``retrieve`` takes.
+    """Return a planner by name. ``k`` is how many start tools ``retrieve`` takes.
 
     Raises:
         UsageError: there is no such planner.
@@ -56,10 +57,13 @@ def planner_named(name: str, k: int = K) -> Planner:
 
 
 def options_of(name: str) -> SearchOptions:
-    """What the planner of that name adds to the search."""
+    """Return the search options of a planner."""
     return OPTIONS.get(name, SearchOptions())
 
 
 def default_planner(policy: str) -> str:
-    """The planner where none is named: programs are written, by a model or by rules; a policy that knows the answers walks."""
+    """Return the planner to use if none is named.
+
+    A model or the offline rules can write programs; any other policy, such as one that knows the answers, searches the graph.
+    """
     return "program" if policy in ("llm", "offline") else "dfs"

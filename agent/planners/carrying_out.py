@@ -1,4 +1,4 @@
-"""A plan that is given, or that its user has approved, and a path that was found: carried out as they stand."""
+"""Execution of plans and paths without changing them: a given or approved plan, or a path that was found."""
 
 from agent import resume_decisions as decisions
 from agent.execution.execute import execute, told_late
@@ -19,7 +19,10 @@ APPROVED = "its user approved this plan"
 
 
 async def carry_out_plan(context: SubtaskContext, plan: ProgramPlan, planned: PathEnded | None = None) -> None:
-    """A plan as it stands: where it breaks off, nothing is put in its place. ``planned``: what was told of it before."""
+    """Execute a plan unchanged; if it breaks off, nothing replaces it.
+
+    ``planned`` is the event of its search, if there was one.
+    """
     context.progress.chosen = True
     path = await tools_of(plan, context.evidence)
     ended = PathEnded(path=path, how="finished", reason="its plan is given" if planned is None else APPROVED)
@@ -48,14 +51,17 @@ async def carry_out_plan(context: SubtaskContext, plan: ProgramPlan, planned: Pa
 
 
 async def _go_on_by_steps(context: SubtaskContext, plan: ProgramPlan, ended: PathEnded) -> None:
-    """The rest of a plan whose first calls were made as steps, by a version whose plans were no programs."""
+    """Execute the rest of a plan whose first calls were made as steps.
+
+    Earlier versions did so, when plans were not programs yet.
+    """
     docs = {tool.id: tool for tool in context.evidence.docs(ended.path)}
     document = as_document(plan, docs, context.given_ids)
     await execute_path(context, ended, CarryingOut(context.deps.planning.policy, document, len(context.given)))
 
 
 async def execute_path(context: SubtaskContext, ended: PathEnded, policy: Policy) -> None:
-    """Make the calls that are not made yet, within the time that is left."""
+    """Make the calls of a path that are not made yet, within the remaining time. Recorded calls are replayed first."""
     progress = context.progress
     tools = (*context.given_tools, *context.evidence.docs(ended.path))
     progress.writes |= {tool.id for tool in tools[progress.given :] if not tool.safe}
@@ -74,7 +80,7 @@ async def execute_path(context: SubtaskContext, ended: PathEnded, policy: Policy
     done = dict(enumerate((result for _, result in context.given), start=1))
     done |= {step: context.references.own(result) for step, result in progress.done.items()}
     if any(not tool.safe for step, tool in enumerate(tools, start=1) if step not in done):
-        await context.turn()  # changes are made in the order in which they were asked for
+        await context.turn()  # changes are made in the order in which the request asks for them
     within, choices = progress.meter.within_time, context.deps.calls.choices
     with progress.spends("execute"):
         await execute(

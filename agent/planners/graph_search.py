@@ -1,4 +1,4 @@
-"""The search of the tool graph for one path: walk, reflect, walk on (thesis 4.3.2). What a planner adds to it are its options."""
+"""Search of the tool graph for one path: search, reflect, search on (thesis 4.3.2), with the planner's options."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ from domain.event import PathEnded
 
 
 class GraphSearchPlanner:
-    """Finds the path of one subtask. Its mode is the :class:`agent.search.settings.SearchOptions` of the run's planner."""
+    """Finds the path of one subtask, in the mode set by its planner's :class:`agent.search.settings.SearchOptions`."""
 
     def __init__(self, context: SubtaskContext) -> None:
         deps, evidence, request = context.deps, context.evidence, context.request
@@ -44,7 +44,7 @@ class GraphSearchPlanner:
         self._moves = 0
 
     async def find_path(self) -> None:
-        """Walk and reflect until a path is good enough or nothing more may be tried; then the best one is gone on with."""
+        """Search and reflect until a path is good enough or nothing more may be tried; the best path found is used."""
         progress, meter = self._progress, self._progress.meter
         best: Judged | None = None
         verdict = ""
@@ -74,7 +74,7 @@ class GraphSearchPlanner:
                 await self._tell(kept.ended.model_copy(update={"reason": reason}))
 
     async def _is_to_reflect(self, ended: PathEnded) -> bool:
-        """Whether a path is judged: always, but only where there is doubt if a program is written over it."""
+        """Return whether to reflect on a path: always, or only in case of doubt if a program is written over it."""
 
         async def is_in_doubt() -> bool:
             return not self._deps.writes_programs or await self._reflector.in_doubt(ended, self._progress.state)
@@ -82,7 +82,7 @@ class GraphSearchPlanner:
         return await self._context.memo.decide(decisions.is_path_judged, is_in_doubt)
 
     async def _walk(self) -> PathEnded:
-        """Walk from where the state stands; what the walk leaves behind is the state to go on from."""
+        """Search from the current state and keep the state in which the search ended."""
         progress = self._progress
         self._moves = 0
         planner = self._planner
@@ -107,7 +107,7 @@ class GraphSearchPlanner:
         await self._tell(event)
 
     def _results(self) -> Results:
-        """What the steps that were called have given, for a planner that looks before it goes on."""
+        """Return the results of the steps so far, for a planner that looks at them before it goes on."""
         done = self._progress.done
         return (
             *self._context.given,
@@ -115,7 +115,7 @@ class GraphSearchPlanner:
         )
 
     async def _choose(self, situation: Situation) -> Choice:
-        """The policy's move, while the walk has not lost its way and a reflection could set it right."""
+        """Return the policy's next move; give up after too many moves if a reflection may still correct the search."""
         self._moves += 1
         if self._moves > PATIENCE and self._progress.meter.may_reflect:
             return Choice("give_up", f"{PATIENCE} moves, and no end of the path")

@@ -1,4 +1,4 @@
-"""A request served by a path through the tool graph: planned, reflected on, carried out, and gone around where a step fails."""
+"""Serving a request by a path through the tool graph, which is replanned where a step fails."""
 
 from agent.memory.recall import recall
 from agent.offer.failed_hosts import leave_alone, nothing_near
@@ -18,9 +18,13 @@ from domain.plan import Plan
 
 
 class PathPlanner:
-    """Made for one subtask, used once and dropped. ``first``: the end of a program that was run for it before and may still stand."""
+    """Serves one subtask by paths. Used once."""
 
     def __init__(self, context: SubtaskContext, first: ProgramEnded | None = None) -> None:
+        """Serve a subtask.
+
+        ``first`` is the end of a program that ran for it before; it counts if nothing better follows.
+        """
         self._context = context
         self._deps = context.deps
         self._evidence = context.evidence
@@ -33,13 +37,13 @@ class PathPlanner:
         self._first_path: Path | None = None
 
     async def serve(self) -> None:
-        """Paths and what they come to; of several programs the best stands."""
+        """Serve the subtask by paths; of several programs, the end of the best one counts."""
         await self._follow_paths()
         if self._first is not None and worse(self._progress.program, self._first):
             await self._tell(self._first)
 
     async def _follow_paths(self) -> None:
-        """Plan, carry out, go around what fails, until there is an answer or nothing is left to try."""
+        """Search, execute and replan around failed steps, until there is an answer or nothing is left to try."""
         progress = self._progress
         recalled = await recall(self._context.request, self._deps, self._evidence, self._memo)
         if recalled is not None:
@@ -69,7 +73,10 @@ class PathPlanner:
                 return
 
     def _walks_on(self, ended: PathEnded) -> ReflectionMade | None:
-        """Once, the walk goes on from a path whose program says what it lacks, unless something was changed on it."""
+        """Continue the search, once, from a path whose program reports what it lacks; not after a change was made.
+
+        Returns the event of this reflection, or None if the search is not continued.
+        """
         progress = self._progress
         end, meter = progress.program, progress.meter
         if end is None or end.answered == "yes" or not end.missing or self._first is not None or progress.changes_made:
@@ -89,7 +96,7 @@ class PathPlanner:
         return made(ended.path, judged, goes_on=True)
 
     async def _carry_out_path(self, ended: PathEnded) -> None:
-        """A path that was found: as its user approves of it, by one program over its tools, or step by step where none comes out."""
+        """Execute a path: as the user approves it, by one program over its tools, or step by step if no program came out."""
         plan = Plan(path=ended.path, complete=ended.how == "finished", reason=ended.reason)
         await self._tell(PlanReady(plan=plan))
         if self._deps.user.approves is not None:
@@ -106,7 +113,7 @@ class PathPlanner:
         await execute_path(self._context, ended, self._deps.planning.policy)
 
     async def _carry_out_approved(self, planned: PathEnded, approves: Approves) -> None:
-        """What the user makes of a plan, carried out; nothing where it is not allowed."""
+        """Ask the user about the plan, and execute the plan that the user returns; nothing if it is refused."""
         given = self._context.given_tools
         tools = self._evidence.docs(planned.path)
         draft = drafted(self._context.request, tools, self._evidence.reader, given)

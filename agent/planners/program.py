@@ -1,4 +1,4 @@
-"""A request served by programs: by a solution that is taken for it, else, where its planner is one that writes, over what is offered for it."""
+"""Serving a request by programs: by a solution used unchanged, else by one written over the offered tools."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,11 +15,11 @@ from domain.event import PathEnded, ProgramEnded
 from domain.tool import ToolDoc
 
 _WHOLE = 1_000_000
-"""Tokens: all functions of a solution are known whole."""
+"""Token limit that never cuts: all functions of a solution are described in full."""
 
 
 class ProgramPlanner:
-    """Made for one subtask, used once and dropped."""
+    """Serves one subtask by programs. Used once."""
 
     def __init__(self, context: SubtaskContext) -> None:
         self._context = context
@@ -30,14 +30,14 @@ class ProgramPlanner:
         self._tell = context.tell
         self._asked = context.asked(wider=True)
         self.over = False
-        """Whether nothing else may be tried."""
+        """True when nothing else may be tried."""
         self.first: ProgramEnded | None = None
-        """The end of a solution that was taken and did not serve."""
+        """End of the solution that was used unchanged, if any; it may not have served the request."""
         self.why_not = ""
-        """What the last text that was written came to nothing for."""
+        """Reason why the last written program came to nothing."""
 
     async def serve(self) -> None:
-        """What is taken, what is offered and written, and what that comes to; the best end stands."""
+        """Try a solution unchanged, then a written program; the better end counts."""
         took = Took()
         if self._deps.takes_solutions:
             with self._progress.spends("plan"):
@@ -60,7 +60,11 @@ class ProgramPlanner:
             await self._tell(self.first)
 
     async def _run_taken(self, took: Took) -> None:
-        """A solution's text, run once as it stands. Where it does not serve, all goes on as if there were none, unless it has changed or asked something."""
+        """Run a solution's text once, unchanged.
+
+        If it does not serve the request, planning goes on as if there were none, unless a plan is to be approved, something was
+        changed, or a question to the user stayed open.
+        """
         tools = await self._tools_of(took)
         if not tools:
             return
@@ -82,14 +86,17 @@ class ProgramPlanner:
             self.over = self.first.verdict == "yes" or final
 
     async def _tools_of(self, took: Took) -> list[ToolDoc]:
-        """The tools of a solution, those of its record where it is not there any more; none where one of them is gone."""
+        """Return the tools of the solution, or of the recorded program in a resumed run.
+
+        The result is empty if one of them no longer exists.
+        """
         plan = self._memo.settle(decisions.started_plan, lambda: took.plan)
         ids = tuple(dict.fromkeys(plan.program.tools.values())) if plan is not None else ()
         await self._evidence.read(ids)
         return list(self._evidence.docs(ids)) if all(map(self._evidence.has, ids)) else []
 
     async def _write(self, took: Took) -> None:
-        """A program over what is offered, or after the solution that is chosen."""
+        """Write and run a program over the offered tools, or modelled on a chosen solution."""
         with self._progress.spends("plan"):
             offered = await self._offered()
             known = took.told.solution if took.told is not None else ""
@@ -111,7 +118,10 @@ class ProgramPlanner:
 
     @property
     def _gives_up(self) -> bool:
-        """Whether it ends where no program came out after a choice: as before; else not where nobody writes any more, and the walk has to do."""
+        """Return whether to end when no program came out after a binding choice.
+
+        A resumed run does as recorded. Otherwise it ends only while the policy can write: else the graph search must serve.
+        """
         return self._memo.settle(decisions.gives_up, lambda: self._deps.planning.policy.writes)
 
     async def _offered(self) -> Sequence[ToolDoc]:

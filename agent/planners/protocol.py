@@ -1,4 +1,7 @@
-"""The protocol of a planner: how decisions become a path. All of them use the same policy, retriever, weights and budget."""
+"""Protocol of a planner, which turns decisions into a path.
+
+All planners use the same policy, retriever, weights and budget.
+"""
 
 from typing import Protocol
 
@@ -8,7 +11,10 @@ from agent.search.state import Frontier
 
 
 class Planner(Protocol):
-    """Walks on from a state, as :func:`agent.search.dfs.search` does, and returns how the walk ended; what comes before is told."""
+    """Searches on from a state, as :func:`agent.search.dfs.search` does.
+
+    It emits its events and returns how the search ended.
+    """
 
     async def __call__(
         self, request: str, clauses: tuple[str, ...], state: Frontier, deps: SearchDeps, meter: Meter, tell: TellStep

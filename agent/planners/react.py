@@ -1,4 +1,4 @@
-"""The planner that sees each result before it goes on: choose, call, see what came back, choose (ReAct, Yao et al. 2023)."""
+"""Planner that sees each result before it goes on: choose, call, observe, choose (ReAct, Yao et al. 2023)."""
 
 from dataclasses import replace
 
@@ -11,7 +11,10 @@ from agent.search.state import Frontier
 async def react(
     request: str, clauses: tuple[str, ...], state: Frontier, deps: SearchDeps, meter: Meter, tell: TellStep
 ) -> Walked:
-    """One step of the walk; its path is ``open``, so that it is called, and the planner is asked again with its result."""
+    """Choose one step.
+
+    The path ends as ``open``, so that the step is called and the planner is asked again with its result.
+    """
 
     async def choose(situation: Situation) -> Choice:
         return await deps.choose(replace(situation, results=deps.results()))

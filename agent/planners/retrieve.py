@@ -1,4 +1,4 @@
-"""The planner without a graph and without decisions: the start tools nearest to the request, best first."""
+"""Planner without graph or decisions: takes the start tools nearest to the request, best first."""
 
 from agent.budget import Meter
 from agent.planners.protocol import Planner
@@ -7,11 +7,11 @@ from agent.search.state import Frontier
 from domain.event import PathEnded, StepChosen
 
 K = 2
-"""How many start tools are taken: the best F1 on the trajectories' own requests (docs/benchmarks.md)."""
+"""Number of start tools: the best F1 on the trajectories' own requests (docs/benchmarks.md)."""
 
 
 def retrieve(k: int = K) -> Planner:
-    """A planner that takes the first ``k`` start tools that are still open as its path, whatever leads where."""
+    """Build a planner whose path is the first ``k`` start tools that are still open, without regard to edges."""
 
     async def plan(
         request: str,  # noqa: ARG001  the candidates were found for it

@@ -1,4 +1,4 @@
-"""The planners that decide once: all candidates in one prompt, the whole path in one answer, with reasons (cot) or without (basic)."""
+"""Planners that decide once: the whole path in one answer, with reasons (cot) or without (basic)."""
 
 from agent.budget import Meter
 from agent.memory.short_term import told
@@ -11,10 +11,11 @@ from domain.event import PathEnded, StepChosen
 
 
 def at_once(*, reasoned: bool) -> Planner:
-    """``reasoned``: every step is justified before it is named (chain of thought, Wei et al. 2022).
+    """Build a planner that chooses the whole path in one decision.
 
-    Both see the start node's candidates and what past paths called right after them. There is no way back: what fails when it is
-    called is gone around by deciding on the rest once more.
+    With ``reasoned``, every step is justified before it is named (chain of thought, Wei et al. 2022). The planner sees the start
+    node's candidates and what past paths called right after them. It does not backtrack: if a step fails when called, the rest of
+    the path is decided again.
     """
 
     async def plan(

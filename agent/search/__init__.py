@@ -1,1 +1,1 @@
-"""The depth-first walk through the tool graph, with backtracking."""
+"""Depth-first search of the tool graph, with backtracking."""

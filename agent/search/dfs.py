@@ -1,4 +1,4 @@
-"""The depth-first walk through the tool graph, over a pure state (thesis 4.3.2.1)."""
+"""Depth-first search of the tool graph over an immutable state (thesis 4.3.2.1)."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,50 +15,58 @@ from domain.tool import ToolDoc, ToolId
 
 WalkEvent = CandidatesConsidered | StepChosen | StepBacktracked
 TellStep = Callable[[WalkEvent, Frontier], Awaitable[None]]
-"""Tells an event of a walk, and keeps the state after it."""
+"""Emits an event of a search, and keeps the state after it."""
 Walked = tuple[PathEnded, Frontier]
-"""How a walk ended, and the state in which it did."""
+"""How a search ended, and the state in which it did."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """What is known at the end of a path. ``path``: its tools, after those of steps that are done already. ``value``: how much of the request the path serves, from 0 up. ``again``: the candidates
-    that the path has already, offered once more for another value.
-    """
+    """A node of the search: what is known at the end of a path."""
 
     path: tuple[ToolDoc, ...]
+    """Tools of the path, after those of prior steps that the subtask builds on."""
     path_relevance: tuple[tuple[float, ...], ...]
+    """For each tool of the path, its relevance to each clause of the request."""
     best_relevance: tuple[float, ...]
+    """For each clause of the request, the highest relevance of any tool that was found and is not banned."""
     candidates: tuple[Candidate, ...]
     finish_weight: float
+    """Weight of ending the path here."""
     value: float = 0.0
+    """How much of the request the path serves, from 0 up."""
     again: tuple[ToolId, ...] = ()
+    """Candidates that the path has already, offered again for another value."""
     recalled: tuple[Recalled, ...] = ()
     kin: Mapping[ToolId, Kin] = field(default_factory=dict[ToolId, Kin])
 
 
 @dataclass(frozen=True, slots=True)
 class SearchDeps:
-    """What the walk needs: the candidates at a state's node, and the next move there. ``followers``: what may come next but one, for
-    whoever names several steps at once; ``several``: whether ``choose`` does; otherwise only the first one counts. ``whole_path``: all steps in one decision.
-    ``results``: what the path has given so far. ``step_by_step``: the walk stops after each step, so that it is called before the next is chosen.
-    """
+    """Functions and options that a search works with."""
 
     expand: Callable[[Frontier], Awaitable[Node]]
+    """Returns the node of a state, with its candidates."""
     choose: Callable[[Situation], Awaitable[Choice]]
+    """Decides on the next move at a node."""
     whole_path: Callable[[PathQuestion], Awaitable[WholePath]]
+    """Decides on all steps of a path at once."""
     followers: Callable[[Frontier, Node], Awaitable[tuple[Follower, ...]]]
+    """Returns tools that may follow the candidates, for decisions that name several steps."""
     several: bool = False
+    """The function ``choose`` may name several steps; otherwise only the first one counts."""
     results: Callable[[], Results] = tuple
+    """Returns the results of the path so far."""
     step_by_step: bool = False
+    """Stop after each step, so that it is called before the next is chosen."""
 
 
 async def search(
     request: str, clauses: tuple[str, ...], state: Frontier, deps: SearchDeps, meter: Meter, tell: TellStep
 ) -> Walked:
-    """Walk on from ``state`` until the path is finished, given up, or a bound of the budget is reached.
+    """Search on from ``state`` until the path is finished, given up, or a limit of the budget is reached.
 
-    A state can be kept and walked on from later. A choice that is not on offer counts as a dead end.
+    A state can be kept to search on from it later. A choice that is not among the candidates counts as a dead end.
     """
     foresight = Foresight()
     while not meter.exhausted:
@@ -95,14 +103,17 @@ async def search(
 
 
 def _open(node: Node, state: Frontier, meter: Meter) -> tuple[Candidate, ...]:
-    """The candidates still to be tried; none at the depth bound, where only Finish and going back are left."""
+    """Return the candidates still to be tried.
+
+    At the depth limit there are none: only finishing and backtracking are left.
+    """
     if len(state.path) >= meter.budget.depth:
         return ()
     return tuple(c for c in node.candidates if state.is_open(c.tool.id))
 
 
 def considered(state: Frontier, candidates: tuple[Candidate, ...], node: Node) -> CandidatesConsidered:
-    """The event of a node's candidates."""
+    """Build the event that lists a node's candidates."""
     shown = tuple(
         ConsideredTool(
             tool=c.tool.id,
@@ -145,5 +156,5 @@ def _situation(
 
 
 def _only(node: Node, candidates: tuple[Candidate, ...]) -> Node:
-    """The node with those candidates that can still be chosen."""
+    """Return the node with only the given candidates."""
     return replace(node, candidates=candidates)

@@ -1,4 +1,4 @@
-"""The second level of a node's frontier: what past paths call right after one of its candidates."""
+"""Followers of a node's candidates: tools that past paths call right after one of them."""
 
 from agent.offer.candidates import Candidate, Follower
 from agent.offer.tool_facts import Evidence
@@ -8,20 +8,25 @@ from domain.tool import ToolDoc
 from graph.weights import Weighted, rank
 
 _PARENTS = 4
+"""Limit of candidates whose followers are looked up."""
 _EACH = 2
+"""Limit of followers for each candidate."""
 _WALKED = 0.15
 """Weight below which an edge is chance rather than habit."""
 
 
 class Followers:
-    """Finds them for one run. Candidates that lead to each other need no second line: they are on offer already."""
+    """Finds followers for one run. Candidates that lead to each other are left out: they can be chosen already."""
 
     def __init__(self, request: str, evidence: Evidence) -> None:
         self._request = request
         self._evidence = evidence
 
     async def __call__(self, state: Frontier, node: Node) -> tuple[Follower, ...]:
-        """At most two for each of the first few candidates that are open; each once, behind the first that leads to it."""
+        """Return at most two followers for each of the first few open candidates.
+
+        Each is returned once, with the first candidate that leads to it.
+        """
         evidence = self._evidence
         known = {*state.path, *state.banned, *(c.tool.id for c in node.candidates)}
         parents = [(at, c) for at, c in enumerate(node.candidates) if state.is_open(c.tool.id)][:_PARENTS]

@@ -1,4 +1,4 @@
-"""Results that a decision named beyond the next one: taken without asking again where weights and coupling make it safe."""
+"""Lookahead: steps that a decision named in advance are taken without asking again where that is safe."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,20 +8,21 @@ from agent.policy.protocol import Choice
 from domain.tool import ToolId
 
 _WELL_TRODDEN = 0.5
-"""Weight from which past paths agree so much on another tool that the decision is asked for again."""
+"""Weight from which past paths agree on another tool so strongly that the policy is asked again."""
 
 
 @dataclass(slots=True)
 class Foresight:
-    """What is still to come of the last decision. ``last``: it finishes the path behind these tools."""
+    """Steps of the last decision that are still to be taken."""
 
     tools: tuple[ToolId, ...] = ()
     last: bool = False
+    """The decision finishes the path after these tools."""
     reason: str = ""
     unserved: str = ""
 
     def note(self, choice: Choice) -> None:
-        """A new decision replaces what was foreseen; so does a change of direction."""
+        """Replace the planned steps by those of a new decision; a decision other than to advance clears them."""
         advance = choice.action == "advance"
         self.tools = choice.then if advance else ()
         self.last = advance and choice.last
@@ -29,7 +30,10 @@ class Foresight:
         self.unserved = choice.unserved
 
     def move(self, candidates: Sequence[Candidate]) -> Choice | None:
-        """The foreseen move, where it is still a good one at this node; None: ask. What was foreseen is forgotten then."""
+        """Return the planned move if it is still good at this node.
+
+        Otherwise forget the plan and return None: the policy must be asked.
+        """
         if not self.tools:
             finished = Choice("finish", self.reason, unserved=self.unserved) if self.last else None
             self.last = False
@@ -43,6 +47,9 @@ class Foresight:
 
 
 def _safe(candidate: Candidate, candidates: Sequence[Candidate]) -> bool:
-    """All its inputs are there; and a field of the path feeds it, or past paths do not mostly go elsewhere."""
+    """Return whether a candidate may be taken without asking.
+
+    It must have all its inputs, and be fed by a field of the path unless past paths do not favour another tool.
+    """
     most = max((c.weight for c in candidates if c.origin == "graph"), default=0.0)
     return not candidate.missing and bool(candidate.feeds or most < _WELL_TRODDEN or candidate.weight >= most)

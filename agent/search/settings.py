@@ -1,23 +1,28 @@
-"""How a walk looks around, and what its planner does besides walking."""
+"""Settings of a search, and the options that a planner adds to it."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class WalkSettings:
-    """``k``: candidates a node. ``floor``: relevance below which the retriever adds none. ``found``: tools it looks at a text.
-    ``several``: the policy may name several steps at once, and is shown what follows the candidates.
-    """
+    """Settings of a search."""
 
     k: int = 10
+    """Candidates of a node."""
     floor: float = 0.25
+    """Relevance below which the retriever adds no candidate."""
     found: int = 20
+    """Tools that the retriever examines for each text."""
     several: bool = False
+    """The policy may name several steps at once, and is shown what follows the candidates."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """What a planner adds to the search of the tool graph. The defaults are those of ``dfs``; :data:`THESIS` adds nothing."""
+    """Options that a planner adds to the search.
+
+    The defaults are those of ``dfs``; :data:`THESIS` adds none.
+    """
 
     several_steps: bool = True
     """One decision may name several steps, where the settings allow it too."""
@@ -27,15 +32,15 @@ class SearchOptions:
     """A node offers more than the K heaviest edges and what the retriever fills them up with: the request's offer, next steps of
     remembered paths, producers of missing inputs, related tools, substitutes, and tools that are to be tried again."""
     repeats_tools: bool = False
-    """Any tool of the path may be chosen once more, for who sees what it gave."""
+    """Any tool of the path may be chosen again, by a planner that sees its results."""
     ends_in_program: bool = True
-    """A program is written over the tools of a path, which then is reflected on only where facts speak against it. Otherwise every
+    """A program is written over the tools of a path, and the path is reflected on only if facts speak against it. Otherwise every
     path is reflected on, and its arguments are found step by step."""
     names_categories: bool = False
-    """Whoever splits a request is shown the categories of tools that are near, and names one for each subtask."""
+    """The decomposition is shown the categories of the nearest tools, and names one for each subtask."""
 
 
 THESIS = SearchOptions(
     several_steps=False, adopts_paths=False, widens_nodes=False, ends_in_program=False, names_categories=True
 )
-"""The algorithm of the thesis as it stands (docs/adr/0030-the-thesis-planner.md)."""
+"""The algorithm of the thesis, unchanged (docs/adr/0030-the-thesis-planner.md)."""

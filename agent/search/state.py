@@ -1,4 +1,4 @@
-"""The pure state of the depth-first walk: a value that is replaced, never changed (DESIGN section 4)."""
+"""Immutable state of the depth-first search: a value that is replaced, never changed."""
 
 from collections.abc import Sequence
 from typing import Self
@@ -11,43 +11,48 @@ Path = tuple[ToolId, ...]
 
 
 class DeadPrefix(Model):
-    """A path that was given up, with the reason. No path that begins with it is tried again."""
+    """An abandoned path with the reason. No path that begins with it is tried again."""
 
     path: Path
     reason: str
 
 
 class Frontier(Model):
-    """Where a walk stands.
-
-    ``offered`` holds the candidates of every node on the path, the start's first: ``len(offered) == len(path) + 1``.
-    ``banned``: tools whose call failed for good in this run, wherever they stand. ``again``: tools of the path that the current
-    node offers once more, for another value. ``best`` is the most valuable path
-    seen, for when a budget runs out. ``given_up``: the walk went back past its start. ``trail``: its moves. ``instead_of``: the tool
-    whose call failed where the walk stands now; what can stand in for it comes first.
-    """
+    """State of a search: the current path and what was tried before."""
 
     path: Path = ()
     offered: tuple[Path, ...] = ((),)
+    """Candidates of every node on the path, the start's first: ``len(offered) == len(path) + 1``."""
     dead: tuple[DeadPrefix, ...] = ()
     banned: tuple[ToolId, ...] = ()
+    """Tools whose call failed for good in this run, at any position."""
     again: Path = ()
+    """Tools of the path that the current node offers again, for another value."""
     best: Path = ()
+    """The most valuable path seen, used when a budget runs out."""
     best_value: float = 0.0
     given_up: bool = False
+    """The search backtracked past its start."""
     trail: tuple[Move, ...] = ()
+    """All moves so far."""
     instead_of: ToolId | None = None
+    """The tool whose call failed at the current node; its substitutes come first."""
 
     def offer(self, candidates: Sequence[ToolId], value: float = 0.0, again: Sequence[ToolId] = ()) -> Self:
-        """Set the candidates of the current node. ``value`` of the path decides whether it is the best so far. ``again``: those of
-        them that may be called once more though the path has them.
+        """Set the candidates of the current node.
+
+        ``value`` is that of the path, and decides whether the path is the best so far. ``again`` are the candidates that may be
+        called again though the path has them.
         """
         offered = (*self.offered[:-1], tuple(candidates))
         better = {"best": self.path, "best_value": value} if value > self.best_value else {}
         return self.model_copy(update={"offered": offered, "again": tuple(again), **better})
 
     def is_open(self, tool: ToolId) -> bool:
-        """Whether the walk may advance to a tool: not banned, its prefix not dead, not on the path unless offered again."""
+        """Return whether the search may advance to a tool.
+
+        It may if the tool is not banned, does not complete a dead prefix, and is not on the path unless offered again.
+        """
         fresh = tool not in self.path or tool in self.again
         return fresh and tool not in self.banned and not self.is_dead((*self.path, tool))
 
@@ -57,16 +62,16 @@ class Frontier(Model):
         return tuple(tool for tool in self.offered[-1] if self.is_open(tool))
 
     def is_dead(self, path: Path) -> bool:
-        """Whether a path begins with a dead prefix."""
+        """Return whether a path begins with a dead prefix."""
         return any(path[: len(dead.path)] == dead.path for dead in self.dead)
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why branches died, oldest first."""
+        """Reasons why branches were abandoned, oldest first."""
         return tuple(dead.reason for dead in self.dead)
 
     def push(self, tool: ToolId, reason: str = "") -> Self:
-        """Advance to an open candidate of the current node. ``ValueError`` for any other tool."""
+        """Advance to an open candidate of the current node; ``ValueError`` for any other tool."""
         if self.given_up or tool not in self.open:
             msg = f"{tool} is no open candidate of this node"
             raise ValueError(msg)
@@ -76,7 +81,7 @@ class Frontier(Model):
         return self.model_copy(update={**here, "trail": trail})
 
     def backtrack(self, reason: str) -> Self:
-        """Pop exactly one tool; the path that ended in it is dead. From the empty path: give up."""
+        """Remove the last tool and mark the path that ended in it as dead. From the empty path, give up."""
         if not self.path:
             return self.model_copy(update={"given_up": True})
         dead = self.mark_dead(self.path, reason)
@@ -85,7 +90,7 @@ class Frontier(Model):
         return dead.model_copy(update={**here, "trail": trail})
 
     def mark_dead(self, path: Path, reason: str) -> Self:
-        """Record a path as never to be tried again. ``ValueError`` for the empty path, which would end every walk."""
+        """Record a path as never to be tried again; ``ValueError`` for the empty path, which would end every search."""
         if not path:
             msg = "the empty path cannot be dead"
             raise ValueError(msg)
@@ -96,9 +101,8 @@ class Frontier(Model):
     def reopen(self, depth: int, reason: str, *, ban: bool = False, replace: bool = True) -> Self:
         """Go back to the node where the tool at position ``depth`` of the path was chosen, after its call failed.
 
-        The prefix up to and including that tool is dead; ``ban`` keeps the tool out of the rest of the run; ``replace``: what can
-        stand in for it is to come first. The node's candidates are to be found anew. A best path that runs through what died is
-        forgotten.
+        The prefix up to and including that tool is dead. ``ban`` excludes the tool for the rest of the run; ``replace`` puts its
+        substitutes first. The node must be expanded again. A best path that contains the dead prefix or a banned tool is forgotten.
         """
         if not 0 <= depth < len(self.path):
             msg = f"no tool at position {depth} of a path of {len(self.path)}"
@@ -113,10 +117,11 @@ class Frontier(Model):
         return state.model_copy(update={**here, **best, "trail": trail, "instead_of": tool if replace else None})
 
     def resume(self, path: Path, wrong: int, reason: str) -> Self:
-        """Stand on a path again, just before its tool at position ``wrong``, which is dead there; at its end where there is none.
+        """Return to a path, just before its tool at position ``wrong``, which is dead there.
 
-        For a path that is not good enough, whether the walk has ended with it or has left it: what died on the way to
-        ``wrong`` is alive again.
+        If there is no such tool, return to the path's end.
+        Used for a path that is not good enough, whether the search ended with it or had abandoned it. Dead prefixes on the way to
+        ``wrong`` are revived, since the search could not go on from there otherwise.
         """
         kept = path[:wrong]
         alive = tuple(dead for dead in self.dead if kept[: len(dead.path)] != dead.path)
@@ -129,7 +134,7 @@ class Frontier(Model):
         return state.model_copy(update={**here, "trail": trail})
 
     def restart(self, noisy: Sequence[ToolId], reason: str) -> Self:
-        """Stand at the start again, where ``noisy`` are no longer offered."""
+        """Return to the start, where the tools in ``noisy`` are no longer open."""
         state = self
         for tool in noisy:
             state = state.mark_dead((tool,), reason)

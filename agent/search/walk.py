@@ -1,4 +1,4 @@
-"""A walk put together for one run: the candidates at its nodes, the policy's decisions, what its steps have given."""
+"""Assembly of a search for one run: expansion of nodes, the policy's decisions, and the results of steps."""
 
 from collections.abc import Callable
 
@@ -19,8 +19,10 @@ def walk_deps(
     expand: Expander | None = None,
     options: SearchOptions | None = None,
 ) -> SearchDeps:
-    """``results``: of the steps that were called so far. ``expand``: makes the nodes; by default one that knows of nothing done before.
-    ``options``: of the planner that walks.
+    """Build what a search works with.
+
+    ``results`` returns the results of the steps called so far. ``expand`` builds the nodes; the default knows of no earlier steps.
+    ``options`` are those of the planner.
     """
     options = options or SearchOptions()
     return SearchDeps(
