@@ -12,7 +12,7 @@ from domain.tool import ToolId
 NEAR = 0.35
 """Minimum likeness of a solution that is worth showing."""
 ANY = -2.0
-"""As minimum likeness: the nearest solutions, however unlike."""
+"""Minimum likeness that admits every solution: the nearest ones, however unlike."""
 
 
 @dataclass(frozen=True, slots=True)
