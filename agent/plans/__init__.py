@@ -1,1 +1,1 @@
-"""Plans that people read, edit, approve and give: how one is drafted, checked, filled and carried out."""
+"""Plans that people read, edit, approve and supply: how they are drafted, checked, filled in and carried out."""

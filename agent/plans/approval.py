@@ -1,4 +1,4 @@
-"""A plan in front of its user before anything is called."""
+"""Approval of a plan by its user before any tool is called."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,11 @@ from domain.tool import ToolDoc, ToolId
 
 
 def not_allowed(program: int = 0) -> PathEnded | ProgramFailed:
-    """What is told of a plan that its user does not want. ``program``: that it was to go on from, 0: none."""
+    """Return the event for a plan that its user did not approve.
+
+    ``program`` is the number of the program whose continuation was refused; 0 if the plan was refused before
+    anything ran.
+    """
     if program:
         return ProgramFailed(
             number=program, error="what was to come next was not allowed, so it was not run", final=True
@@ -25,46 +29,54 @@ def not_allowed(program: int = 0) -> PathEnded | ProgramFailed:
 
 @dataclass(frozen=True, slots=True)
 class PlanQuestion:
-    """The plan of one subtask, as it was made. ``request``: the subtask's; ``given``: the tools of the steps that it builds on; ``made``:
-    what they were called with. ``document``: the same plan as steps, where steps can say it. ``cell``: 1, or which program of the subtask it is, where
-    it goes on from what others have found.
-    """
+    """A plan of one subtask that is to be approved."""
 
     subtask: int
+    """Number of the subtask."""
     request: str
+    """Request of the subtask."""
     program: ProgramPlan
+    """The plan as a program."""
     document: PlanDocument | None = None
+    """Steps of the plan, if steps can express it."""
     given: tuple[ToolId, ...] = ()
+    """Tools of the earlier steps that the plan builds on."""
     made: tuple[JsonObject, ...] = ()
+    """Arguments that these tools were called with."""
     cell: int = 1
+    """Number of the program within the subtask: 1, or more for a program that continues from earlier results."""
 
 
 class Approves(Protocol):
-    """Whoever decides on plans."""
+    """Callback that decides on a plan."""
 
     async def __call__(self, question: PlanQuestion) -> ProgramPlan | None:
-        """What is to be carried out, in place of what was planned or the same; None: nothing is to be called.
+        """Return the plan to carry out, changed or unchanged, or None if nothing may be called.
 
-        Asked again after the run was broken off, it gives the same answer.
+        When an interrupted run is resumed, the same question must get the same answer.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class PlanQuestions:
-    """Of one subtask. ``given``: the steps that it builds on."""
+    """Builder of the approval questions of one subtask."""
 
     subtask: int
     request: str
     given: Results = ()
+    """Results of the earlier steps that the subtask builds on."""
 
     def about(self, document: PlanDocument | None, plan: ProgramPlan, cell: int = 1) -> PlanQuestion:
-        """Whether this is to be carried out."""
+        """Return the question whether this plan may be carried out."""
         ids, made = tuple(tool.id for tool, _ in self.given), tuple(result.arguments for _, result in self.given)
         return PlanQuestion(self.subtask, self.request, plan, document, ids, made, cell)
 
     def about_written(self, plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc], cell: int) -> PlanQuestion:
-        """Whether a program that was written is to be run; shown as steps, too, where steps can say its calls."""
+        """Return the question whether a program that a model wrote may run.
+
+        The first program of a subtask is also shown as steps, if steps can express its calls.
+        """
         given = tuple(tool.id for tool, _ in self.given)
         try:
             document = as_document(plan, docs, given) if cell == 1 else None

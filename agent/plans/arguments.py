@@ -1,4 +1,4 @@
-"""The values of a plan's steps: as it fixes them, out of earlier steps as it says, and the rest as the run's own policy finds them."""
+"""Arguments of a plan's steps: fixed, taken from earlier steps, or found by the run's policy."""
 
 from agent.plans.json_place import ITEM, named_item, value_at
 from agent.policy.delegating import Delegating
@@ -8,14 +8,15 @@ from domain.plan import Binding
 from domain.plan_document import PlanDocument, PlannedStep, Take
 
 FIXED = "the plan"
-"""The reference of a value that a person fixed."""
+"""Reference in the binding of a value that a person fixed."""
 
 
 class CarryingOut(Delegating):
-    """Each step's arguments are those of its plan, whatever is complained of: its values are a person's own.
+    """Policy that gives each step the arguments of its plan.
 
-    The policy behind is asked only where a required parameter is left open, and for those alone. ``given``: how many steps come before
-    the plan's own.
+    Complaints about arguments do not change them, because they are a person's own values. The wrapped policy is
+    asked only where required parameters are left open, and only for these. ``given`` is the number of steps that
+    come before the plan's own.
     """
 
     def __init__(self, policy: Policy, document: PlanDocument, given: int = 0) -> None:
@@ -24,6 +25,7 @@ class CarryingOut(Delegating):
         self._given = given
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
+        """Return the planned arguments; the wrapped policy fills required parameters that are open."""
         step = self._steps[len(question.earlier) - self._given]
         planned = fixed(step, question)
         required = [parameter.name for parameter in question.tool.required]
@@ -41,7 +43,11 @@ class CarryingOut(Delegating):
 
 
 def fixed(step: PlannedStep, question: ArgumentsQuestion) -> Arguments:
-    """The values that a plan gives. Missing: what it takes from where nothing is, or by a name that nobody has filled."""
+    """Return the values that a plan gives to a step.
+
+    A parameter is missing if the answer that it is taken from has nothing at that place, or if it names a parameter
+    of the plan that has no value.
+    """
     values: JsonObject = dict(step.arguments)
     provenance = [Binding(parameter=name, origin="user", reference=FIXED) for name in values]
     settled = set(values)
@@ -52,6 +58,7 @@ def fixed(step: PlannedStep, question: ArgumentsQuestion) -> Arguments:
             missing[name] = f"the answer of step {take.step} has nothing at {take.field or 'its place'}"
         else:
             provenance.append(binding)
+            # The item of a list is chosen by the request's words, so a person has not decided on its value.
             if ITEM not in take.field:
                 settled.add(name)
     why = "".join(f"No value for {name}: {reason}. " for name, reason in missing.items()).strip()
@@ -59,12 +66,13 @@ def fixed(step: PlannedStep, question: ArgumentsQuestion) -> Arguments:
 
 
 def _taken(name: str, take: Take, question: ArgumentsQuestion, values: JsonObject) -> Binding | None:
-    """Put the value that a parameter takes among ``values``; where it came from, None where there is none."""
+    """Add the value that a parameter takes to ``values`` and return its binding; None if there is none."""
     if take.step > len(question.earlier):
         return None
     _, result = question.earlier[take.step - 1]
     field, value = take.field, None
     if ITEM in field:
+        # A call with side effects must not fall back to the first item when the request names none.
         found = named_item(result.response, field, question.request, only_named=not question.tool.safe)
         if found is not None:
             field, value = found

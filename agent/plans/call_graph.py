@@ -1,4 +1,4 @@
-"""The calls of a program and what feeds them, for whoever draws or shows them: read off its text, before or after it ran."""
+"""Calls of a program and the values that feed them, read from its text before or after it runs."""
 
 from collections.abc import Collection, Mapping
 
@@ -12,54 +12,58 @@ from domain.source_text import Expression
 from domain.tool import ToolDoc, ToolId
 
 MOST = 200
-"""Calls that are told of one program."""
+"""Calls of one program that are reported."""
 _EXPRESSION = 160
 
 
 class FedParameter(Model):
-    """A parameter of a call, by its tool's name, and what its value is made of. ``expression``: as the text has it, cut.
-
-    ``calls``: the keys of those that answered some of it; ``inputs``: those of the plan in it; ``earlier``: the numbers of earlier results, from 1,
-    or 0 where it is not told which. ``open``: it is found when the call is reached. ``fixed``: it is a constant of the text.
-    """
+    """A parameter of a call, with the sources of its value."""
 
     parameter: str
+    """Name of the parameter in its tool's document."""
     expression: str
+    """The expression in the text, shortened."""
     calls: tuple[str, ...] = ()
+    """Keys of the calls whose answers are part of the value."""
     inputs: tuple[str, ...] = ()
+    """Inputs of the plan that are part of the value."""
     earlier: tuple[int, ...] = ()
+    """Numbers of the earlier results in it, from 1; 0 if the text does not show which."""
     open: bool = False
+    """The value is found when the call is reached."""
     fixed: bool = False
+    """The value is a constant of the text."""
 
 
 class ProgramCall(Model):
-    """A place of a text that calls a tool. ``key``: what its calls' ``site`` begins with in events, as ``2:57``. ``changes``: it may change something.
-
-    ``repeated``: it is in a loop, so made more than once or never; ``chosen``: it is made only where something is so. ``answers``: what it answers
-    is in what the program says.
-    """
+    """A place in a program's text that calls a tool."""
 
     key: str
+    """Beginning of the ``site`` of its calls in events, as ``2:57``."""
     function: str
     tool: ToolId
     line: int
     column: int
     changes: bool = False
+    """The call may have side effects."""
     repeated: bool = False
+    """The call is in a loop: it may be made more than once, or never."""
     chosen: bool = False
+    """The call is made only under a condition."""
     answers: bool = False
+    """Its answer is part of what the program answers."""
     parameters: tuple[FedParameter, ...] = ()
 
     @property
     def fed_by(self) -> tuple[str, ...]:
-        """The keys of all calls that feed it, once each."""
+        """Keys of all calls that feed this one, without duplicates."""
         return tuple(dict.fromkeys(key for one in self.parameters for key in one.calls))
 
 
 def program_calls(
     cells: Mapping[int, Program], docs: Mapping[ToolId, ToolDoc], inputs: Collection[str] = ()
 ) -> tuple[ProgramCall, ...]:
-    """Of a program in its cells, by their numbers. Nothing of a text that cannot be read."""
+    """Return the calls of a program, given as cells by number; nothing if the text cannot be parsed."""
     try:
         flow = Flow(cells)
     except (SyntaxError, ValueError, RecursionError):
@@ -70,11 +74,13 @@ def program_calls(
 
 
 def plan_calls(plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc]) -> tuple[ProgramCall, ...]:
-    """Of a plan, as the first program of a subtask that it will be."""
+    """Return the calls of a plan, which becomes the first program of a subtask."""
     return program_calls({1: plan.program}, docs, plan.inputs)
 
 
 class _Reading:
+    """Builds the :class:`ProgramCall` of each call site."""
+
     def __init__(
         self, flow: Flow, cells: Mapping[int, Program], docs: Mapping[ToolId, ToolDoc], inputs: Collection[str]
     ) -> None:
@@ -84,7 +90,7 @@ class _Reading:
         self._inputs = inputs
 
     def call(self, site: Site, *, answers: bool) -> ProgramCall:
-        """One call."""
+        """Return the call at a site."""
         call = self._flow.calls[site]
         tool = self._flow.tools[call.name]
         names = self._cells[site[0]].arguments.get(call.name, {})
@@ -104,6 +110,7 @@ class _Reading:
         )
 
     def _parameter(self, name: str, value: Expression, site: Site) -> FedParameter:
+        """Return a parameter with the calls, inputs and earlier results that its expression depends on."""
         gathered = self._flow.of([value], self._flow.place(site))
         names = {part.name for part in gathered.parts if part.kind == "name"}
         earlier = {part.number + 1 for part in gathered.parts if part.kind == "item"} | (

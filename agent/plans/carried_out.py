@@ -1,4 +1,4 @@
-"""What a run has carried out, as a program: the one that served it, or its calls as one, with what of it may be another value next time."""
+"""The plan that a run has carried out: the program that served it, or its calls compiled into one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,24 +20,31 @@ from domain.tool import ToolDoc, ToolId
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """What a run has done. ``carried_out``: as a program; ``liftable``: what of its text may be another value next time. ``document``: its steps, where
-    steps can say it, else ``why_no_steps``; ``offered``: values in them. ``files``: what its text goes over of what was given with its run, as its user calls it.
-    """
+    """A finished run as a plan."""
 
     carried_out: ProgramPlan
+    """The program as it ran."""
     liftable: Sequence[Liftable] = ()
+    """Constants of its text that may have another value next time."""
     document: PlanDocument | None = None
+    """The run as steps, if steps can express it."""
     offered: Sequence[Offered] = ()
+    """Values in the steps that may become parameters."""
     why_no_steps: str = ""
+    """Reason why steps cannot express the run; empty if they can."""
     files: tuple[str, ...] = ()
+    """Names, as the user knows them, of attached files that the text reads."""
 
     @property
     def plan(self) -> ProgramPlan:
-        """The program with inputs for all that may be another value next time."""
+        """The program with inputs for everything that may have another value next time."""
         return lifted(self.carried_out, self.liftable)
 
     def refuse_files(self, what: str) -> None:
-        """``UsageError`` where it goes over a file, which only its own run has; ``what`` was to be made of it."""
+        """Raise ``UsageError`` if the program reads a file, since only its own run has it.
+
+        ``what`` names what was to be made of the run, for the message.
+        """
         if self.files:
             named = ", ".join(clean(one, 80) for one in self.files)
             raise UsageError(
@@ -46,7 +53,10 @@ class Drawn:
 
 
 def generalised(made: Drawn, request: str, docs: Mapping[ToolId, ToolDoc]) -> tuple[ProgramPlan, str]:
-    """The program with inputs for all that its request says, steps' values too, and the request with the names of these in braces."""
+    """Return the program with inputs for values of its request, and the request with their names in braces.
+
+    Values of steps become inputs, too.
+    """
     found = made.liftable or liftable(made.carried_out, request, docs)
     return lifted(made.carried_out, found), spoken(request, [Words(one.said, one.name) for one in found])
 
@@ -57,10 +67,13 @@ def carried_out(
     docs: Mapping[ToolId, ToolDoc],
     given: ProgramPlan | None = None,
 ) -> Drawn:
-    """Out of a run's events. ``docs``: of the tools that it called; ``given``: the plan that it was given.
+    """Build the plan of a run from its events.
+
+    ``docs`` are the documents of the tools that it called; ``given`` is the plan that the run was started with, if
+    any.
 
     Raises:
-        NotLinearError: neither a program nor steps say it.
+        NotLinearError: neither a program nor steps can express the run.
     """
     document, offered, why = None, list[Offered](), ""
     try:
@@ -83,5 +96,5 @@ def carried_out(
 
 
 def _builds_on_earlier(plan: ProgramPlan) -> bool:
-    """Whether a text takes values of earlier results: those are of its conversation, and no plan has them."""
+    """Return True if a text reads earlier results, which no plan can supply: they are of its conversation."""
     return any(name == "earlier" or name.startswith("earlier_") for name in parse_source(plan.program.text).uses)

@@ -1,4 +1,7 @@
-"""A program that a person has edited: the plan that it is, or what is wrong with it, each with its place. Nothing is called."""
+"""Check of a program that a person has edited.
+
+The result is the plan that it becomes, or complaints, each with its place. No tool is called.
+"""
 
 import asyncio
 import keyword
@@ -33,34 +36,39 @@ from graph.shapes import shape_of_schema
 
 _NO_FILES = GivenFiles()
 LONGEST_PLAN = 5 * LONGEST
-"""Characters of a text: a plan may hold values that no author of a program writes."""
+"""Maximum characters of a text; more than for a model's program, because a plan may hold long values."""
 MOST_INPUTS = 50
 MOST_COMPLAINTS = 50
 _SECONDS = 10.0
-"""That the check of types may take; what it has not found then is not told."""
+"""Time limit of the type check; type errors are not reported if it takes longer."""
 HOST = {
     EARLIER: f"{EARLIER}: list[Any]",
     FILL: f"def {FILL}() -> Any: ...",
     NAMED: f"def {NAMED}(items: list[Any]) -> Any: ...",
 }
-"""What the text of a plan finds beside its tools and what every program has, each declared."""
+"""Declarations of the names that a plan's text may use besides its tools and the names of every program."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanComplaint:
-    """What is wrong, in a sentence. ``line`` and ``column`` of the text, from 1 and in characters; 0: of the whole. ``input``: that it is about."""
+    """A fault of a plan."""
 
     message: str
+    """One sentence for people."""
     line: int = 0
+    """Line of the text, from 1; 0 if the complaint is about the whole."""
     column: int = 0
+    """Column in characters, from 1; 0 if the complaint is about the whole."""
     input: str = ""
+    """Name of the input that it is about, if any."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedPlan:
-    """``plan``: what would be run, put right where that was safe; to be carried out only where there is no complaint."""
+    """Result of a check."""
 
     plan: ProgramPlan
+    """The plan that would run, repaired where that was safe; it may be carried out only if there are no complaints."""
     complaints: tuple[PlanComplaint, ...] = ()
 
 
@@ -75,14 +83,17 @@ async def checked(
     values: Mapping[str, JsonValue] | None = None,
     files: GivenFiles = _NO_FILES,
 ) -> CheckedPlan:
-    """Check a text. ``tools``: the functions that it may call; ``given``: the steps whose results are ``earlier``; ``values``: of its inputs,
-    as far as they are known; ``files``: that its run was given.
+    """Check the text of a plan and return the plan with all complaints.
+
+    ``tools`` are the functions that the text may call, ``given`` the steps whose results are ``earlier``,
+    ``values`` the values of its inputs as far as they are known, and ``files`` the files that its run was given.
     """
     there = {name: docs[tool] for name, tool in tools.items() if tool in docs}
     told = dict(values or {})
     plan = ProgramPlan(program=Program(text=text, tools=dict(tools)), inputs=dict(inputs), values=told)
     readable = await asyncio.to_thread(read, text, LONGEST_PLAN)
     unseen = [PlanComplaint(said, line, column) for line, column, said in unseen_signs(text[:LONGEST_PLAN])]
+    # The parser sees the text without its leading empty lines; line numbers for people count them.
     above = text[: len(text) - len(text.lstrip("\r\n"))].replace("\r\n", "\n").count("\n")
     if isinstance(readable, Unreadable):
         words = set(re.findall(r"\w+", text))
@@ -99,6 +110,7 @@ async def checked(
     source = parse_source(text)
     faults = [*checking.faults(source, len(given)), *_gone(source, tools, there)]
     lines = {line for (line, _), _ in faults}
+    # A line that already has a fault gets no second complaint about its types.
     faults += [one for one in await _of_types(source, checking.known, sandbox) if one[0][0] not in lines]
     names = source.uses
     functions = {name: one for name, one in checking.known.tools.items() if name in names}
@@ -115,7 +127,7 @@ async def checked(
 
 
 class _Checking:
-    """What a text may use, and what is wrong with it as a plan's."""
+    """Names that a text may use, and the faults that can be found without types."""
 
     def __init__(
         self,
@@ -127,6 +139,8 @@ class _Checking:
         declared: list[str] = []
         names: list[str] = []
         for number, (name, schema) in enumerate(inputs.items()):
+            # Inputs with unusable names are reported by :func:`_of_inputs`; declaring them would break the type
+            # check.
             if name.isidentifier() and not keyword.iskeyword(name) and name not in {*FOUND, *tools}:
                 writer = Definitions(f"input_{number}_in", optional=True)
                 kind = annotation(shape_of_schema(value_schema(parameter_of(name, schema))), writer)
@@ -144,13 +158,13 @@ class _Checking:
         )
 
     def faults(self, source: SourceText, given: int) -> Iterator[Fault]:
-        """All that can be told without types. ``given``: how many earlier results there are."""
+        """Yield all faults that can be found without types; ``given`` is the number of earlier results."""
         yield from faults_of_text(source, self.known)
         yield from faults_of_plan(source, self.known.tools, given)
 
 
 def _gone(source: SourceText, tools: Mapping[str, ToolId], there: Mapping[str, ToolDoc]) -> Iterator[Fault]:
-    """Calls of functions whose tools nobody knows any more."""
+    """Yield a fault for each call of a function whose tool is no longer indexed."""
     for call in source.calls:
         if call.name in tools and call.name not in there:
             gone = clean(tools[call.name], 120)
@@ -161,6 +175,7 @@ def _gone(source: SourceText, tools: Mapping[str, ToolId], there: Mapping[str, T
 
 
 async def _of_types(source: SourceText, known: Known, sandbox: Sandbox) -> list[Fault]:
+    """Return the type errors of a text; nothing if the check takes too long."""
     try:
         async with asyncio.timeout(_SECONDS):
             return await faults_of_types(source, known, sandbox)
@@ -169,12 +184,17 @@ async def _of_types(source: SourceText, known: Known, sandbox: Sandbox) -> list[
 
 
 def _complaint(text: str, fault: Fault, whence: Mapping[Place, Place], above: int) -> PlanComplaint:
-    """A fault with its place in the text as it was edited, with so many empty lines ``above``."""
+    """Return a fault with its place in the text as it was edited.
+
+    ``whence`` maps places of the repaired text to those of the edited one; ``above`` is the number of leading empty
+    lines.
+    """
     place, said = fault
     line, offset = whence.get(place, place)
     lines = text.split("\n")
     if not 0 < line <= len(lines):
         return PlanComplaint(said)
+    # The parser counts columns in UTF-8 bytes, people count characters.
     column = len(lines[line - 1].encode()[:offset].decode(errors="ignore")) + 1
     return PlanComplaint(said, line + above, column)
 
@@ -182,7 +202,7 @@ def _complaint(text: str, fault: Fault, whence: Mapping[Place, Place], above: in
 def _of_inputs(
     inputs: Mapping[str, JsonObject], values: JsonObject, names: frozenset[str], tools: Mapping[str, ToolId]
 ) -> Iterator[PlanComplaint]:
-    """What is wrong with the inputs themselves, their defaults and their values."""
+    """Yield complaints about the inputs themselves: their names, JSON Schemas, defaults and values."""
     if len(inputs) > MOST_INPUTS:
         yield PlanComplaint(f"A plan has at most {MOST_INPUTS} inputs; this one has {len(inputs)}.")
         return

@@ -1,4 +1,7 @@
-"""A plan's steps as a program, and a program that calls one thing after the other as steps: each the other's inverse."""
+"""Compilation of a plan's steps into a program, and the inverse.
+
+Only a program that makes its calls one after the other can be turned into steps.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,16 +22,18 @@ from domain.source_text import Expression
 from domain.tool import Parameter, ToolDoc, ToolId, tool_id_parts
 
 PARAMETER = "x-parameter"
-"""In an input's schema: what the plan's parameter is called, where that is no name of Python, or another thing has it."""
+"""Keyword in an input's schema: the parameter's name in the plan, where that cannot be a name in the program."""
 _LINE = 100
-"""Characters of a call that stands on one line."""
+"""Maximum characters of a call that is written on one line."""
 _PART = re.compile(r"\[(\d*)\]|([^.\[\]]+)")
 
 
 def compiled(document: PlanDocument, docs: Mapping[ToolId, ToolDoc], given: Sequence[ToolId] = ()) -> ProgramPlan:
-    """The program that makes a plan's calls. ``given``: the steps that come before its own, whose results are ``earlier``.
+    """Compile the steps of a plan into the program that makes its calls.
 
-    A tool without a document is a function of what its steps name. What steps leave open is ``fill()``; it says nothing at its end.
+    ``given`` are the earlier steps, whose results are ``earlier`` in the text. A tool without a document becomes a
+    function with the parameters that the steps name. Required parameters that steps leave open become ``fill()``.
+    The program has no answer of its own.
     """
     tools = _documents(document, docs)
     functions = {one.tool: one for one in signatures(list(tools.values()))}
@@ -49,7 +54,7 @@ def compiled(document: PlanDocument, docs: Mapping[ToolId, ToolDoc], given: Sequ
 
 
 def input_names(document: PlanDocument, functions: Sequence[str] = ()) -> dict[str, str]:
-    """The inputs of a plan's program by the names of its parameters: the same, where they can stand in a text."""
+    """Return the name of each parameter in the program's text: its own, if that is a valid and free name there."""
     used = (name for step in document.steps for name in step.named.values())
     told = dict.fromkeys((*document.parameters, *used))
     taken = {*FOUND, *functions, "asyncio", "float", "json"}
@@ -57,13 +62,14 @@ def input_names(document: PlanDocument, functions: Sequence[str] = ()) -> dict[s
 
 
 def _inputs(document: PlanDocument, names: Mapping[str, str]) -> Iterator[tuple[str, JsonObject]]:
+    """Yield the inputs of the program with their JSON Schemas, noting the parameter's name where it differs."""
     for parameter, schema in document.parameters.items():
         name = names[parameter]
         yield name, schema if name == parameter else {**schema, PARAMETER: parameter}
 
 
 def _documents(document: PlanDocument, docs: Mapping[ToolId, ToolDoc]) -> dict[ToolId, ToolDoc]:
-    """Of each tool of a plan, with all the parameters that its steps name."""
+    """Return the document of each tool of a plan, with additional parameters that its steps name."""
     found: dict[ToolId, ToolDoc] = {}
     for step in document.steps:
         doc = found.get(step.tool) or docs.get(step.tool) or _unknown(step.tool)
@@ -75,12 +81,18 @@ def _documents(document: PlanDocument, docs: Mapping[ToolId, ToolDoc]) -> dict[T
 
 
 def _unknown(tool: ToolId) -> ToolDoc:
+    """Return a document for a tool that is not indexed."""
     category, toolset, api = tool_id_parts(tool)
+    # POST, so that an unknown tool counts as one with side effects.
     return ToolDoc(id=tool, category=category, toolset=toolset, api=api, function=api, method="POST")
 
 
 class _Writing:
-    """The calls of one plan as text. ``results``: the expressions that hold the results of its steps, those before it first. ``loads``: values stand as JSON."""
+    """Writer of the calls of one plan.
+
+    ``results`` are expressions for the results of all steps, earlier ones first. ``loads`` tells whether a value is
+    written as JSON text.
+    """
 
     def __init__(self, results: Sequence[str], inputs: Mapping[str, str]) -> None:
         self._results = results
@@ -88,7 +100,7 @@ class _Writing:
         self.loads = False
 
     def call(self, step: PlannedStep, doc: ToolDoc, function: Signature) -> str:
-        """One call, on one line where it is short."""
+        """Return the text of a call, on one line if it is short."""
         sources = {name: literal(value) for name, value in step.arguments.items()}
         sources |= {name: self._inputs[own] for name, own in step.named.items()}
         sources |= {name: self._taken(take) for name, take in step.takes.items()}
@@ -100,6 +112,7 @@ class _Writing:
         return line if len(line) <= _LINE else "\n".join((f"{function.name}(", *(f"    {one}," for one in given), ")"))
 
     def _taken(self, take: Take) -> str:
+        """Return the expression for a value out of an earlier result."""
         there = take.step <= len(self._results)
         found = self._results[take.step - 1] if there else f"earlier[{take.step - 1}]"
         for part in _PART.finditer(take.field):
@@ -112,12 +125,13 @@ class _Writing:
 
 
 def as_document(plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc], given: Sequence[ToolId] = ()) -> PlanDocument:
-    """The steps of a program that makes its calls one after the other, each once, with fixed values, inputs and fields of earlier answers.
+    """Return the steps of a program that makes each of its calls once, one after the other.
 
-    All of its calls are in them, and nothing else: what it says at its end is lost (:func:`speaks`).
+    Its arguments have to be fixed values, inputs and fields of earlier answers. The steps hold all calls and
+    nothing else; an answer that the program composes at its end is lost (:func:`speaks`).
 
     Raises:
-        NotLinearError: steps cannot say what it does; the message says in which line, and what.
+        NotLinearError: steps cannot express what it does; the message names the line and the reason.
     """
     try:
         reading = StraightText({_CELL: plan.program})
@@ -133,7 +147,7 @@ def as_document(plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc], given: Sequen
 
 
 def speaks(program: Program) -> bool:
-    """Whether a program says something at its end, other than what its calls answer."""
+    """Return True if a program ends in an answer of its own rather than in what its calls answer."""
     return StraightText({_CELL: program}).speaks
 
 
@@ -141,7 +155,7 @@ _CELL = 1
 
 
 def _refuse_turns(reading: StraightText) -> None:
-    """What steps cannot say of the course of a program."""
+    """Raise ``NotLinearError`` for control flow that steps cannot express."""
     turns = [
         (reading.line_of(site), f"calls {name} in a loop, a function, or only where something is so")
         for site, name in reading.others.items()
@@ -150,6 +164,7 @@ def _refuse_turns(reading: StraightText) -> None:
 
 
 def _refuse(found: Iterable[tuple[int, str]]) -> None:
+    """Raise ``NotLinearError`` for the first of these lines, if there is any."""
     first = min(found, key=lambda one: one[0], default=None)
     if first is not None:
         raise _not_linear(*first)
@@ -160,7 +175,7 @@ def _not_linear(line: int, what: str) -> NotLinearError:
 
 
 class _Steps:
-    """The calls of a text as steps. ``given``: how many steps come before its own."""
+    """Reader of a program's calls as steps; ``given`` is the number of earlier steps."""
 
     def __init__(self, reading: StraightText, plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc], given: int) -> None:
         self._reading = reading
@@ -170,16 +185,17 @@ class _Steps:
         self._numbers = {site: number for number, site in enumerate(reading.calls, start=given + 1)}
 
     def parameters(self) -> Iterator[tuple[str, JsonObject]]:
-        """The plan's own, by the names that they had as such."""
+        """Yield the parameters of the plan with their JSON Schemas, by their original names."""
         for name, schema in self._plan.inputs.items():
             yield self._parameter(name), {keyword: one for keyword, one in schema.items() if keyword != PARAMETER}
 
     def _parameter(self, name: str) -> str:
+        """Return the original name of an input."""
         told = self._plan.inputs.get(name, {}).get(PARAMETER)
         return told if isinstance(told, str) else name
 
     def step(self, site: Site) -> PlannedStep:
-        """One call."""
+        """Return the call at a site as a step."""
         tool = self._plan.program.tools[self._reading.function(site)]
         arguments: JsonObject = {}
         takes: dict[str, Take] = {}
@@ -196,8 +212,10 @@ class _Steps:
         return PlannedStep(tool=tool, arguments=arguments, takes=takes, named=own)
 
     def _take(self, site: Site, parameter: str, place: Place) -> Take:
+        """Return the place of an earlier answer that a parameter is taken from."""
         origin, field = place
         number = origin if isinstance(origin, int) else self._numbers[origin]
+        # If the program changes the answer in between, the step would take the unchanged value.
         if not self._reading.stands(place):
             raise self._refused(site, f"takes {parameter} from an answer that the program changes")
         if isinstance(origin, int) and origin > self._given:
@@ -205,12 +223,14 @@ class _Steps:
         return Take(step=number, field=field)
 
     def _fixed(self, site: Site, parameter: str, value: Expression) -> JsonValue:
+        """Return a constant of the program."""
         try:
             return self._reading.fixed(value)
         except NotConstantError:
             raise self._refused(site, f"computes or chooses the value of {parameter}") from None
 
     def _check_open(self, site: Site, tool: ToolId, parameter: str) -> None:
+        """Refuse an open parameter that its tool does not require: a step would leave it out."""
         doc = self._docs.get(tool)
         if doc is None or all(one.name != parameter for one in doc.required):
             raise self._refused(site, f"leaves {parameter} open, which its tool does not need")

@@ -1,4 +1,4 @@
-"""What carrying out a plan will take of a language model, as far as that can be told before."""
+"""Estimate of the model calls and tokens that carrying out a plan will take."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,15 +8,16 @@ from agent.plans.dry_run import Tried
 from domain.tool import ToolDoc, ToolId
 
 _CHARACTERS = 4
-"""A token is about so many characters of English or JSON."""
+"""Characters of English or JSON per token, roughly."""
 _INSTRUCTIONS = 500
+"""Tokens of the instructions that go with each question."""
 _SAID = {"arguments": 120, "answer": 250}
-"""Tokens of what is told with each question, and of what comes back, by what it is for."""
+"""Tokens of a model's answer, by the purpose of the question."""
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Per million tokens."""
+    """Price per million tokens."""
 
     prompt: float
     completion: float
@@ -24,24 +25,27 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """``cost`` None: no price is known."""
+    """Estimated use of a model."""
 
     model_calls: int
     prompt_tokens: int
     completion_tokens: int
     cost: float | None = None
+    """Estimated price; None if no price is known."""
 
     @property
     def tokens(self) -> int:
-        """In and out."""
+        """Prompt and completion tokens together."""
         return self.prompt_tokens + self.completion_tokens
 
 
 def expected(
     tried: Tried, docs: Mapping[ToolId, ToolDoc], *, model: bool, phrases: bool, price: Price | None
 ) -> Expected:
-    """A model is asked for the values of each call that leaves some open, and for the answer, where the program makes none itself or what it says
-    is said anew (``phrases``). Without a ``model`` nothing is asked.
+    """Estimate the cost of a plan from its dry run.
+
+    A model is asked for arguments by each call that leaves some open, and for the answer if the program has none of
+    its own or if its answer is rephrased (``phrases``). Without a ``model`` nothing is asked.
     """
     questions: list[tuple[str, int]] = []
     shown = 0

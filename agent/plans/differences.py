@@ -1,4 +1,7 @@
-"""What one plan does otherwise than another, step by step, for who decides whether to take it: nothing that differs is left out."""
+"""Differences between two plans, step by step, for a person who decides whether to adopt the newer one.
+
+Nothing that differs is left out.
+"""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -13,35 +16,38 @@ from domain.plan_document import PlanDocument, PlannedStep
 
 _SHOWN = 160
 _BEFORE = 30
-"""Characters shown of a value, and of what two long ones have in common before they differ."""
+"""Characters of the common beginning that are shown before the first difference of two long values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """``step``: its number in the newer plan, in the older one where it is gone; of a program, the ``line`` of its text, likewise. None: of the whole.
-
-    ``said``: for people. ``before`` and ``after``: what stands in either, None where there is nothing.
-    """
+    """A difference between two plans."""
 
     step: int | None
+    """Number of the step in the newer plan, or in the older one if it was removed; None: the whole plan."""
     said: str
+    """Sentence for people."""
     before: JsonValue = None
+    """Value in the older plan; None if there is none."""
     after: JsonValue = None
+    """Value in the newer plan; None if there is none."""
     line: int | None = None
+    """Line of a program's text, numbered as ``step`` is; None if it is about the whole plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """A step that is in both. ``moved``: the number in the newer plan of each step of the older one."""
+    """A step that both plans have."""
 
     number: int
     before: PlannedStep
     after: PlannedStep
     moved: Mapping[int, int]
+    """Number in the newer plan of each step of the older one."""
 
 
 def differences(before: PlanDocument, after: PlanDocument) -> tuple[Difference, ...]:
-    """In the order of the newer plan's steps, what its own parameters differ in last."""
+    """Return the differences in the order of the newer plan's steps, those of the plans' parameters last."""
     found: list[Difference] = []
     tools, newer = [step.tool for step in before.steps], [step.tool for step in after.steps]
     pairs: list[tuple[int, int]] = []
@@ -59,20 +65,23 @@ def differences(before: PlanDocument, after: PlanDocument) -> tuple[Difference, 
 
 
 def _gone(number: int, step: PlannedStep) -> Difference:
+    """Return the difference for a step that was removed."""
     return Difference(number, f"Step {number} is gone: it called {_call(step)}.", before=step.model_dump(mode="json"))
 
 
 def _new(number: int, step: PlannedStep) -> Difference:
+    """Return the difference for a step that was added."""
     return Difference(number, f"Step {number} is new: it calls {_call(step)}.", after=step.model_dump(mode="json"))
 
 
 def _call(step: PlannedStep) -> str:
+    """Return a step's call for people."""
     values = [f"{clean(name, 60)} = {_words(value)}" for name, value in _values(step, {}).items()]
     return clean(step.tool, 200) + (f" with {', '.join(values)}" if values else "")
 
 
 def _within(pair: _Pair) -> Iterator[Difference]:
-    """What a step that is in both plans is called with."""
+    """Yield differences in the arguments of a step that both plans have."""
     before, after = _values(pair.before, pair.moved), _values(pair.after, {})
     step = f"Step {pair.number} ({clean(pair.after.tool.rpartition('/')[2], 80)})"
     for name in dict.fromkeys((*before, *after)):
@@ -87,7 +96,10 @@ def _within(pair: _Pair) -> Iterator[Difference]:
 
 
 def _values(step: PlannedStep, moved: Mapping[int, int]) -> dict[str, JsonValue]:
-    """Where each parameter's value comes from: fixed values by themselves, the others as what they name."""
+    """Return the source of each parameter's value.
+
+    References to steps are numbered as in the newer plan, so that a renumbered step is no difference.
+    """
     fixed: dict[str, JsonValue] = {name: {"value": value} for name, value in step.arguments.items()}
     named: dict[str, JsonValue] = {name: {"named": own} for name, own in step.named.items()}
     takes: dict[str, JsonValue] = {
@@ -97,7 +109,7 @@ def _values(step: PlannedStep, moved: Mapping[int, int]) -> dict[str, JsonValue]
 
 
 def _words(source: JsonValue, *, whole: bool = False) -> str:
-    """A value's source for people; all of it on demand."""
+    """Return a value's source for people, uncut if ``whole``."""
     match source:
         case {"value": value}:
             text = json.dumps(value, ensure_ascii=not str(value).isprintable())
@@ -111,7 +123,7 @@ def _words(source: JsonValue, *, whole: bool = False) -> str:
 
 
 def apart(before: str, after: str) -> tuple[str, str]:
-    """Two texts cut so that they are seen to differ."""
+    """Return two texts, shortened so that their first difference is visible."""
     if len(before) <= _SHOWN and len(after) <= _SHOWN:
         return before, after
     common = next((at for at, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1]), None)
@@ -125,7 +137,7 @@ def _cut(text: str) -> str:
 
 
 def of_parameters(before: Mapping[str, JsonObject], after: Mapping[str, JsonObject]) -> Iterator[Difference]:
-    """What the parameters of two plans differ in, by their JSON Schemas."""
+    """Yield differences in the parameters of two plans and in their JSON Schemas."""
     for name in dict.fromkeys((*before, *after)):
         old, new, told = before.get(name), after.get(name), clean(name, 80)
         if new is None:

@@ -1,4 +1,4 @@
-"""A path as a plan that people can read: what is known of each value before any call is made."""
+"""Drafting a plan for a path: the values that are known before any call is made."""
 
 from collections.abc import Sequence
 
@@ -10,10 +10,9 @@ from domain.tool import ToolDoc
 def drafted(
     request: str, tools: Sequence[ToolDoc], reader: RequestReader, given: Sequence[ToolDoc] = ()
 ) -> PlanDocument:
-    """The steps with the values that the request names, and the fields of earlier steps' documented answers that fit.
+    """Return a plan with the values that the request names and the fields of earlier documented answers that fit.
 
-    What neither gives is left open. ``given``: the
-    steps of other subtasks, which come first.
+    Values that neither supplies are left open. ``given`` are the tools of other subtasks' steps, which come first.
     """
     path = [*given, *tools]
     return PlanDocument(
@@ -22,6 +21,7 @@ def drafted(
 
 
 def _step(request: str, tool: ToolDoc, before: Sequence[ToolDoc], reader: RequestReader) -> PlannedStep:
+    """Return one step; a field of an earlier answer takes precedence over a value of the request."""
     feeds = reader.fillable(tool, request, before).feeds
     takes = {feed.parameter: Take(step=feed.step, field=feed.field) for feed in feeds}
     known = {name: value for name, value in reader.known_values(request, tool).items() if name not in takes}

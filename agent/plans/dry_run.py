@@ -1,6 +1,7 @@
-"""A program gone through without calling anything: line by line what its calls would be, what answered them, what its names then hold, what it would say.
+"""Dry run of a program without calling any tool: its calls and answers, the values of its names, its own answer.
 
-Recorded calls answer, else the examples of the tools' documents; where there is neither, it goes no further.
+Recorded calls supply the answers, else the examples in the tools' documents. Where there is neither, the dry run
+stops.
 """
 
 import asyncio
@@ -30,86 +31,103 @@ from domain.source_text import parse_source
 from domain.tool import ToolDoc, ToolId
 
 SHOWN = 2_000
-"""Characters of a response that are shown."""
+"""Maximum characters of a response that are shown."""
 EXAMPLE = "the example in the tool's document; no such call is recorded"
-"""The note of an answer that nobody has recorded."""
+"""Note of an answer that is not recorded but taken from the tool's document."""
 MOST_CALLS = 200
 SECONDS = 20.0
-"""How far a program is gone through."""
+"""Limits of a dry run: calls (``MOST_CALLS``) and seconds."""
 _VALUE = 160
-"""Characters of a name's value."""
+"""Maximum characters of a name's value."""
 TryStatus = Literal["answered", "unknown", "missing"]
-"""``unknown``: nothing is recorded of such a call, nor is there an example. ``missing``: a value that it needs would not be found."""
+"""Outcome of a call in a dry run.
+
+``unknown``: there is neither a recorded call nor an example. ``missing``: a value that the call needs would not be
+found.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class TriedCall:
-    """``step``: which call of the program it is, from 1. ``line`` and ``column``: where it stands. ``found``: parameters that the plan leaves open, which
-    were found. ``held``: the name that holds its answer, if one does. ``response``: recorded, or the tool document's ``example``, cut; ``note``: which, and what would be complained of.
-    """
+    """A call of a dry run."""
 
     step: int
+    """Number of the call in the program, from 1."""
     line: int
+    """Place of the call in the text, with ``column``."""
     column: int
     function: str
     tool: ToolId
     arguments: JsonObject
     missing: tuple[str, ...] = ()
     changes: bool = False
+    """The call may have side effects."""
     status: TryStatus = "unknown"
     response: str = ""
+    """Recorded response or the document's example, shortened."""
     note: str = ""
+    """Source of the response, and complaints that the call would cause."""
     example: bool = False
+    """The response is the example in the tool's document."""
     found: tuple[str, ...] = ()
+    """Parameters that the plan leaves open and that were found."""
     held: str = ""
+    """Name that holds the answer, if there is one."""
 
 
 @dataclass(slots=True)
 class TriedLine:
-    """``times``: how often it was gone through, of a loop's head: its rounds. ``values``: of the names that it sets, as they were the last time, cut."""
+    """A line that the dry run passed."""
 
     line: int
     times: int = 0
+    """Number of passes; at the head of a loop, of its rounds."""
     values: dict[str, str] = field(default_factory=dict[str, str])
+    """Values of the names that the line sets, after its last pass, shortened."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """``text``: what was gone through. ``says``: its answer; None where it came to none. ``speaks``: whether it makes one of its own. ``stopped``: why it
-    went no further than ``stopped_line`` (0: unknown); empty where it came to its end.
-    """
+    """Result of a dry run."""
 
     text: str
+    """The text that was run."""
     calls: tuple[TriedCall, ...]
     lines: tuple[TriedLine, ...]
     says: Claim | None = None
+    """The program's own answer; None if it did not reach one."""
     speaks: bool = True
+    """The program has an answer of its own."""
     stopped: str = ""
+    """Reason for stopping early; empty if the end was reached."""
     stopped_line: int = 0
+    """Line of the stop; 0 if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a program is gone through with. ``docs``: of all tools that it calls. ``given``: the results that it builds on; where there is none, their
-    documents' examples stand in. ``policy``: finds what is left open. ``recorded``: answers from recordings, and reaches nothing else.
-    """
+    """Everything that a dry run needs besides the plan."""
 
     request: str
     today: str
     docs: Mapping[ToolId, ToolDoc]
+    """Documents of all tools that the program calls."""
     given: Sequence[tuple[ToolId, StepResult | None]]
+    """Earlier steps with their results; without a result, the document's example is used."""
     policy: Policy
+    """Policy that finds the values that are left open."""
     recorded: Executor
+    """Executor that answers from recordings and reaches no tool."""
     sandbox: Sandbox
 
 
 async def tried(plan: ProgramPlan, around: Surroundings) -> Tried:
-    """A program that has passed its checks, to its end, or as far as anything is known."""
+    """Run a checked plan dry, to its end or as far as answers are known."""
     return await _Going(plan, around).through()
 
 
 class _Going:
-    """One way through one program; made, used once and dropped."""
+    """A single dry run of one program; not reusable."""
 
     def __init__(self, plan: ProgramPlan, around: Surroundings) -> None:
         self._plan = plan
@@ -133,7 +151,7 @@ class _Going:
         self._stopped_line = 0
 
     async def through(self) -> Tried:
-        """All of it."""
+        """Run the whole program and return what happened."""
         says = None
         named = NamedItems(self._around.request, self._program, self._functions)
 
@@ -148,6 +166,7 @@ class _Going:
         often = Counter(call.line for call in self._calls)
         for line, times in often.items():
             told = self._lines.setdefault(line, TriedLine(line))
+            # A call may be on a line that no report covers, as a later line of a statement.
             told.times = told.times or times
         lines = tuple(self._lines[line] for line in sorted(self._lines))
         speaking = speaks(self._program)
@@ -155,7 +174,7 @@ class _Going:
         return Tried(self._program.text, tuple(self._calls), lines, says, speaking, self._stopped, self._stopped_line)
 
     async def _course(self, session: Session) -> Stop | None:
-        """To where it ends; None where nothing more is known."""
+        """Run to the end and return how it ended; None if an answer is unknown."""
         stop = await session.start(self._text.text, self._inputs())
         while isinstance(stop, Waiting):
             answers = {call.id: await self._answer(call) for call in stop.calls}
@@ -165,15 +184,18 @@ class _Going:
         return stop
 
     def _inputs(self) -> JsonObject:
+        """Return the values of the names that the program starts with."""
         results = [answer_of(doc, result) for doc, result in self._given]
         given: list[JsonValue] = [one for one in results if not isinstance(one, Failure)]
         defaults = {name: schema["default"] for name, schema in self._plan.inputs.items() if "default" in schema}
         return {"today": self._around.today, "earlier": given, **defaults, **self._plan.values}
 
     def _end(self, stop: Stop | None) -> Claim | None:
+        """Return the program's answer, or record why it did not reach one."""
         match stop:
             case Returned(value):
                 return claim_of(value)
+            # More line reports than calls: a loop, not its calls, used up the sandbox's limit.
             case Broken("RuntimeError", lost=True) if self._lines and self._told > len(self._calls):
                 often = max(self._lines.values(), key=lambda one: one.times)
                 self._stop(f"line {often.line} was gone through too often: {often.times:,} times", often.line)
@@ -190,12 +212,14 @@ class _Going:
             self._stopped, self._stopped_line = why, line
 
     def _at_line(self, line: int, names: JsonObject) -> None:
+        """Record a pass of a line, with the values of the names that it has set."""
         told = self._lines.setdefault(line, TriedLine(line))
         told.times += 1
         self._told += 1
         told.values |= {name: sample(value, _VALUE) for name, value in names.items()}
 
     async def _answer(self, call: PendingCall) -> JsonValue | Failure:
+        """Return the answer of a call; if it is unknown, stop the dry run."""
         line, column = self._place(call)
         tool = self._functions.get(call.function)
         if tool is None:
@@ -215,7 +239,7 @@ class _Going:
         return answer_of(tool, result)
 
     def _ask(self, call: PendingCall, line: int) -> JsonValue | Failure:
-        """A question to the user: nobody is asked here, so the first of its choices stands for their answer."""
+        """Answer a question to the user with its first choice, since no one is asked in a dry run."""
         choices = call.arguments.get("choices")
         if isinstance(choices, list) and choices:
             told = self._lines.setdefault(line, TriedLine(line))
@@ -225,16 +249,18 @@ class _Going:
         return None
 
     def _place(self, call: PendingCall) -> tuple[int, int]:
-        """Line and column, from 1, the column in characters."""
+        """Return line and column of a call, from 1, the column in characters."""
         place, starts = self._text.place(call.start), line_starts(self._program.text)
         line = max(at for at, start in enumerate(starts, start=1) if start <= place)
         before = self._program.text.encode()[starts[line - 1] : place]
         return line, len(before.decode(errors="replace")) + 1
 
     async def _tried(self, call: PendingCall, tool: ToolDoc, told: TriedCall) -> TriedCall:
+        """Complete the arguments of a call and look up its answer."""
         names = self._program.arguments.get(call.function, {})
         left_out = {one.name for one in tool.parameters if not one.required and not one.nullable}
         given = {names.get(name, name): value for name, value in call.arguments.items()}
+        # None for an optional parameter that may not be null means that it is left out.
         known = Arguments({name: one for name, one in given.items() if one is not None or name not in left_out}, ())
         told = replace(told, changes=not tool.safe)
         if call.open:
@@ -254,7 +280,7 @@ class _Going:
 
 
 async def _answered(tool: ToolDoc, arguments: JsonObject, recorded: Executor) -> tuple[str, TryStatus, str]:
-    """A body, whether there is one, and where it is from."""
+    """Return a response body, whether there is one, and its source."""
     try:
         result = await recorded.call(tool, arguments)
     except FootpathError as error:

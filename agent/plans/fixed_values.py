@@ -1,4 +1,4 @@
-"""The values that stand in a plan: whoever wrote it, or gave values for its inputs, has said them."""
+"""Values in a plan that count as said by a person: those who wrote it or gave values for its inputs."""
 
 from collections.abc import Collection, Iterator
 
@@ -12,24 +12,25 @@ from domain.slice import Source
 
 
 def fixed_values(plan: ProgramPlan | None, besides: Collection[str] = ()) -> list[Fixed]:
-    """The constants of a plan's text and the values of its inputs, by the parameters of its calls that they stand for. ``besides``: inputs whose
-    values are somebody else's.
+    """Return the constants and input values of a plan, by the parameters of calls that they reach.
+
+    ``besides`` names inputs whose values come from someone else.
     """
     if plan is None:
         return []
     try:
         return list(_fixed(plan, besides))
     except (SyntaxError, ValueError, RecursionError):
-        return []  # what is no program is carried out by nobody
+        return []  # a text that cannot be parsed is never run
 
 
 def said_values(plan: ProgramPlan | None) -> list[str]:
-    """The texts and numbers that a person gave for a plan's inputs, as they would stand in a message of theirs."""
+    """Return the texts and numbers that a person gave for a plan's inputs, as they would appear in a message."""
     return [told for value in plan.values.values() for told in _texts(value)] if plan is not None else []
 
 
 def _fixed(plan: ProgramPlan, besides: Collection[str]) -> Iterator[Fixed]:
-    """However they get to a call: by a name, out of a list that is gone through."""
+    """Yield the values that reach a call in any way, as by a name or out of a list in a loop."""
     program = plan.program
     setting = Setting(program.tools, program.arguments, own=plan.inputs)
     for name, parameter, source in SlicedProgram([program.text], setting).sources():
@@ -37,8 +38,9 @@ def _fixed(plan: ProgramPlan, besides: Collection[str]) -> Iterator[Fixed]:
 
 
 def _value(source: Source, plan: ProgramPlan, besides: Collection[str]) -> Iterator[JsonValue]:
+    """Yield the value of a source if a person has written or given it."""
     if source.kind == "constant":
-        if plan.program.tainted:  # whoever wrote it may have it from a response
+        if plan.program.tainted:  # its author had seen responses, and may have the constant from there
             return
         yield parse_literal(source.name)
     elif source.name in plan.inputs and source.name not in besides:
@@ -48,6 +50,7 @@ def _value(source: Source, plan: ProgramPlan, besides: Collection[str]) -> Itera
 
 
 def _texts(value: JsonValue) -> Iterator[str]:
+    """Yield all texts and numbers within a value; not booleans."""
     match value:
         case str() if value.strip():
             yield value

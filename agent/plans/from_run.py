@@ -1,4 +1,4 @@
-"""The plan that a run has carried out, out of its events: the calls that succeeded, with what each took from another, and what may differ next time."""
+"""Steps of a finished run, read from its events: successful calls, the origin of their values, and what may vary."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,27 +27,28 @@ from domain.tool import Parameter, ToolDoc, ToolId
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """A value that may be another one next time; those of one name are one. ``step`` counts from 1; ``said``: the words of the request that it came from, if it did,
-    ``start``: where they are, if that can be told.
-    """
+    """A value that may be different next time; values with the same name are one parameter."""
 
     name: str
     step: int
+    """Number of the step, from 1."""
     parameter: str
     value: JsonValue
     said: str = ""
+    """Words of the request that the value came from, if it did."""
 
 
 def drawn(
     records: Sequence[EventRecord], docs: Mapping[ToolId, ToolDoc] | None = None
 ) -> tuple[PlanDocument, list[Offered]]:
-    """The document, and the values that came from the request, from an earlier one or from a person. No steps where no call succeeded.
+    """Return a run's steps, and the values that came from the request, an earlier run or a person.
 
-    ``docs``: of the tools, as far as there are any; without them an item of a list is named by its place only (:func:`found_again`), and
-    nobody knows which of the same words in a request a value came from.
+    Without a successful call there are no steps. Without ``docs``, items of lists are identified by index only
+    (:func:`found_again`), and equal words of the request are taken for the same value, whatever the parameters'
+    schemas.
 
     Raises:
-        NotLinearError: a program did what steps cannot say.
+        NotLinearError: a program did something that steps cannot express.
     """
     transcript, known = Transcript.of(records), docs or {}
     results = {number: result for number, result in _steps(transcript).items() if result.status == "ok"}
@@ -69,7 +70,7 @@ def drawn(
 
 
 def _steps(transcript: Transcript) -> dict[int, StepResult]:
-    """The steps of a run, those of programs with where their values come from."""
+    """Return the results of a run's calls, those of programs with the origin of their values."""
     steps = transcript.steps
     for one in transcript.walked:
         if one.programs.last is not None and one.sites:
@@ -82,7 +83,7 @@ def _steps(transcript: Transcript) -> dict[int, StepResult]:
 def _take(
     binding: Binding, result: StepResult, results: Mapping[int, StepResult], place: Mapping[int, int]
 ) -> Take | None:
-    """Where a value is to be taken from; None where it stands: it came from elsewhere, or is not what stands at that place."""
+    """Return the place that a value is taken from; None if it came from elsewhere or the value there is another one."""
     step, _, field = binding.reference.partition(".")
     if binding.origin != "step" or not step.isdigit() or int(step) not in results:
         return None
@@ -92,13 +93,14 @@ def _take(
 
 
 def _may_differ(binding: Binding) -> bool:
+    """Return True if a value came from the request, an earlier run or a person."""
     if binding.origin == "step":
         return binding.reference.startswith("earlier.")
     return binding.origin == "request" or (binding.origin == "user" and binding.reference in (FIXED, CORRECTED))
 
 
 def _name(one: Offered, taken: Sequence[Offered], steps: Sequence[PlannedStep], docs: Mapping[ToolId, ToolDoc]) -> str:
-    """Its parameter's, which it shares with what came from the same words of the request and may be the same."""
+    """Return a name for a value: its parameter's, shared by values from the same words if their schemas agree."""
     for other in (other for other in taken if one.said and other.parameter == one.parameter):
         same = (other.said, other.value) == (one.said, one.value)
         mine, theirs = (_own(docs.get(steps[at - 1].tool), one.parameter) for at in (one.step, other.step))
@@ -112,12 +114,13 @@ def _own(tool: ToolDoc | None, name: str) -> Parameter | None:
 
 
 def _as_steps(trace: ProgramTrace, request: str) -> dict[int, StepResult]:
-    """The results of a program's calls by step, each with where its values come from, as a walk's have it.
+    """Return the results of a program's calls by step number, each with the origin of its values.
 
-    What a program repeats, chooses or computes, no list of steps can say.
+    The bindings have the form that those of a graph search have. Repeated, conditional or computed calls cannot be
+    expressed as steps.
 
     Raises:
-        NotLinearError: steps cannot say what it does; the message says where.
+        NotLinearError: steps cannot express what the program does; the message names the line.
     """
     try:
         reading = StraightText(trace.cells, answered=True)
@@ -137,12 +140,13 @@ def _as_steps(trace: ProgramTrace, request: str) -> dict[int, StepResult]:
 def _bindings(
     reading: StraightText, trace: ProgramTrace, site: Site, made: Mapping[Site, int], request: str
 ) -> Iterator[Binding]:
-    """Where each argument of a call comes from: a field of an answer, or words of the request; what stands nowhere else stays as it is."""
+    """Yield the origin of each argument: a field of an answer, words of the request, or else a constant."""
     result, told = trace.calls[made[site]][1], reading.arguments(site)
     for parameter, expression in told:
         value, place = result.arguments.get(parameter), reading.place_of(expression)
         if value is None:
             continue  # it was left out
+        # The value that was sent differs from what the program gave: a person corrected it.
         if value != result.wanted.get(parameter):
             yield Binding(parameter=parameter, origin="user", reference=CORRECTED)
             continue
@@ -163,7 +167,7 @@ def _bindings(
 def _fixed(
     reading: StraightText, site: Site, parameter: str, expression: Expression, value: JsonValue, request: str
 ) -> Binding:
-    """Where a value is from that is a constant of the program, or was given to it."""
+    """Return the origin of a value that is a constant of the program or was given to it."""
     words, given = words_of(value, request), reading.given(expression)
     if given in ("", "today"):
         try:
@@ -176,12 +180,13 @@ def _fixed(
 
 
 def _field_of(value: JsonValue, response: str, field: str) -> str | None:
-    """The place of a response that a value was taken from; None where it is not there."""
+    """Return the place in a response that a value was taken from; None if it is not there."""
     found = places(response, field) if ITEM in field else ((field, value_at(response, field)),)
     return next((place for place, there in found if _same(there, value)), None)
 
 
 def _same(there: JsonValue, value: JsonValue) -> bool:
+    """Return True if two values are equal, or equal as texts where the first is a single value."""
     return there is not None and (there == value or (not isinstance(there, (dict, list)) and str(there) == str(value)))
 
 

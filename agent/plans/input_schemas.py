@@ -1,4 +1,4 @@
-"""JSON Schemas of a plan's inputs as people write them: what is wrong with one, so that none seems to check what it does not."""
+"""Check of the JSON Schemas that people write for inputs, so that no schema seems to check what it does not."""
 
 from collections.abc import Iterator
 from typing import Any, cast
@@ -16,7 +16,7 @@ _REFERENCES = frozenset({"$dynamicRef", "$ref"})
 
 
 def fault_of_schema(schema: JsonObject) -> str:
-    """A sentence; empty where nothing is wrong with it."""
+    """Return the fault of a schema as a sentence; empty if there is none."""
     try:
         meta = cast("Any", Draft202012Validator)(Draft202012Validator.META_SCHEMA)
         wrong = cast("Any", best_match(meta.iter_errors(schema)))
@@ -30,6 +30,7 @@ def fault_of_schema(schema: JsonObject) -> str:
 
 
 def _references(schema: JsonValue) -> Iterator[str]:
+    """Yield the targets of all references within a schema, but not within literal values."""
     match schema:
         case dict():
             yield from (value for name, value in schema.items() if name in _REFERENCES and isinstance(value, str))

@@ -1,4 +1,4 @@
-"""The inputs of a plan as whoever runs it sees them: under the names that they were given, with values that are checked, fewer or under other names."""
+"""Inputs of a plan as its users see them: their names, checked values, and plans with some inputs only."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ from domain.source_text import parse_source
 
 
 def shown_inputs(plan: ProgramPlan) -> dict[str, JsonObject]:
-    """The JSON Schema of each input by the name that people know it by: a name of a text may have to be another."""
+    """Return the JSON Schema of each input by its shown name, which need not be valid in a program's text."""
     return {
         shown: {key: value for key, value in plan.inputs[name].items() if key != PARAMETER}
         for shown, name in input_names_shown(plan).items()
@@ -22,7 +22,10 @@ def shown_inputs(plan: ProgramPlan) -> dict[str, JsonObject]:
 
 
 def with_values(plan: ProgramPlan, given: Mapping[str, JsonValue]) -> tuple[ProgramPlan, list[tuple[str, str]]]:
-    """The plan with values for its inputs, by their shown names, and what is wrong with them: each with its name (empty: of none in particular) and a sentence."""
+    """Return the plan with values for its inputs, given by their shown names, and the faults of these values.
+
+    A fault is the name of the input (empty: none in particular) and a sentence.
+    """
     names = input_names_shown(plan)
     values, wrong = read_values(shown_inputs(plan), given)
     told: JsonObject = {names[shown]: value for shown, value in values.items() if shown in names}
@@ -30,7 +33,10 @@ def with_values(plan: ProgramPlan, given: Mapping[str, JsonValue]) -> tuple[Prog
 
 
 def with_inputs(plan: ProgramPlan, chosen: Mapping[str, str]) -> ProgramPlan:
-    """The plan with those of its inputs alone that are ``chosen``, each with the name that it is to have; the others are their values from now on."""
+    """Return the plan with the ``chosen`` inputs only, renamed as given; the others become constants.
+
+    ``chosen`` maps names in the text to new names.
+    """
     text, inputs, values = plan.program.text, dict[str, JsonObject](), dict[str, JsonValue]()
     taken = {*FOUND, *plan.program.tools, *(parse_source(text).names_bound - plan.inputs.keys())}
     names = {own: name for name, own in named(chosen, lambda own: (identifier(chosen[own], "value"),), taken)}
@@ -52,20 +58,22 @@ def with_inputs(plan: ProgramPlan, chosen: Mapping[str, str]) -> ProgramPlan:
 
 
 def input_names_shown(plan: ProgramPlan) -> dict[str, str]:
-    """The names of a plan's inputs by those that they are shown with."""
+    """Return the names of a plan's inputs in its text, by their shown names."""
     told = {name: schema.get(PARAMETER) for name, schema in plan.inputs.items()}
     return {(shown if isinstance(shown, str) else name): name for name, shown in told.items()}
 
 
 def _renamed(text: str, own: str, name: str) -> tuple[str, list[str]]:
-    """The text with another name for an input; where that cannot be put in its place, a line for above it that gives it its old name."""
+    """Return the text with an input renamed, and a line to put above it if it could not be renamed in place."""
     if own == name:
         return text, []
     source = parse_source(text)
     places = source.places_of(own)
+    # The text assigns the name, or uses it in an f-string, where it cannot be replaced by its offset.
     if own in source.names_bound or any(quoted for _, quoted in places):
         return text, [f"{own} = {name}"]
     written = text.encode()
+    # From the end, so that earlier byte offsets stay valid.
     for at in sorted((place for place, _ in places), reverse=True):
         written = written[:at] + name.encode() + written[at + len(own.encode()) :]
     return written.decode(), []

@@ -1,4 +1,4 @@
-"""A place in a response, as ``items[0].lat``, and the value there."""
+"""Paths into a response, as ``items[0].lat``, and the values there."""
 
 import re
 from collections.abc import Iterator
@@ -10,20 +10,20 @@ from graph.lenient_json import read_value
 
 _PART = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 _DEEP = 3
-"""Levels of an item that are looked at for what the request names."""
+"""Nesting levels of an item that are searched for texts of the request."""
 INDEX = re.compile(r"\[\d+\]")
-"""In a field: the item of a list that stands there."""
+"""Index of a list in a path."""
 ITEM = "[]"
-"""In a field: the item of the list that the request names, else the first, is found when the response is there."""
+"""Placeholder in a path: the item that the request names, else the first, chosen when the response is there."""
 
 
 def value_at(response: str, field: str) -> JsonValue:
-    """The value at a place of a response; the whole of it for an empty field. None where there is none."""
+    """Return the value at a path of a response, the whole response for an empty path; None if there is none."""
     return value_in(read_value(response), field)
 
 
 def value_in(value: JsonValue, field: str) -> JsonValue:
-    """The value at a place of a value, as :func:`value_at`."""
+    """Return the value at a path of a value, as :func:`value_at` does."""
     for part in _PART.finditer(field):
         if part[1] is not None:
             value = value[int(part[1])] if isinstance(value, list) and int(part[1]) < len(value) else None
@@ -33,25 +33,26 @@ def value_in(value: JsonValue, field: str) -> JsonValue:
 
 
 def any_item(field: str) -> str:
-    """A place with ``[]`` for each of its indices: ``items[2].lat`` → ``items[].lat``."""
+    """Return a path with ``[]`` for each of its indices: ``items[2].lat`` becomes ``items[].lat``."""
     return INDEX.sub(ITEM, field)
 
 
 def places(response: str, field: str) -> Iterator[tuple[str, JsonValue]]:
-    """The places that a field such as ``items[].lat`` may mean (``items[2].lat``), each with its value."""
+    """Yield each path that one such as ``items[].lat`` may mean (``items[2].lat``), with its value."""
     yield from ((place, value) for place, value, _ in _places(read_value(response), field))
 
 
 def named_item(response: str, field: str, request: str, *, only_named: bool = False) -> tuple[str, JsonValue] | None:
-    """The value of a field such as ``items[].lat``, with its place (``items[2].lat``), in the item of which most texts stand in the request.
+    """Return the place and value of a path such as ``items[].lat`` in the item that the request names.
 
-    The first item where none does, or several do as well; with ``only_named`` none then. None where no item has the field.
+    That is the item of which most texts occur in the request. If none does, or several equally, it is the first
+    one, or with ``only_named`` none. None if no item has the field.
     """
     return named_in(read_value(response), field, request, only_named=only_named)
 
 
 def named_in(whole: JsonValue, field: str, request: str, *, only_named: bool = False) -> tuple[str, JsonValue] | None:
-    """The same of a value, as :func:`named_item` of a response."""
+    """Return the place and value within a value, as :func:`named_item` does for a response."""
     asked = plain(request)
     found = [(place, value, item) for place, value, item in _places(whole, field) if value is not None]
     if not found:
@@ -66,7 +67,7 @@ def named_in(whole: JsonValue, field: str, request: str, *, only_named: bool = F
 def _places(
     value: JsonValue, field: str, before: str = "", item: JsonValue = None
 ) -> Iterator[tuple[str, JsonValue, JsonValue]]:
-    """The places of a field, each with its value and the innermost item that holds it."""
+    """Yield each place of a path, with its value and the innermost list item around it."""
     head, _, rest = field.partition(ITEM)
     name = head.strip(".")
     here = f"{before}.{name}".strip(".") if name else before
@@ -79,7 +80,7 @@ def _places(
 
 
 def _texts(item: JsonValue, depth: int = 0) -> Iterator[str]:
-    """The single values of an item, as plain text."""
+    """Yield the single values within an item as plain text."""
     if isinstance(item, (dict, list)) and depth < _DEEP:
         for inner in item.values() if isinstance(item, dict) else item:
             yield from _texts(inner, depth + 1)

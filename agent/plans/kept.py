@@ -1,6 +1,7 @@
-"""Plans as rows keep them: programs with their inputs. Versions before kept steps, which are compiled wherever they are read.
+"""Plans as they are stored: programs with inputs.
 
-Compiling takes the documents of a plan's tools, which the store has and a row has not: so no row is written anew, and nothing is lost by it.
+Steps stored by earlier versions are compiled when they are read. Compiling needs the documents of a plan's tools,
+which the store has and a database row does not. So no row is rewritten, and nothing is lost.
 """
 
 from collections.abc import Mapping
@@ -18,12 +19,16 @@ _STEPS = "steps"
 
 
 def kept(plan: ProgramPlan) -> JsonObject:
-    """A plan as it is kept."""
+    """Return a plan in its stored form."""
     return plan.model_dump(mode="json")
 
 
 def tools_of_kept(stored: JsonObject) -> frozenset[ToolId]:
-    """The tools that a kept plan names: those whose documents :func:`kept_plan` reads it with. ``ConflictError`` as there."""
+    """Return the tools that a stored plan names, whose documents :func:`kept_plan` needs.
+
+    Raises:
+        ConflictError: this version cannot read the plan.
+    """
     read = _read(stored)
     return frozenset(
         (step.tool for step in read.steps) if isinstance(read, PlanDocument) else read.program.tools.values()
@@ -31,16 +36,19 @@ def tools_of_kept(stored: JsonObject) -> frozenset[ToolId]:
 
 
 def kept_plan(stored: JsonObject, docs: Mapping[ToolId, ToolDoc]) -> ProgramPlan:
-    """The plan that was kept. A tool that is not there any more is a function of what the plan names; a run of it is refused by its name.
+    """Return a plan from its stored form.
+
+    A tool that is gone becomes a function as the plan names it; a run of the plan is refused with the tool's name.
 
     Raises:
-        ConflictError: this version cannot read it; the message says what is wrong. It stays as it was.
+        ConflictError: this version cannot read the plan; the message says why. The row stays as it is.
     """
     read = _read(stored)
     return compiled(read, docs) if isinstance(read, PlanDocument) else read
 
 
 def _read(stored: JsonObject) -> ProgramPlan | PlanDocument:
+    """Return the stored program or steps."""
     form = PlanDocument if _STEPS in stored else ProgramPlan
     try:
         return form.model_validate(stored)

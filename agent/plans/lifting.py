@@ -1,4 +1,4 @@
-"""The values of a request in a program's text as inputs of it: so that the same program serves the next request with other values."""
+"""Turning the values of a request in a program's text into inputs, so that the program serves other requests."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,37 +17,40 @@ from domain.source_text import parse_source
 from domain.tool import ToolDoc, ToolId
 
 _COUNTING = (0, 1, 2)
-"""Numbers that say nothing of a request but where a call takes them: where counting begins, and by what it goes on."""
+"""Numbers that count as a value of the request only if a call takes them or a list is cut to them."""
 _JSON_TYPES: dict[type[object], str] = {int: "integer", float: "number", str: "string"}
 _DESCRIPTION = 400
 _BEGINS = re.compile(rb"([fF]?)('''|\"\"\"|'|\")")
 _SHORTEST = 2
-"""Characters of a value that is looked for in texts; digits alone may be anything."""
+"""Minimum characters of a value that is searched in texts; a single digit may mean anything."""
 
 
 @dataclass(frozen=True, slots=True)
 class Liftable:
-    """A constant of a text, or a list of them, that the request says. ``said``: its words there. ``schema``: what it may be.
-
-    ``spans``: where it stands, in UTF-8 bytes; ``left_out``: statements that do nothing but give it its name. ``told``: where texts say it;
-    ``formatted``: where those of them begin that have to become f-strings. ``lowered``: where it stands in lower case.
-    """
+    """A constant of a text, or a list of them, that the request names."""
 
     name: str
     value: JsonValue
     said: str
+    """Words of the request."""
     schema: JsonObject
+    """JSON Schema of the input."""
     spans: tuple[Span, ...]
+    """Places of the constant, in UTF-8 bytes."""
     left_out: tuple[Span, ...] = ()
+    """Statements that only give the constant its name, and are removed."""
     told: tuple[Span, ...] = ()
+    """Places within texts for people that mention it."""
     formatted: tuple[int, ...] = ()
+    """Beginnings of those texts that have to become f-strings."""
     lowered: tuple[Span, ...] = ()
+    """Places of the constant in lower case."""
 
 
 def liftable(plan: ProgramPlan, request: str, docs: Mapping[ToolId, ToolDoc] | None = None) -> list[Liftable]:
-    """What may be another value next time, beside the plan's inputs, in the order of the text; equal values are one.
+    """Return the values that may be different next time, in the order of the text; equal values are one.
 
-    ``docs``: tell what a value may be, as far as there are any.
+    The plan's own inputs are not among them. ``docs`` supply the schemas of values, as far as they are known.
     """
     try:
         reading = _Reading(plan, request, docs or {})
@@ -57,13 +60,14 @@ def liftable(plan: ProgramPlan, request: str, docs: Mapping[ToolId, ToolDoc] | N
 
 
 def lifted(plan: ProgramPlan, chosen: Sequence[Liftable]) -> ProgramPlan:
-    """The plan with inputs in place of these values, which are theirs."""
+    """Return the plan with inputs in place of the chosen values, which become the inputs' values."""
     text = plan.program.text.encode()
     edits = [(span, one.name) for one in chosen for span in one.spans]
     edits += [(span, "") for one in chosen for span in one.left_out]
     edits += [(span, f"{one.name}.lower()") for one in chosen for span in one.lowered]
     edits += [(span, f"{{{one.name}}}") for one in chosen for span in one.told]
     edits += [((at, at), "f") for at in {at for one in chosen for at in one.formatted}]
+    # From the end, so that earlier byte offsets stay valid.
     for (start, end), name in sorted(edits, reverse=True):
         text = text[:start] + name.encode() + text[end:]
     return ProgramPlan(
@@ -74,7 +78,7 @@ def lifted(plan: ProgramPlan, chosen: Sequence[Liftable]) -> ProgramPlan:
 
 
 class _Reading:
-    """One text, and what of it the request says."""
+    """Finds the constants of one text that its request names."""
 
     def __init__(self, plan: ProgramPlan, request: str, docs: Mapping[ToolId, ToolDoc]) -> None:
         self._program = program = plan.program
@@ -85,7 +89,7 @@ class _Reading:
         self._values = LiftableValues(self._source, program.tools)
 
     def found(self) -> list[Liftable]:
-        """Each value once, with a name that nothing else in the text has."""
+        """Return each value once, with a name that is free in the text."""
         by_value: dict[str, list[LiftableValue]] = {}
         for use in self._values.find(self._is_said):
             by_value.setdefault(repr(use.value), []).append(use)
@@ -102,7 +106,7 @@ class _Reading:
         return [replace(one, told=spans, formatted=begins) for one, (spans, begins) in zip(found, told, strict=True)]
 
     def _one(self, uses: Sequence[LiftableValue]) -> tuple[Liftable, str]:
-        """A value, and what the text itself calls it."""
+        """Return a value's candidate, and its name in the text."""
         first = uses[0]
         name = next((use.name for use in uses if use.name), "value")
         schema = _all_of([self._schema(use) for use in uses if use.function]) or _schema_by(first.value)
@@ -111,25 +115,29 @@ class _Reading:
         return Liftable(identifier(name, "value"), first.value, said, schema, spans, left_out), name
 
     def _is_said(self, one: LiftableValue) -> bool:
-        """Whether the request says a constant, or those of a list one after the other."""
+        """Return True if the request names a constant, or the items of a list one after the other."""
         if one.value in _COUNTING and not one.counts:
             return False
         return any(sign.isalnum() for sign in words_of(one.value, self._request))
 
     def _schema(self, use: LiftableValue) -> JsonObject:
+        """Return the JSON Schema of a constant by the parameter that takes it."""
         tool = self._docs.get(self._program.tools.get(use.function, ToolId("")))
         parameter = self._program.arguments.get(use.function, {}).get(use.name, use.name)
         return schema_of_value(tool, parameter, use.value)
 
 
 def _in_place(one: Liftable, own: str, taken: AbstractSet[str]) -> Liftable:
-    """With the statement left out that gives a value its name, where the input can have this name; else with the input in the value's place."""
+    """Drop either the naming statement or the value's own place.
+
+    The statement is removed if the input can have its name; else the input takes the place of the value.
+    """
     same = one.name == own and own not in taken
     return replace(one, spans=()) if one.left_out and same else replace(one, left_out=())
 
 
 def _all_of(schemas: Sequence[JsonObject]) -> JsonObject:
-    """What fits all of these."""
+    """Return a schema that requires all of these."""
     told = next((schema["description"] for schema in schemas if "description" in schema), None)
     bare = [{key: value for key, value in schema.items() if key != "description"} for schema in schemas]
     apart: list[JsonValue] = [schema for at, schema in enumerate(bare) if schema not in bare[:at]]
@@ -140,7 +148,7 @@ def _all_of(schemas: Sequence[JsonObject]) -> JsonObject:
 
 
 def schema_of_value(tool: ToolDoc | None, parameter: str, value: JsonValue) -> JsonObject:
-    """What a tool's parameter may be, with its description; by the value's own type where nothing is known."""
+    """Return the JSON Schema of a tool's parameter with its description; by the value's type if it is unknown."""
     own = next((one for one in tool.parameters if one.name == parameter), None) if tool else None
     if own is None:
         return _schema_by(value)
@@ -149,6 +157,7 @@ def schema_of_value(tool: ToolDoc | None, parameter: str, value: JsonValue) -> J
 
 
 def _schema_by(value: JsonValue) -> JsonObject:
+    """Return a JSON Schema by the type of a value."""
     if isinstance(value, list):
         kinds = list(dict.fromkeys(_kinds(value)))
         items: JsonObject = {"type": kinds[0]} if len(kinds) == 1 else {}
@@ -163,9 +172,9 @@ def _kinds(values: Iterable[JsonValue]) -> Iterator[str]:
 
 
 class _Texts:
-    """Where the texts of a program, those that it says to people, name a value: as a word of its own, outside of what an f-string puts in.
+    """Finds mentions of values in texts for people, as whole words outside of the fields of f-strings.
 
-    ``spans``: of f-strings, and of plain texts that may become such.
+    ``spans`` are the places of f-strings, and of plain texts that may become f-strings.
     """
 
     def __init__(self, text: str, spans: Sequence[Span]) -> None:
@@ -175,9 +184,9 @@ class _Texts:
     def told(
         self, values: Sequence[JsonValue], besides: Sequence[Span]
     ) -> list[tuple[tuple[Span, ...], tuple[int, ...]]]:
-        """Of each value, where it is told, and where the texts begin that are no f-strings yet. Longer values go before those that are a part of them.
+        """Return for each value its mentions, and the beginnings of texts that have to become f-strings.
 
-        ``besides``: parts of the text that are none of this.
+        Longer values come before values that are a part of them. ``besides`` are places that are used otherwise.
         """
         found: list[tuple[tuple[Span, ...], tuple[int, ...]]] = [((), ())] * len(values)
         taken = list(besides)
@@ -189,6 +198,7 @@ class _Texts:
         return found
 
     def _of(self, value: JsonValue) -> Iterator[tuple[Span, int | None]]:
+        """Yield each mention of a value, with the beginning of its text if that is not an f-string yet."""
         if isinstance(value, (list, dict, bool)) or value is None or len(str(value)) < _SHORTEST:
             return
         word = re.compile(rf"(?<!\w){re.escape(str(value))}(?!\w)")
@@ -197,6 +207,7 @@ class _Texts:
             if begins is None:
                 continue
             plain = not begins[1]
+            # As an f-string, the braces of a plain text would be read as fields.
             if plain and re.search(rb"[{}]", self._source[start:end]):
                 continue
             quote, whole = len(begins[2]), self._source[start:end].decode()
@@ -207,7 +218,7 @@ class _Texts:
 
 
 def _words(text: str, inner: Span, word: re.Pattern[str]) -> Iterator[Span]:
-    """The places of a word within a text, by characters, but for those between braces and behind backslashes."""
+    """Yield the places of a word in a text, in characters, except within braces or after a backslash."""
     for hit in word.finditer(text, *inner):
         before = text[inner[0] : hit.start()].replace("{{", "").replace("}}", "")
         if before.count("{") == before.count("}") and text[hit.start() - 1] != "\\":

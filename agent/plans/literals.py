@@ -1,4 +1,4 @@
-"""JSON values as expressions of a program's text: whatever JSON holds, in a form that people can read and change."""
+"""JSON values as Python expressions that people can read and change."""
 
 import json
 import math
@@ -7,17 +7,23 @@ from pydantic.types import JsonValue
 
 _DEEPEST = 24
 _MOST = 400
-"""Levels and parts of a value that is written as Python writes it; beyond, it stands as JSON in a text, which no reader finds too deep."""
+"""Limits of a value that is written as a Python literal: levels (``_DEEPEST``) and parts.
+
+Larger values are written as JSON in a text, which no parser finds too deeply nested.
+"""
 LOADS = "json.loads"
 
 
 def literal(value: JsonValue) -> str:
-    """A value as an expression."""
+    """Return a value as an expression."""
     return f"{LOADS}({quoted(json.dumps(value))})" if _large(value) else _literal(value)
 
 
 def quoted(text: str) -> str:
-    """A text in double quotes where it has nothing that must be escaped but these; else as Python writes it, in ASCII where it is not to be seen."""
+    """Return a text as a string literal, with double quotes where possible.
+
+    Texts with quotes or invisible characters are written as Python's ``repr`` does.
+    """
     if not text.isprintable() or '"' in text:
         return repr(text)
     return '"' + text.replace("\\", "\\\\") + '"'
@@ -38,6 +44,7 @@ def _literal(value: JsonValue) -> str:
 
 
 def _large(value: JsonValue) -> bool:
+    """Return True if a value has too many levels or parts for a literal."""
     level, parts = [value], 0
     for _ in range(_DEEPEST):
         parts += len(level)

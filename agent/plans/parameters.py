@@ -1,4 +1,4 @@
-"""A plan with parameters of its own, and their values put in their places: pure, checked against their JSON Schemas."""
+"""Parameters of plans: their values checked against JSON Schemas and put in place."""
 
 import json
 from collections.abc import Mapping
@@ -14,9 +14,12 @@ from domain.tool import Parameter, ToolDoc, tool_id
 
 
 def filled(document: PlanDocument, parameters: Mapping[str, JsonValue]) -> PlanDocument:
-    """The document with these values where its steps name them, and no parameters of its own any more.
+    """Return the document with these values in its steps, and without parameters.
 
-    A parameter whose schema has a ``default`` may be left out. ``InvalidArgumentsError`` with all that :func:`misfits` finds.
+    A parameter whose schema has a ``default`` may be left out.
+
+    Raises:
+        InvalidArgumentsError: a value does not fit; the message holds all that :func:`misfits` finds.
     """
     values, wrong = _read(document, parameters)
     if wrong:
@@ -25,15 +28,19 @@ def filled(document: PlanDocument, parameters: Mapping[str, JsonValue]) -> PlanD
 
 
 def misfits(document: PlanDocument, parameters: Mapping[str, JsonValue]) -> list[tuple[str, str]]:
-    """What is wrong with the values for a document's parameters: missing, unknown, or not as the schema has it.
+    """Return the faults of values for a document's parameters: missing, unknown or not as the schema requires.
 
-    Each with the parameter's name (empty: of none in particular) and a sentence.
+    Each is the name of the parameter (empty: none in particular) and a sentence.
     """
     return _read(document, parameters)[1]
 
 
 def input_values(plan: ProgramPlan) -> JsonObject:
-    """What the names of a plan's inputs hold. ``UsageError`` where one has no value, or one that is not as its schema has it."""
+    """Return the values of a plan's inputs.
+
+    Raises:
+        UsageError: an input has no value, or one that does not fit its schema.
+    """
     defaults = {name: schema["default"] for name, schema in plan.inputs.items() if "default" in schema}
     lacking = [name for name in plan.inputs if name not in plan.values and name not in defaults]
     if lacking:
@@ -45,7 +52,7 @@ def input_values(plan: ProgramPlan) -> JsonObject:
 
 
 def unnamed(document: PlanDocument) -> list[str]:
-    """The names in a document's steps that are none of its parameters, in order."""
+    """Return the names in a document's steps that are none of its parameters, in order."""
     named = [name for step in document.steps for name in step.named.values()]
     return [name for name in dict.fromkeys(named) if name not in document.parameters]
 
@@ -53,12 +60,13 @@ def unnamed(document: PlanDocument) -> list[str]:
 def read_values(
     schemas: Mapping[str, JsonObject], values: Mapping[str, JsonValue]
 ) -> tuple[JsonObject, list[tuple[str, str]]]:
-    """Values for names with these JSON Schemas, with the defaults of those that have none, and what is wrong with them, as :func:`misfits`."""
+    """Check values against JSON Schemas; return them with defaults, and the faults as :func:`misfits` does."""
     defaults = {name: schema["default"] for name, schema in schemas.items() if "default" in schema}
     return checked(_as_tool(schemas), {**defaults, **values})
 
 
 def _filled(step: PlannedStep, values: JsonObject) -> PlannedStep:
+    """Return a step with the values of its named parameters."""
     named = {parameter: values[name] for parameter, name in step.named.items() if name in values}
     return step.model_copy(update={"arguments": {**step.arguments, **named}, "named": {}})
 
@@ -70,7 +78,7 @@ def _read(document: PlanDocument, parameters: Mapping[str, JsonValue]) -> tuple[
 
 
 def parameter_of(name: str, schema: JsonObject) -> Parameter:
-    """A plan's parameter as one of a tool; one with a default may be left out."""
+    """Return a plan's parameter as a tool's parameter; it is optional if it has a default."""
     return Parameter(
         name=name,
         description=str(schema.get("description", "")),
@@ -80,7 +88,7 @@ def parameter_of(name: str, schema: JsonObject) -> Parameter:
 
 
 def _as_tool(parameters: Mapping[str, JsonObject]) -> ToolDoc:
-    """Something that is called with the plan's parameters, so that they are read as a call's are."""
+    """Return a tool with these parameters, so that their values are checked like the arguments of a call."""
     own = tuple(parameter_of(name, schema) for name, schema in parameters.items())
     plan = tool_id("plan", "plan", "plan")
     return ToolDoc(id=plan, category="plan", toolset="plan", api="plan", function="plan", parameters=own)

@@ -1,4 +1,7 @@
-"""What is wrong with the signs of a text that people read before they approve it: it must be read as it runs."""
+"""Invisible and misleading characters in a text that people read before they approve it.
+
+A text must read as it runs.
+"""
 
 import re
 from collections.abc import Iterator
@@ -7,12 +10,15 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e007f]"
 )
-"""Controls, signs without a width, those that turn the direction of what follows, tags. Joiners are letters' in many scripts."""
+"""Control characters, characters without width, bidirectional marks and tags.
+
+Joiners are not among them: many scripts write with them.
+"""
 _MOST = 20
 
 
 def unseen_signs(text: str) -> Iterator[tuple[int, int, str]]:
-    """Each such sign, as far as there are not too many: its line and column, from 1, and what is to be done."""
+    """Yield the first such characters: line and column, from 1, and advice."""
     lines = re.split("\r\n|\r|\n", text)
     found = ((number, hit) for number, line in enumerate(lines, start=1) for hit in _UNSEEN.finditer(line))
     for _, (line, hit) in zip(range(_MOST), found, strict=False):

@@ -1,4 +1,7 @@
-"""What one program does otherwise than another, for who decides whether to take it: its calls, its inputs, what it says, and its text line by line."""
+"""Differences between two programs, for a person who decides whether to adopt the newer one.
+
+They are those of calls, inputs and answers, and of the text line by line.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,25 +24,28 @@ from domain.source_text import SourceText, Statement, parse_source
 from domain.tool import ToolDoc, ToolId
 
 _LONGEST = 300
-"""Characters of a line, or of an expression, that are shown."""
+"""Maximum characters of a line or expression that are shown."""
 _AROUND = 2
-"""Lines that are shown around those that differ."""
+"""Unchanged lines that are shown around changed ones."""
 _MOST = 5_000
-"""Lines of a text that are compared one by one."""
+"""Lines of a text that are compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextLine:
-    """One line of two texts. ``before`` and ``after``: its number in either, from 1; 0: it is not there. ``skipped``: lines that both have follow."""
+    """A line of a comparison of two texts."""
 
     kind: Literal["same", "gone", "new", "skipped"]
+    """``skipped`` stands for unchanged lines that are not shown."""
     text: str
     before: int = 0
+    """Line number in the older text, from 1; 0 if it is not there."""
     after: int = 0
+    """Line number in the newer text, from 1; 0 if it is not there."""
 
 
 def plan_differences(before: ProgramPlan, after: ProgramPlan, docs: Mapping[ToolId, ToolDoc]) -> tuple[Difference, ...]:
-    """Step by step where steps say all that both do; else call by call, in the order of the newer text. Nothing that differs is left out."""
+    """Return all differences: by steps if these express both plans, else by calls in the order of the newer text."""
     try:
         found = _of_steps(before, after, docs) or _of_texts(before, after)
     except (SyntaxError, ValueError, RecursionError):
@@ -51,7 +57,7 @@ def plan_differences(before: ProgramPlan, after: ProgramPlan, docs: Mapping[Tool
 
 
 def text_lines(before: str, after: str) -> tuple[TextLine, ...]:
-    """The lines that differ, with those around them."""
+    """Return the lines that differ, with those around them."""
     old, new = before.split("\n")[:_MOST], after.split("\n")[:_MOST]
     found: list[TextLine] = []
     at = 0
@@ -76,7 +82,7 @@ def _line(text: str) -> str:
 
 
 def _of_steps(before: ProgramPlan, after: ProgramPlan, docs: Mapping[ToolId, ToolDoc]) -> list[Difference]:
-    """None where steps cannot say all that they do."""
+    """Return the differences by steps; none if steps cannot express all that both plans do."""
     if speaks(before.program) or speaks(after.program):
         return []
     try:
@@ -87,21 +93,23 @@ def _of_steps(before: ProgramPlan, after: ProgramPlan, docs: Mapping[ToolId, Too
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A call of a text. ``values``: by its tool's parameters, as the text has them."""
+    """A call of a text."""
 
     function: str
     tool: ToolId
     line: int
     values: Mapping[str, str]
+    """Expressions in the text by the parameters of the tool."""
 
     @property
     def said(self) -> str:
-        """The call for people."""
+        """Text of the call for people."""
         values = [f"{clean(name, 60)} = {clean(value, 160)}" for name, value in self.values.items()]
         return clean(self.tool, 200) + (f" with {', '.join(values)}" if values else "")
 
 
 def _of_texts(before: ProgramPlan, after: ProgramPlan) -> list[Difference]:
+    """Return the differences of calls, other statements, answers and inputs."""
     old, new = _calls(before.program), _calls(after.program)
     found: list[Difference] = []
     tools, newer = [call.tool for call in old], [call.tool for call in new]
@@ -127,13 +135,17 @@ def _calls(program: Program) -> list[_Call]:
 
 
 def _computed(program: Program) -> list[tuple[int, str]]:
-    """What a text does beside its calls and its answer, line by line: what is told of those otherwise is taken out."""
+    """Return the statements of a text besides its calls and its answer, by line.
+
+    Parts that other differences report are left out.
+    """
     source = parse_source(program.text)
     answer = _answer(source, program)
     return sorted((one.line, text) for one, text in bare_statements(source, program.tools) if one is not answer)
 
 
 def _lines(before: Sequence[tuple[int, str]], after: Sequence[tuple[int, str]]) -> Iterator[Difference]:
+    """Yield the differences of other statements."""
     texts, newer = [text for _, text in before], [text for _, text in after]
     for kind, start, end, start_after, end_after in SequenceMatcher(None, texts, newer, autojunk=False).get_opcodes():
         if kind == "equal":
@@ -146,7 +158,7 @@ def _lines(before: Sequence[tuple[int, str]], after: Sequence[tuple[int, str]]) 
 
 
 def _within(before: _Call, after: _Call) -> Iterator[Difference]:
-    """What a call that is in both texts is made with."""
+    """Yield the differences in the arguments of a call that both texts have."""
     for name in dict.fromkeys((*before.values, *after.values)):
         told, old, new = clean(name, 80), before.values.get(name), after.values.get(name)
         if new is None:
@@ -159,6 +171,7 @@ def _within(before: _Call, after: _Call) -> Iterator[Difference]:
 
 
 def _told(call: _Call, said: str, before: JsonValue = None, after: JsonValue = None) -> Difference:
+    """Return a difference about a call."""
     return Difference(None, f"Line {call.line} ({clean(call.function, 80)}): {said}.", before, after, call.line)
 
 
@@ -167,7 +180,7 @@ def _cut(text: str | None) -> str:
 
 
 def _answers(before: Program, after: Program) -> Iterator[Difference]:
-    """What a program says at its end."""
+    """Yield the difference of the programs' own answers."""
     old, new = (
         "" if one is None else unparse(one.node)
         for one in (_answer(parse_source(one.text), one) for one in (before, after))
@@ -178,13 +191,13 @@ def _answers(before: Program, after: Program) -> Iterator[Difference]:
 
 
 def _answer(source: SourceText, program: Program) -> Statement | None:
-    """The statement that says it; None where it says nothing."""
+    """Return the statement that is the program's answer; None if it has none of its own."""
     outermost = [one for one in source.statements if one.outermost]
     return outermost[-1] if outermost and speaks(program) else None
 
 
 def _values(before: ProgramPlan, after: ProgramPlan) -> Iterator[Difference]:
-    """The values that are given for inputs that both have."""
+    """Yield differences in the values of inputs that both plans have."""
     for name in before.inputs.keys() & after.inputs.keys() & (before.values.keys() | after.values.keys()):
         old, new = (literal(one.values[name]) if name in one.values else "left out" for one in (before, after))
         if old != new:

@@ -1,4 +1,4 @@
-"""What a template's runs ask: a request with names in place of the words that its values came from, and with values in the names' place."""
+"""Requests of templates: names in place of the words that values came from, and values in place of the names."""
 
 import json
 import re
@@ -13,27 +13,29 @@ from domain.model import JsonObject
 
 _NAMED = re.compile(r"\{([^{}]*)\}")
 _LONGEST = 4_000
-"""Characters of one value in a request."""
+"""Maximum characters of one value in a request."""
 _LONG_NAME = re.compile(r"[^\W\d_a-z]\w*(?:[ -](?=[^\W\d_a-z])\w+)+")
-"""Words in a row of which the later ones have capitals."""
+"""Words in sequence of which the later ones begin with capitals."""
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What a value was called in a request. ``name``: what is to stand there, empty: itself."""
+    """Words of a request that a value came from."""
 
     text: str
     name: str = ""
+    """Name that replaces them; empty if they stay."""
 
 
 def spoken(request: str, told_words: Sequence[Words]) -> str:
-    """A request with ``{name}`` in place of the words that have one. Those without a name stay whole.
+    """Return a request with ``{name}`` in place of words that have a name; words without one stay whole.
 
-    Of words that stand in several places those are taken that are no part of a longer name, each value the first that is left.
+    Of several places of the same words, the first that is free and no part of a longer name is replaced.
     """
     text = request.replace("{", "(").replace("}", ")")
     names = [hit.span() for hit in _LONG_NAME.finditer(request)]
     taken: dict[tuple[int, int], str] = {}
+    # Longer words first, so that no shorter value is cut out of them.
     for words in sorted(told_words, key=lambda words: (-len(words.text), not words.name)):
         free = [at for at in _places(words.text, text) if not any(_overlap(at, other) for other in taken)]
         if free:
@@ -45,7 +47,7 @@ def spoken(request: str, told_words: Sequence[Words]) -> str:
 
 
 def _places(words: str, text: str) -> Iterator[tuple[int, int]]:
-    """Where words stand as whole words."""
+    """Yield the places of words as whole words."""
     if words:
         own = words.replace("{", "(").replace("}", ")")
         hits = (hit.span() for hit in re.finditer(re.escape(own), text))
@@ -57,12 +59,15 @@ def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
 
 
 def _within(place: tuple[int, int], names: Sequence[tuple[int, int]]) -> bool:
-    """Whether a place is a part of a name that is longer, as ``Oslo`` is of ``Oslo Central Hotel``."""
+    """Return True if a place is part of a longer name, as ``Oslo`` is of ``Oslo Central Hotel``."""
     return place not in names and any(start <= place[0] and place[1] <= end for start, end in names)
 
 
 def said(text: str, values: Mapping[str, JsonValue], schemas: Mapping[str, JsonObject]) -> str:
-    """The words of :func:`spoken` with values in their places, as people write them. ``schemas``: JSON Schema of each name."""
+    """Return a text of :func:`spoken` with values for its names, written as people do.
+
+    ``schemas`` are the JSON Schemas of the names.
+    """
 
     @cache
     def words_of(name: str) -> str:
@@ -75,12 +80,12 @@ def said(text: str, values: Mapping[str, JsonValue], schemas: Mapping[str, JsonO
 
 
 def named_in(text: str) -> list[str]:
-    """The names that stand in it, each once, in order; other braces, as of JSON, are words."""
+    """Return the names in a text, each once and in order; braces around anything else, as JSON's, are text."""
     return [name for name in dict.fromkeys(_NAMED.findall(text)) if name.isidentifier()]
 
 
 def _as_words(value: JsonValue, allowed: Sequence[JsonValue]) -> str:
-    """A list by its items; one of the values that are allowed, as ``full_time``, without its underscores."""
+    """Return a value as text: lists by their items, allowed values such as ``full_time`` without underscores."""
     match value:
         case bool():
             return "yes" if value else "no"
@@ -93,7 +98,7 @@ def _as_words(value: JsonValue, allowed: Sequence[JsonValue]) -> str:
 
 
 def allowed_values(schema: JsonObject) -> list[JsonValue]:
-    """The values that an enum allows, of a list's items as well."""
+    """Return the values that a schema's enum allows, those of list items included."""
     own, inner, choices = schema.get("enum"), schema.get("items"), schema.get("anyOf")
     found = list(own) if isinstance(own, list) else []
     parts = [inner, *(choices if isinstance(choices, list) else ())]

@@ -1,4 +1,4 @@
-"""The words of a request that a value is, or the items of a list one after the other."""
+"""Words of a request that equal a value, or the items of a list one after the other."""
 
 import re
 from bisect import bisect_left
@@ -7,13 +7,16 @@ from collections.abc import Iterator, Sequence
 from pydantic.types import JsonValue
 
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
-"""Thai, Lao, Burmese, Khmer, Japanese and Chinese."""
+"""Scripts without spaces between words: Thai, Lao, Burmese, Khmer, Japanese and Chinese."""
 _MOST = 50
-"""Items of a list that are looked for; longer ones nobody says in a request."""
+"""Maximum items of a list that are searched; no request lists more."""
 
 
 def words_of(value: JsonValue, request: str) -> str:
-    """The words of a request that a value is, as they stand there, of a list all of them; empty where it is none."""
+    """Return the words of a request that equal a value, as written there; empty if there are none.
+
+    The words of a list reach from its first item to its last.
+    """
     parts = value if isinstance(value, list) else [value]
     if len(parts) > _MOST or not all(isinstance(one, str | int | float) and not isinstance(one, bool) for one in parts):
         return ""
@@ -22,7 +25,11 @@ def words_of(value: JsonValue, request: str) -> str:
 
 
 def _in_turn(words: Sequence[str], request: str) -> str:
-    """Where these stand one after the other, with marks and one word at most between them. Each is looked for once, from left to right."""
+    """Return the part of a request that has these words in sequence.
+
+    Between two of them, only punctuation and at most one word may occur. Each word is searched once, from left to
+    right.
+    """
     runs = _runs(request)
     ended: dict[int, int] = {}  # the ends of the words so far, each with where the first of them begins
     for number, word in enumerate(words):
@@ -37,6 +44,7 @@ def _in_turn(words: Sequence[str], request: str) -> str:
             for first, last in _gaps(request, runs, start) if number else ():
                 at = bisect_left(ends, first)
                 if at < len(ends) and ends[at] <= last:
+                    # Keep the earliest beginning if several sequences end here.
                     begun[end] = min(begun.get(end, start), ended[ends[at]])
         ended = begun
     end = min(ended, key=lambda end: (ended[end], end), default=0)
@@ -44,7 +52,7 @@ def _in_turn(words: Sequence[str], request: str) -> str:
 
 
 def _runs(request: str) -> list[int]:
-    """Of each character, where the word or the marks begin that it is one of."""
+    """Return for each character the beginning of its word or of its punctuation."""
     runs: list[int] = []
     for at, one in enumerate(request):
         same = at and _is_letter(one) == _is_letter(request[at - 1])
@@ -53,7 +61,7 @@ def _runs(request: str) -> list[int]:
 
 
 def _gaps(request: str, runs: Sequence[int], start: int) -> Iterator[tuple[int, int]]:
-    """The first and the last place at which what comes before may end, for a word that begins here."""
+    """Yield the first and last place where the words before may end, for a word that begins here."""
     if not start or _is_letter(request[start - 1]):
         return
     marks = runs[start - 1]
@@ -64,7 +72,7 @@ def _gaps(request: str, runs: Sequence[int], start: int) -> Iterator[tuple[int, 
 
 
 def within_word(text: str, at: int) -> bool:
-    """Whether a place is inside of a word. Scripts that put no blanks between words have an end of one anywhere."""
+    """Return True if a place is inside of a word; in scripts without spaces, a word may end anywhere."""
     before, after = text[max(at - 1, 0) : at], text[at : at + 1]
     return _is_letter(before) and _is_letter(after) and not (_UNSPACED.match(before) or _UNSPACED.match(after))
 

@@ -1,4 +1,4 @@
-"""What stands of the programs that served a run: one text, without the looks at which it was written on."""
+"""Effective program of a run: the cells that served it as one text, without calls that only look at values."""
 
 from agent.program_trace import ProgramTrace
 from agent.programs.stops import LOOK
@@ -8,16 +8,20 @@ from domain.source_text import parse_source
 
 
 def standing_of(transcript: Transcript) -> Program | None:
-    """The program that served a run, all of it; None where steps did, where several parts of the request were served apart, or none came to an end."""
+    """Return the whole program that served a run.
+
+    None if steps served it, if several parts of the request were served separately, or if no program reached its
+    end.
+    """
     served = [one for one in transcript.walked if one.steps]
     last = served[0].programs.last if len(served) == 1 and not served[0].given else None
     return None if last is None or not last.calls else standing(last)
 
 
 def standing(trace: ProgramTrace) -> Program | None:
-    """The cells that came to their end, one below the other; None where the last of them did not, or they can no longer be read.
+    """Return the finished cells as one program; None if the last one did not finish or they can no longer be read.
 
-    Their names mean what they meant in each; what was written after an end that stands is left out.
+    Each name has to mean the same tool in all cells. Whatever was written after the final end is left out.
     """
     end = trace.ended
     if end is None or end.number not in trace.cells or trace.broken:
@@ -41,7 +45,7 @@ def standing(trace: ProgramTrace) -> Program | None:
 
 
 def _before_its_look(text: str) -> str:
-    """What a cell did before it stopped: what stands below was not run."""
+    """Return the part of a cell that ran before it stopped to look at values."""
     statements = parse_source(text).statements
     outermost = [one for one in statements if one.outermost]
     first = next((one for one in outermost if one.calls_only == LOOK), None)
@@ -53,7 +57,7 @@ def _before_its_look(text: str) -> str:
 
 
 def _without_looks(text: str) -> str:
-    """A text with nothing in the places of its looks."""
+    """Return a text without its calls that look at values."""
     source = text.encode()
     looks = [(one.start, one.end) for one in parse_source(text).statements if one.calls_only == LOOK]
     for start, end in sorted(looks, reverse=True):
@@ -63,5 +67,6 @@ def _without_looks(text: str) -> str:
         elif whole and end == len(source):
             source = source[: max(start - 1, 0)]
         else:
+            # Another statement shares the line, or a block would be left empty.
             source = source[:start] + b"pass" + source[end:]
     return source.decode()

@@ -1,4 +1,4 @@
-"""Results that could be put into a plan: what past walks called next, and what gives a later step what it lacks."""
+"""Suggestions for a plan: tools that past runs called next, and tools that supply what a later step lacks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,26 +17,30 @@ _FOUND = 6
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A tool that could come behind step ``after`` of a plan (0: before the first). ``weight``: of its edge times its availability, as
-    walks are ranked; None where it was found otherwise. ``fills``: its parameters that earlier steps can fill.
-    """
+    """A tool that could be added to a plan."""
 
     after: int
+    """Number of the step that it would follow; 0: before the first."""
     tool: ToolId
     api: str
     reason: str
     weight: float | None = None
+    """Weight of the graph edge times the tool's availability, as in graph search; None if it was found otherwise."""
     fills: dict[str, Take] = field(default_factory=dict[str, Take])
+    """Parameters that earlier steps can fill."""
 
 
 async def suggestions(
     document: PlanDocument, given: Sequence[ToolId], request: str, evidence: Evidence
 ) -> tuple[Suggestion, ...]:
-    """At each place of a plan what could be put there, best first; what lacks a later step something comes before the rest."""
+    """Return suggestions for each place of a plan, best first.
+
+    Tools that supply what the next step lacks come first.
+    """
     path = [*given, *(step.tool for step in document.steps)]
     await evidence.read(path)
     if not all(evidence.has(tool) for tool in path):
-        return ()  # first the tools that are not there are to be taken out
+        return ()  # tools that are gone have to be taken out of the plan first
     found: list[Suggestion] = []
     for after in range(len(document.steps) + 1):
         before, behind = path[: len(given) + after], path[len(given) + after :]
@@ -49,7 +53,7 @@ async def suggestions(
 def _lacking(
     document: PlanDocument, after: int, before: Sequence[ToolId], request: str, evidence: Evidence
 ) -> tuple[str, ...]:
-    """The required parameters of the step behind a place that neither the plan nor anything known so far fills."""
+    """Return required parameters of the next step that neither the plan nor anything known so far fills."""
     if after == len(document.steps):
         return ()
     step = document.steps[after]
@@ -66,6 +70,7 @@ async def _at(
     evidence: Evidence,
     request: str,
 ) -> list[Suggestion]:
+    """Return the suggestions for one place."""
     weights: dict[ToolId, float | None] = {}
     if before:
         edges = sorted(await evidence.neighbours(before[-1]), key=lambda edge: -edge.rank_score)
@@ -90,7 +95,7 @@ async def _at(
 
 
 def _gives(doc: ToolDoc, behind: Sequence[ToolId], lacking: Sequence[str], evidence: Evidence) -> list[str]:
-    """What the next step lacks and a documented field of this tool fits."""
+    """Return the lacking parameters of the next step that a documented field of this tool fits."""
     if not lacking:
         return []
     consumer = evidence.doc(behind[0])
@@ -99,11 +104,13 @@ def _gives(doc: ToolDoc, behind: Sequence[ToolId], lacking: Sequence[str], evide
 
 
 def _why(weight: float | None, before: Sequence[ToolId], evidence: Evidence) -> str:
+    """Return the reason of a suggestion for people."""
     if weight is None:
         return "close to the request" if not before else "often called before the next step"
     return f"often called after {clean(evidence.doc(before[-1]).api, 80)}"
 
 
 def _fills(doc: ToolDoc, before: Sequence[ToolId], evidence: Evidence, request: str) -> dict[str, Take]:
+    """Return the parameters of a tool that fields of earlier steps can fill."""
     feeds = evidence.reader.fillable(doc, request, evidence.docs(tuple(before))).feeds
     return {feed.parameter: Take(step=feed.step, field=feed.field) for feed in feeds}

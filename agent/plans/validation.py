@@ -1,4 +1,4 @@
-"""What keeps a plan from being carried out as it stands: unknown tools and parameters, values that do not fit, places with nothing in them."""
+"""Problems that keep a plan from being carried out, as unknown tools, unfit values and paths that lead nowhere."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,29 +19,36 @@ from graph.response_fields import OutputField, output_fields
 
 @dataclass(frozen=True, slots=True)
 class PlanProblem:
-    """What is wrong, in a sentence. ``step``: in the plan, from 1; None: of the whole. ``parameter``: of the step's tool; of the plan
-    where there is no step.
-    """
+    """A problem of a plan."""
 
     step: int | None
+    """Number of the step, from 1; None if it is about the whole plan."""
     parameter: str | None
+    """Parameter of the step's tool, or of the plan if there is no step."""
     message: str
+    """One sentence for people."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a plan is checked against. ``docs``: of all tools that it names, as far as there are any, None where nobody knows the tools; ``given``:
-    of the steps before its own; ``depth``: how many steps are allowed; ``template``: whether it may have parameters, which get values later.
-    """
+    """Facts that a plan is checked against."""
 
     docs: Mapping[ToolId, ToolDoc] | None
+    """Documents of the tools that the plan names, as far as there are any; None if the tools are not known."""
     given: Sequence[ToolId] = ()
+    """Tools of the steps before the plan's own."""
     depth: int = 50
+    """Maximum number of steps."""
     template: bool = False
+    """The plan may have parameters, which get values later."""
 
 
 async def known(document: PlanDocument, evidence: Evidence) -> Path:
-    """The tools of a plan, read. ``UsageError`` where it has none, or one that is not there."""
+    """Load the tools of a plan and return its path.
+
+    Raises:
+        UsageError: the plan has no steps, or a tool that is not indexed.
+    """
     path = tuple(step.tool for step in document.steps)
     if not path:
         raise UsageError("a plan needs at least one step")
@@ -53,13 +60,16 @@ async def known(document: PlanDocument, evidence: Evidence) -> Path:
 
 
 MOST_PROBLEMS = 100
-"""Told of a plan."""
+"""Maximum problems reported of a plan."""
 
 
 def problems(document: PlanDocument, around: Surroundings) -> tuple[PlanProblem, ...]:
-    """What is wrong with a plan, up to ``MOST_PROBLEMS``; what is merely left open is not: it is found when its step is reached.
+    """Return the problems of a plan, at most ``MOST_PROBLEMS``.
 
-    The work grows with the plan's size, and is a thread's rather than an event loop's. A plan of too many steps is not looked into.
+    Values left open are no problem: they are found when their step is reached.
+
+    The work grows with the plan's size and belongs in a thread, not in the event loop. A plan with too many steps
+    is not examined.
     """
     if len(document.steps) > around.depth:
         said = f"A plan has at most {around.depth} steps; this one has {len(document.steps)}."
@@ -69,6 +79,7 @@ def problems(document: PlanDocument, around: Surroundings) -> tuple[PlanProblem,
 
 
 def _steps(document: PlanDocument, around: Surroundings) -> Iterator[PlanProblem]:
+    """Yield problems of single steps."""
     path = [*around.given, *(step.tool for step in document.steps)]
     for number, step in enumerate(document.steps, start=1):
         tool = (around.docs or {}).get(step.tool)
@@ -83,6 +94,7 @@ def _steps(document: PlanDocument, around: Surroundings) -> Iterator[PlanProblem
 
 
 def _whole(document: PlanDocument, around: Surroundings) -> Iterator[PlanProblem]:
+    """Yield problems of the plan as a whole."""
     if not document.steps:
         yield PlanProblem(None, None, "A plan needs at least one step; deny it if nothing is to be called.")
     changes: Counter[Key] = Counter()
@@ -95,7 +107,7 @@ def _whole(document: PlanDocument, around: Surroundings) -> Iterator[PlanProblem
 
 
 def _parameters(document: PlanDocument, around: Surroundings) -> Iterator[PlanProblem]:
-    """What is wrong with the plan's own parameters, and with the names that its steps use."""
+    """Yield problems of the plan's own parameters and of the names that its steps use."""
     used: set[str] = set()
     for number, step in enumerate(document.steps, start=1):
         for name, parameter in step.named.items():
@@ -113,7 +125,7 @@ def _parameters(document: PlanDocument, around: Surroundings) -> Iterator[PlanPr
 
 
 def _step(step: PlannedStep, tool: ToolDoc) -> Iterator[tuple[str | None, str]]:
-    """What is wrong with the names and the fixed values of a step."""
+    """Yield problems of the parameter names and fixed values of a step."""
     own = {parameter.name: parameter for parameter in tool.parameters}
     told = Counter((*step.arguments, *step.takes, *step.named))
     for name, times in told.items():
@@ -132,7 +144,7 @@ def _step(step: PlannedStep, tool: ToolDoc) -> Iterator[tuple[str | None, str]]:
 def _takes(
     step: PlannedStep, tool: ToolDoc, early: Mapping[str, Take], path: Sequence[ToolId], around: Surroundings
 ) -> Iterator[tuple[str, str]]:
-    """What is wrong with the values that a step takes from others. ``path``: all tools, those of the given steps first."""
+    """Yield problems of values taken from other steps. ``path`` holds all tools, those of the given steps first."""
     own = {parameter.name: parameter for parameter in tool.parameters}
     for name, take in step.takes.items():
         if name in early:
@@ -144,7 +156,7 @@ def _takes(
 
 
 def _early(number: int, step: PlannedStep, around: Surroundings) -> dict[str, Take]:
-    """The values that a step takes from one that is not made before it."""
+    """Return the values that a step takes from one that does not run before it."""
     return {name: take for name, take in step.takes.items() if take.step >= len(around.given) + number}
 
 
@@ -153,7 +165,7 @@ def _late(take: Take) -> str:
 
 
 def _unfit(take: Take, parameter: Parameter, producer: ToolDoc) -> str:
-    """Why a documented field cannot fill a parameter; empty where it can, or where nothing is documented."""
+    """Return the reason why a documented field cannot fill a parameter; empty if it can, or nothing is documented."""
     fields, path = output_fields(producer), any_item(take.field)
     if not fields or not path or any(flow.source == producer.id and flow.field == path for flow in parameter.flows):
         return ""
@@ -168,7 +180,7 @@ def _unfit(take: Take, parameter: Parameter, producer: ToolDoc) -> str:
 
 
 def _other_type(field: OutputField, parameter: Parameter, take: Take) -> str:
-    """Numbers do not come out of truths, nor truths out of numbers; texts may hold either."""
+    """Return a complaint if a number would fill a boolean parameter, or the reverse; texts may hold either."""
     kinds = {"number": "number", "integer": "number", "boolean": "boolean"}
     given, wanted = kinds.get(field.type or ""), kinds.get(parameter.type)
     if parameter.json_schema is not None or given is None or wanted is None or given == wanted:

@@ -1,1 +1,1 @@
-"""Solutions: what was worked out once, taken again with new values."""
+"""Solutions: programs that served a request and are reused with new values."""

@@ -1,8 +1,9 @@
-"""A request laid over a pattern, word by word: what stands where the inputs are. What only one of the two says keeps them apart.
+"""Alignment of a request with a pattern, word by word, to find the values of its inputs.
 
-In a pattern ``{name}`` is an input, and ``{what is|tell me}`` are words that may stand for one another; an empty one among them may be left out. No
-language is known here: letters, digits and signs have to be the same, and only marks of sentences, quotation marks and the capital of the first word may
-differ.
+In a pattern, ``{name}`` is an input, and ``{what is|tell me}`` are alternatives; an empty alternative may be left
+out. Any other difference between request and pattern means that they do not match. The comparison knows no
+language: letters, digits and signs have to be equal; only punctuation, quotation marks and the capital of the first
+word may differ.
 """
 
 import re
@@ -11,27 +12,32 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 MARKS = r".,;:!?¡¿。，、；：！？…\"“”„«»‘’'「」『』《》()（）\s"
-"""What says nothing by itself: marks of sentences, quotation marks, blanks."""
+"""Characters without meaning of their own: punctuation, quotation marks and spaces."""
 _HOLE = re.compile(r"\{([^{}]*)\}")
 _PART = re.compile(rf"[{MARKS}]+|\w+|[^\w{MARKS}]+")
 QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|«([^»]+)»|„([^“”]+)[“”]|「([^」]+)」|『([^』]+)』|《([^》]+)》")
 _LONGEST = 600
-"""Characters of a request or pattern that are compared."""
+"""Maximum characters of a request or pattern that are compared."""
 _MOST_INPUTS = 6
 _VALUE_LENGTH = 80
 
 
 @dataclass(frozen=True, slots=True)
 class SaidValue:
-    """What a request says in the place of an input. ``opens``: it stands where a sentence begins. ``quoted``: between quotation marks."""
+    """Words of a request in the place of an input."""
 
     text: str
     quoted: bool = False
+    """They are in quotation marks."""
     opens: bool = False
+    """They begin a sentence."""
 
 
 def aligned(request: str, pattern: str) -> dict[str, SaidValue] | None:
-    """What stands where the inputs are; None where request and pattern differ in anything else, or it can be seen in more than one way."""
+    """Return the values of the inputs by name.
+
+    None if request and pattern differ in anything else, or if the alignment is ambiguous.
+    """
     parts = _parts(pattern)
     if len(request) > _LONGEST or parts is None:
         return None
@@ -45,30 +51,30 @@ def aligned(request: str, pattern: str) -> dict[str, SaidValue] | None:
 
 
 def inputs_of(pattern: str) -> list[str]:
-    """The inputs that a pattern names, in order, as often as it does."""
+    """Return the inputs that a pattern names, in order, repetitions included."""
     return [one for one in _HOLE.findall(pattern) if one.isidentifier()]
 
 
 def fixed_words(pattern: str) -> int:
-    """How many words a request has to say at least, beside its values, to be laid over a pattern."""
+    """Return the number of words that a request must have besides its values to match a pattern."""
     held = sum(min(_words(option) for option in one.split("|")) for one in _HOLE.findall(pattern) if "|" in one)
     return held + _words(_HOLE.sub(" ", pattern))
 
 
 def literals(pattern: str) -> str:
-    """What a pattern says beside its inputs."""
+    """Return the text of a pattern without its inputs, all alternatives included."""
     return " ".join(
         _HOLE.sub(lambda hit: " " if hit[1].isidentifier() else f" {hit[1].replace('|', ' ')} ", pattern).split()
     )
 
 
 def as_read(pattern: str) -> str:
-    """A pattern with the first of the words that may stand for one another, so that braces are inputs alone."""
+    """Return a pattern with the first of its alternatives, so that braces hold inputs only."""
     return _HOLE.sub(lambda hit: hit[0] if hit[1].isidentifier() else hit[1].partition("|")[0], pattern)
 
 
 def _begun_otherwise(request: str) -> str:
-    """With a capital at the beginning, or without."""
+    """Return a request with the case of its first letter swapped."""
     return request[:1].swapcase() + request[1:]
 
 
@@ -79,7 +85,10 @@ def _words(text: str) -> int:
 def _said(
     request: str, span: tuple[int, int], quotes: Sequence[tuple[tuple[int, int], tuple[int, int]]]
 ) -> SaidValue | None:
-    """What stands at a place, all of it where that is between quotation marks; None where it is a part of such, and more."""
+    """Return the value at a place; all of it if it is in quotation marks.
+
+    None if the place is only part of a quotation, or reaches beyond one.
+    """
     start, end = span
     around = [one for one in quotes if one[0][0] < end and start < one[0][1]]
     if not around:
@@ -95,10 +104,12 @@ def _said(
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part of a pattern: an input, by its ``name``, or texts one of which has to stand there."""
+    """Part of a pattern: an input, or alternative texts."""
 
     name: str = ""
+    """Name of the input; empty for texts."""
     options: tuple[re.Pattern[str], ...] = ()
+    """Texts one of which must be there."""
 
 
 _STRIPPED = " .,;:!?¡¿。，、；：！？…"
@@ -107,7 +118,7 @@ _NO_MARK = re.compile(f"[^{MARKS}]")
 
 @lru_cache(maxsize=4096)
 def _parts(pattern: str) -> tuple[_Part, ...] | None:
-    """None where it is no pattern that can be compared."""
+    """Return the parts of a pattern; None if it is too long or names an input twice."""
     names = inputs_of(pattern)
     if len(pattern) > _LONGEST or len(names) > _MOST_INPUTS or len(set(names)) < len(names):
         return None
@@ -128,11 +139,14 @@ def _parts(pattern: str) -> tuple[_Part, ...] | None:
 
 
 def _laid_over(request: str, parts: Sequence[_Part]) -> dict[str, tuple[int, int]] | None:
-    """Where each input stands; None where the parts do not make up the whole request, or an input may stand in two places.
+    """Return the place of each input.
 
-    Where a part may begin is a number with a bit for each place, so that its work does not grow with the ways in which parts could be put together.
+    None if the parts do not cover the whole request, or if an input could be in two places. The set of places where
+    a part may begin is a number with a bit for each place, so that the work does not grow with the number of
+    possible combinations.
     """
     begins = sum(1 << hit.start() for hit in _NO_MARK.finditer(request))
+    # Forward: all places that the parts so far may end at.
     reached, steps = [1], list[dict[int, int]]()
     for part in parts:
         steps.append({} if part.name else {place: _ends(request, part, place) for place in _bits(reached[-1])})
@@ -140,6 +154,7 @@ def _laid_over(request: str, parts: Sequence[_Part]) -> dict[str, tuple[int, int
         for ends in steps[-1].values():
             after |= ends
         reached.append(_spread((reached[-1] & begins) << 1) & (begins << 1) if part.name else after)
+    # Backward: only places from which the rest of the parts reaches the end of the request.
     left = [reached[-1] & (1 << len(request))]
     for part, step, before in zip(reversed(parts), reversed(steps), reversed(reached[:-1]), strict=True):
         if part.name:
@@ -156,12 +171,13 @@ def _laid_over(request: str, parts: Sequence[_Part]) -> dict[str, tuple[int, int
 
 
 def _ends(request: str, part: _Part, place: int) -> int:
+    """Return the places where a part that begins here may end, as bits."""
     hits = (option.match(request, place) for option in part.options)
     return sum({1 << hit.end() for hit in hits if hit is not None})
 
 
 def _spread(places: int, *, back: bool = False) -> int:
-    """These places and those behind them, as far as a value may be long."""
+    """Return these places and those after them (before, if ``back``) within the length of a value, as bits."""
     width = 1
     while width < _VALUE_LENGTH + 2:
         step = min(width, _VALUE_LENGTH + 2 - width)
@@ -171,6 +187,7 @@ def _spread(places: int, *, back: bool = False) -> int:
 
 
 def _bits(places: int) -> Iterator[int]:
+    """Yield the indices of the bits that are set."""
     while places:
         lowest = places & -places
         yield lowest.bit_length() - 1
@@ -178,6 +195,7 @@ def _bits(places: int) -> Iterator[int]:
 
 
 def _several(places: int) -> bool:
+    """Return True if more than one bit is set."""
     return bool(places & (places - 1))
 
 
@@ -186,7 +204,10 @@ def _may_be_empty(hole: str) -> bool:
 
 
 def _literal(text: str, *, loose: bool) -> Iterator[str]:
-    """Words and signs as they are. ``loose``: the marks beside it may be missing, since what they separate may be."""
+    """Yield regular expressions for words and signs.
+
+    With ``loose``, punctuation may be missing, because what it separates may be.
+    """
     for part in _PART.findall(text):
         marks = re.fullmatch(rf"[{MARKS}]+", part)
         yield (f"[{MARKS}]{'*' if loose else '+'}" if marks else re.escape(part))

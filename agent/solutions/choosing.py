@@ -1,4 +1,7 @@
-"""SoAy's retrieval: the solutions near a request are shown to the policy at once; it chooses the one that a program is written after, or says that none fits."""
+"""SoAy's retrieval: the policy sees the solutions near a request at once and chooses one, or none.
+
+A new program is written after the chosen one.
+"""
 
 import asyncio
 import logging
@@ -24,30 +27,34 @@ from domain.tool import ToolDoc, ToolId
 MOST = 20
 """Solutions that are shown."""
 _LOOKED_AT = 8 * MOST
-"""Near solutions: those of many paths may come behind many of one."""
+"""Near solutions that are searched; many of them may have the same path."""
 SECONDS = 5.0
-"""A library that takes longer than this is done without."""
+"""Time limit of the library; a run goes on without it after that."""
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """``told``: the choice as an event; None where none was made. ``asked``: what a program is written for now; ``tools``: over these, best first.
-
-    ``binding``: a program is the only way from here: where none comes out, nothing else is tried.
-    """
+    """Choice among near solutions."""
 
     told: SolutionTaken | NoSolution | None
+    """The choice as an event; None if there was none."""
     asked: Asked
+    """Request that a program is written for, with the chosen solution."""
     tools: Sequence[ToolDoc]
+    """Tools that the program may use, best first."""
 
     @property
     def binding(self) -> bool:
+        """True if writing a program is the only way on: if it fails, nothing else is tried."""
         return isinstance(self.told, SolutionTaken) or (self.told is not None and self.told.shown > 0)
 
 
 async def choose(asked: Asked, offered: Sequence[ToolDoc], deps: RunDeps, evidence: Evidence, memo: Memo) -> Chosen:
-    """The choice for a request, that of the run's record where it holds one. ``offered``: the tools that are offered for it."""
+    """Return the choice for a request, or the recorded one when a run is resumed.
+
+    ``offered`` are the tools that are offered for the request.
+    """
     told, solution = await _choice(asked, offered, deps, evidence, memo)
     if isinstance(told, SolutionTaken) and solution is not None:
         ids = list(dict.fromkeys((*solution.path, *solution.plan.program.tools.values())))
@@ -55,7 +62,7 @@ async def choose(asked: Asked, offered: Sequence[ToolDoc], deps: RunDeps, eviden
         tools = [evidence.doc(tool) for tool in ids if evidence.has(tool)]
         known = known_program(solution, told.pattern, {name: tool.id for name, tool in tool_names(tools)})
         if deps.knowledge.solutions is not None and solution.owner != deps.knowledge.solutions.owner:
-            # Another's text, which may be run as it stands: it brings no leave for its changes.
+            # Someone else's text may run unchanged, so it must not count as permission for its changes.
             known = replace(known, tainted=known.tainted or not all(tool.safe for tool in tools))
         return Chosen(told, replace(asked, known=Known((known,), chosen=True), thrice=True), tools)
     if isinstance(told, NoSolution) and told.shown:
@@ -66,7 +73,7 @@ async def choose(asked: Asked, offered: Sequence[ToolDoc], deps: RunDeps, eviden
 async def _choice(
     asked: Asked, offered: Sequence[ToolDoc], deps: RunDeps, evidence: Evidence, memo: Memo
 ) -> tuple[SolutionTaken | NoSolution | None, Solution | None]:
-    """The event of a choice, with the solution that it names."""
+    """Return the event of the choice, and the chosen solution."""
     recorded = memo.recall(decisions.chosen_solution)
     if recorded is not None:
         told = recorded.value
@@ -88,14 +95,14 @@ async def _choice(
 
 
 async def _changing(near: Sequence[NearSolution], evidence: Evidence) -> frozenset[ToolId]:
-    """The tools of solutions that change something, or may."""
+    """Return the tools of these solutions that may have side effects."""
     ids = list(dict.fromkeys(tool for one in near for tool in one.solution.path))
     await evidence.read(ids)
     return frozenset(tool for tool in ids if evidence.has(tool) and not evidence.doc(tool).safe)
 
 
 async def _near(request: str, deps: RunDeps) -> list[NearSolution] | NoSolution:
-    """What the library has for a request; why nothing can be chosen where it is empty or cannot be asked."""
+    """Return the near solutions, or the reason why none can be chosen."""
     if deps.knowledge.solutions is None:
         return NoSolution(shown=0, reason="there is no library of solutions")
     try:
@@ -109,7 +116,7 @@ async def _near(request: str, deps: RunDeps) -> list[NearSolution] | NoSolution:
 
 
 def _apart(near: Sequence[NearSolution]) -> list[NearSolution]:
-    """The nearest of each path, then the second of each, and so on, as many as are shown; in the order of all."""
+    """Return the nearest of each path, then the second of each, up to the number shown, ordered by likeness."""
     met = Counter[tuple[ToolId, ...]]()
     rank: dict[str, int] = {}
     for one in near:
@@ -121,7 +128,10 @@ def _apart(near: Sequence[NearSolution]) -> list[NearSolution]:
 
 
 async def _kept(solution: str, deps: RunDeps) -> Solution | None:
-    """One that was chosen before the run was broken off, as far as it is still there: its texts are in the record."""
+    """Return a solution that was chosen before the run was interrupted, if it still exists.
+
+    Its texts are in the run's record.
+    """
     if deps.knowledge.solutions is None:
         return None
     try:
@@ -133,7 +143,8 @@ async def _kept(solution: str, deps: RunDeps) -> Solution | None:
 
 
 def _without(reason: str, error: FootpathError | None = None) -> NoSolution:
+    """Log why the library cannot be used, and return that as an event."""
     _log.warning(
         "a run goes on without the library of solutions: %s", error or reason
-    )  # where a store is, is not for users
+    )  # users must not see the address of a store
     return NoSolution(shown=0, reason=clean(f"the library of solutions is done without: {reason}", 400))

@@ -1,4 +1,4 @@
-"""Whether a program's tools are still those that it was checked against."""
+"""Drift: changes of a solution's tools since its program was checked."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -21,10 +21,11 @@ _NAMED = frozenset({"properties", "patternProperties", "$defs", "definitions"})
 
 
 def fingerprints(program: Program, docs: Mapping[ToolId, ToolDoc]) -> dict[ToolId, str]:
-    """By tool of a program, what its signature comes to for this program; tools without a document are left out.
+    """Return a fingerprint of each tool's signature as a program uses it; tools without a document are left out.
 
-    That is its method, its host, its parameters that a call must have or the program gives, each with its schema, and the types of those fields
-    of its documented answer that the text names. Descriptions, defaults, order, and what the program does not use do not count.
+    It covers the method, the host, the schemas of parameters that are required or given by the program, and the
+    types of those fields of the documented answer that the text names. Descriptions, defaults, order and whatever
+    the program does not use do not count.
     """
     source = try_parse_source(program.text) or parse_source("")
     words, named = frozenset(source.texts), set(source.names)
@@ -37,7 +38,7 @@ def fingerprints(program: Program, docs: Mapping[ToolId, ToolDoc]) -> dict[ToolI
 
 
 def drifted(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> list[ToolId]:
-    """Its tools whose signatures are not those that it was checked against."""
+    """Return the tools of a solution whose signatures have changed since it was checked."""
     now = fingerprints(solution.plan.program, docs)
     return [tool for tool, known in solution.fingerprints.items() if now.get(tool, known) != known]
 
@@ -56,13 +57,13 @@ def _fingerprint(doc: ToolDoc, given: set[str], words: frozenset[str]) -> str:
 
 def _of_parameter(parameter: Parameter) -> JsonValue:
     whole = parameter.location == "body" and parameter.whole_body
-    # Only where it is so, for the fingerprints that are kept were made before parameters could be.
+    # Added only if true: stored fingerprints are older than this property and must stay valid.
     spread: list[JsonValue] = ["spread"] if parameter.spread else []
     return [parameter.required, whole, _bare(value_schema(parameter)), *spread]
 
 
 def _bare(schema: JsonValue) -> JsonValue:
-    """A schema without prose, in an order of its own."""
+    """Return a schema without prose, with unordered lists sorted."""
     match schema:
         case dict():
             return {
@@ -85,7 +86,7 @@ def _sorted(part: JsonValue) -> JsonValue:
 
 
 def _named_types(schema: JsonValue, words: frozenset[str], place: str = "", depth: int = 12) -> Iterator[str]:
-    """Where the fields that a text names stand in the schema of an answer, and of which type they are."""
+    """Yield path and type of each field in an answer's schema that a text names."""
     if not isinstance(schema, dict) or not depth:
         return
     for name, part in schema.items():

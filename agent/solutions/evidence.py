@@ -1,4 +1,4 @@
-"""What is known of how a solution has done, and what more becomes of it: counts, verdicts of runs and of users, and another that is the same program."""
+"""Evidence for and against a solution: counts, verdicts of runs and users, and merging of equal programs."""
 
 from hashlib import blake2b
 
@@ -6,26 +6,29 @@ from agent.solutions.identity import as_in
 from domain.solution import Solution
 
 WORN_OUT = 3
-"""So many failures more than successes, and a solution is suspended."""
+"""Failures in excess of successes that suspend a solution."""
 PATTERNS = 40
-"""Of one solution; a request that is near to none of so many is hardly nearer to one more."""
+"""Maximum patterns of one solution; more would hardly match further requests."""
 WRONG = 100
-"""Requests that its answers were wrong to; one more, and a solution is suspended."""
+"""Maximum requests with wrong answers; one more suspends a solution."""
 _RUNS = 20
 _VERDICTS = 200
 _PROVEN = {"mined": 0, "run": 1, "template": 2, "person": 3}
 
 
 def standing(solution: Solution) -> float:
-    """How far it is to be trusted, in (0, 1]: the share of good uses, that which it was made for one of them."""
+    """Return how far a solution can be trusted, in (0, 1]: the share of successes.
+
+    The request that it was made for counts as a success.
+    """
     return (solution.good + 1) / (solution.good + solution.bad + 1)
 
 
 def merged(kept: Solution, new: Solution) -> Solution:
-    """A solution with what another that is the same program adds to it; a run that wrote it again has been served by it.
+    """Return a solution merged with another that is the same program; a run that wrote it again counts as a success.
 
-    One that was suspended because its tools had drifted, and was made again for what they are now, may be taken again; so may one that was never tried,
-    or whose tools are again as they were, once a run has written it and been served.
+    Its suspension is lifted if it was made again for its tools' new signatures, or if a run has written it and was
+    served, unless it has failed too often.
     """
     fresh = bool(new.fingerprints) and new.fingerprints != kept.fingerprints
     patterns = tuple(dict.fromkeys((*kept.patterns, *as_in(kept, new))))
@@ -51,10 +54,14 @@ def merged(kept: Solution, new: Solution) -> Solution:
 
 
 def counted(solution: Solution, run: str, *, good: bool) -> Solution:
-    """With one more success or failure, once a run; suspended where it has failed too often. ``run`` empty: counted whatever came before."""
+    """Return a solution with one more success or failure, counted once per run.
+
+    It is suspended if it has failed too often. Without a ``run`` it is counted in any case.
+    """
     before = solution.verdicts.get(run) if run else None
     if before is good:
         return solution
+    # The run has the opposite verdict so far, which is taken back.
     undone = int(before is not None)
     update: dict[str, object] = {
         "good": solution.good + (1 if good else -undone),
@@ -70,7 +77,7 @@ def counted(solution: Solution, run: str, *, good: bool) -> Solution:
 
 
 def without(solution: Solution, run: str) -> Solution:
-    """As if a run had not counted for it."""
+    """Return a solution as if a run had not counted for it."""
     before = solution.verdicts.get(run)
     if before is None:
         return solution
@@ -80,7 +87,7 @@ def without(solution: Solution, run: str) -> Solution:
 
 
 def own_copy(shared: Solution, name: str, owner: str) -> Solution:
-    """A shared solution as an owner's own, of which nothing is known yet. Its text is still another's."""
+    """Return a copy of a shared solution for an owner, without evidence. Its text counts as someone else's."""
     program = shared.plan.program.model_copy(update={"tainted": True})
     blank = Solution(
         id=name,
@@ -96,14 +103,14 @@ def own_copy(shared: Solution, name: str, owner: str) -> Solution:
 
 
 def marked(solution: Solution, wrong: str, right: str) -> Solution:
-    """With a request to which its answer was wrong, or without one to which it was right after all."""
+    """Return a solution with a request marked as answered wrongly, or with such a mark removed (``right``)."""
     said = tuple(one for one in solution.wrong if one not in (wrong, right))
     said = (*said, wrong) if wrong else said
-    if len(said) > WRONG:  # none is let go of: it might be given again
+    if len(said) > WRONG:  # suspended instead of forgetting a request, since the wrong answer might be given again
         return solution.model_copy(update={"suspended": f"its answers to {WRONG} requests were wrong"})
     return solution.model_copy(update={"wrong": said})
 
 
 def run_key(run: str) -> str:
-    """What a run's verdict is filed under: a shared solution names no user's runs."""
+    """Return the key of a run's verdict, a hash: a shared solution must not name a user's runs."""
     return blake2b(run.encode(), digest_size=8).hexdigest() if run else ""

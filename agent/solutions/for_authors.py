@@ -1,4 +1,4 @@
-"""Near solutions in front of the author of a program: two at most, briefly, as what such requests were served with before."""
+"""Near solutions as examples for the author of a program: at most two, abbreviated."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,17 +12,18 @@ from domain.tool import ToolDoc, ToolId
 
 MOST = 2
 NEAR_ENOUGH = 0.5
-"""Likeness from which a solution is worth showing."""
+"""Minimum likeness of a solution that is shown."""
 _LONGEST = 1_500
-"""Characters of a text that is shown."""
+"""Maximum characters of a text that is shown."""
 
 
 async def shown_to_author(
     near: Sequence[NearSolution], taken: str, offered: Sequence[ToolDoc], evidence: Evidence
 ) -> tuple[Known, Sequence[ToolDoc]]:
-    """The best that were not ``taken``, and the tools that are offered with them.
+    """Return the best solutions except the ``taken`` one, and the offered tools with theirs in front.
 
-    A text whose author had seen words of responses is not shown: it may hold some of them. Nor is one whose tools are not all there.
+    A text whose author had seen responses is not shown, because it may contain some of their words; nor is one
+    whose tools are not all indexed.
     """
     fit = [one for one in near if one.likeness >= NEAR_ENOUGH and one.solution.id != taken and _is_fit(one)]
     await evidence.read([tool for one in fit[:MOST] for tool in one.solution.plan.program.tools.values()])
@@ -41,7 +42,7 @@ def _is_fit(one: NearSolution) -> bool:
 
 
 def known_program(solution: Solution, pattern: str, names: Mapping[str, ToolId]) -> KnownProgram:
-    """A solution as it is shown to an author who is offered functions of these ``names``."""
+    """Return a solution as an example for an author, with its calls renamed to these ``names`` of functions."""
     plan = solution.plan
     by_tool = {tool: name for name, tool in names.items()}
     called = {name: by_tool.get(tool, name) for name, tool in plan.program.tools.items()}

@@ -1,4 +1,4 @@
-"""Solutions that people make: a plan of theirs, with the requests that it serves."""
+"""Solutions that people make: a plan and the requests that it serves."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -20,9 +20,10 @@ from domain.source_text import parse_source
 def solution_of(
     plan: ProgramPlan, patterns: Sequence[str], owner: str, origin: SolutionOrigin, *, runs: Sequence[str] = ()
 ) -> Solution:
-    """A plan as a solution. ``patterns`` name its inputs as people know them.
+    """Return a plan as a solution; ``patterns`` name its inputs as people know them.
 
-    ``UsageError``: it leaves values open or makes no answer of its own, or its patterns do not say what its inputs are.
+    Raises:
+        UsageError: it leaves values open, has no answer of its own, or its patterns do not name its inputs.
     """
     if wrong := next(_faults(plan, patterns), ""):
         raise UsageError(wrong)
@@ -39,12 +40,16 @@ def solution_of(
 
 
 def _asked_for(name: str, schema: JsonObject, patterns: Sequence[str]) -> JsonObject:
-    """What an input may be. One that every request names is never the value of the run that it came from."""
+    """Return the schema of an input, without its default if every request names the input.
+
+    Such a default would only be the value of the run that the plan came from.
+    """
     named = all(name in named_in(one) for one in patterns)
     return {key: value for key, value in schema.items() if not (named and key == "default")}
 
 
 def _faults(plan: ProgramPlan, patterns: Sequence[str]) -> Iterator[str]:
+    """Yield the reasons why a plan cannot be a solution."""
     text, shown = plan.program.text, input_names_shown(plan)
     open_ = sorted({FILL, NAMED, EARLIER} & parse_source(text).uses)
     if open_:
@@ -64,6 +69,7 @@ def _faults(plan: ProgramPlan, patterns: Sequence[str]) -> Iterator[str]:
 
 
 def _renamed(pattern: str, shown: dict[str, str]) -> str:
+    """Return a pattern with the inputs' names in the text instead of the shown ones."""
     for name, own in shown.items():
         pattern = pattern.replace(f"{{{name}}}", f"{{{own}}}")
     return pattern

@@ -1,4 +1,4 @@
-"""Solutions out of memories of earlier versions, which kept the program that served a request with its path."""
+"""Solutions from memories of earlier versions, which stored the program that served a request with its path."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +16,10 @@ _NAMED = re.compile(r"\{\w+\}")
 
 
 def solution_of(earlier: EarlierMemory) -> Solution:
-    """The memory's program as a solution of the same owner. Suspended where not all of its inputs are found in the request."""
+    """Return the program of a memory as a solution of the same owner.
+
+    It is suspended if some of its inputs are not found in the request.
+    """
     memory, plan = earlier.memory, earlier.program
     text = spoken(memory.request, [Words(words, name) for name, words in _words(earlier).items()])
     needed = {name for name, schema in plan.inputs.items() if "default" not in schema}
@@ -35,12 +38,13 @@ def solution_of(earlier: EarlierMemory) -> Solution:
 
 
 def _words(earlier: EarlierMemory) -> dict[str, str]:
-    """The words that an input's value was in the request: what the calls that took it are known to have taken from there."""
+    """Return the words of the request that inputs had as values, as far as the bindings of their calls show them."""
     taken = dict(_taken(earlier))
     return {name: words for name, words in taken.items() if name in earlier.program.inputs}
 
 
 def _taken(earlier: EarlierMemory) -> Iterator[tuple[str, str]]:
+    """Yield the names of values in the text with the words of the request that they came from."""
     program = earlier.program.program
     said: dict[ToolId, dict[str, str]] = {
         tool: {one.parameter: one.reference for one in bindings if one.origin == "request" and one.reference}
@@ -56,12 +60,17 @@ def _taken(earlier: EarlierMemory) -> Iterator[tuple[str, str]]:
 
 
 def _by_looks(text: str, left: Mapping[str, JsonObject]) -> str:
-    """With the inputs that are left in place of what looks like their values, where one input and one value alone are of a kind."""
+    """Return a text with inputs in place of what looks like their values.
+
+    Only if exactly one input and one value of a kind (numbers, or anything else) are left, so that there is no
+    choice.
+    """
     for number in (True, False):
         names = [name for name, schema in left.items() if (schema.get("type") in ("integer", "number")) is number]
         found = list(dict.fromkeys(_values(text, numbers=number)))
         if len(names) == len(found) == 1:
             kept = _NAMED.findall(text)
+            # Placeholders are hidden, so that the value is not replaced within a name.
             hidden = _NAMED.sub("\0", text)
             hidden = hidden.replace(found[0], f"\1{names[0]}\2")
             parts = iter(kept)
@@ -70,7 +79,7 @@ def _by_looks(text: str, left: Mapping[str, JsonObject]) -> str:
 
 
 def _values(text: str, *, numbers: bool) -> Iterable[str]:
-    """What looks like a value outside of braces: numbers, or all else."""
+    """Yield what looks like a value outside of braces: numbers, or everything else."""
     rest = _NAMED.sub(" , ", text)
     for kind, looks in KINDS:
         if kind != "number" and not numbers:

@@ -1,4 +1,4 @@
-"""What a run means to the library: what became of the solutions that it took, and the solution that it is itself."""
+"""Contributions of a run to the library: verdicts on the solutions that it took, and new solutions."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,9 +33,9 @@ from domain.taken import SolutionTaken
 from domain.tool import ToolDoc, ToolId
 
 LONGEST = 4_000
-"""Characters of a program that is kept."""
+"""Maximum characters of a program that is kept."""
 _CIRCUMSTANCE = frozenset({"absent", "undecided", "refused", "unreached", "transient"})
-"""Outcomes of calls that say nothing of the program that made them."""
+"""Outcomes of calls that say nothing about the program that made them."""
 _LEAST_WORDS = 2
 _LEAST_LETTERS = 4
 _LONGEST_WORDING = 300
@@ -43,24 +43,26 @@ _LONGEST_WORDING = 300
 
 @dataclass(slots=True)
 class TakenSolution:
-    """A solution that a subtask took, with what became of its program. ``cut_short``: a call came to nothing by no fault of the program's.
-
-    ``found_nothing``: one found nothing, as where there is no such thing.
-    """
+    """A solution that a subtask took, and what became of its program."""
 
     subtask: int
     told: SolutionTaken
+    """The event that recorded it."""
     number: int = 0
+    """Number of its program; 0 before it started."""
     refused: bool = False
     failed: bool = False
     ended: ProgramEnded | None = None
     cut_short: bool = False
+    """A call failed for reasons outside of the program."""
     found_nothing: bool = False
+    """A call found nothing, as when there is no such thing."""
     over: bool = field(default=False, repr=False)
+    """The subtask went on with another plan; later events do not concern the solution."""
 
 
 def taken(records: Sequence[EventRecord]) -> list[TakenSolution]:
-    """The solutions that a run took, in order."""
+    """Return the solutions that a run took, in order."""
     found: dict[int, TakenSolution] = {}
     for record in records:
         if isinstance(record.event, SolutionTaken):
@@ -71,6 +73,7 @@ def taken(records: Sequence[EventRecord]) -> list[TakenSolution]:
 
 
 def _follow(one: TakenSolution, record: EventRecord) -> None:
+    """Update a taken solution by a later event of its subtask."""
     match record.event:
         case CandidatesConsidered():
             one.over = True
@@ -90,7 +93,10 @@ def _follow(one: TakenSolution, record: EventRecord) -> None:
 
 
 def judged(records: Sequence[EventRecord], transcript: Transcript) -> Iterator[tuple[str, bool]]:
-    """Whether each solution that was taken served; nothing of one that no program of its own was run of, or that something else kept from it."""
+    """Yield each taken solution with True if it served.
+
+    Solutions are left out if no program of theirs ran, or if they failed for other reasons.
+    """
     for one in taken(records):
         subtask = transcript.subtasks[one.subtask]
         served = transcript.served(subtask) and subtask.answered
@@ -106,9 +112,10 @@ def judged(records: Sequence[EventRecord], transcript: Transcript) -> Iterator[t
 
 
 def worded_anew(one: TakenSolution, kept: Solution, request: str, owner: str, *, changes: bool) -> Solution | None:
-    """An owner's solution with the further patterns that a run of it has shown: its request's own, and what the model that was asked said of them.
+    """Return an owner's solution with the new patterns that a run of it has shown; None if there are none.
 
-    ``changes``: it may change something; then the text of one that all share is another's here, too.
+    New patterns are the run's own request and the wordings that the model has suggested. If the solution may have
+    side effects (``changes``) and is someone else's, its text counts as foreign in the copy, too.
     """
     inputs = one.told.values
     said = {name: words_of(value, request) for name, value in inputs.items()}
@@ -135,8 +142,9 @@ def worded_anew(one: TakenSolution, kept: Solution, request: str, owner: str, *,
 
 
 def is_pattern(text: str, needed: Sequence[str]) -> bool:
-    """Whether a text can be a pattern: it names each of these inputs once, nothing else, and says enough beside them."""
+    """Return True if a text can be a pattern: it names each needed input once, and has enough words besides."""
     said = literals(text).replace("{", "").replace("}", "")
+    # In scripts without spaces between words, letters are counted instead.
     enough = fixed_words(text) >= _LEAST_WORDS or (
         len(re.sub(r"[\W\d_a-zA-Z]", "", said)) >= _LEAST_LETTERS and "|" not in text
     )
@@ -151,11 +159,13 @@ def learnt(
     *,
     planned: bool = True,
 ) -> Iterator[Solution]:
-    """The solutions that a run's programs are, with inputs in place of what their requests say; not those that took one that was there already.
+    """Yield the programs of a run as solutions, with inputs for the values of their requests.
 
-    Only what answered all of its request, stands alone and asks its user by itself whatever there is to ask; nothing that holds a value of this one run (:mod:`agent.solutions.own_values`).
+    Subtasks that a solution in the library has served are left out. A program is kept only if it answered all of
+    its request, needs no earlier results, asks its user itself whatever has to be asked, and holds no value of this
+    one run (:mod:`agent.solutions.own_values`).
 
-    ``planned``: nobody but Footpath wrote its programs; False where its user may have changed them before they ran.
+    ``planned`` is False if the user may have changed the programs before they ran.
     """
     there = {one.subtask for one in taken(records) if one.ended is not None and one.ended.verdict == "yes"}
     seen = list(_seen(records))
@@ -186,7 +196,7 @@ def learnt(
 
 
 def _seen(records: Sequence[EventRecord]) -> Iterator[str]:
-    """What authors of programs were shown of what happened."""
+    """Yield the texts that authors of programs were shown of the run."""
     for record in records:
         match record.event:
             case ProgramLooked(shown=text) | ProgramFailed(error=text):
@@ -196,20 +206,26 @@ def _seen(records: Sequence[EventRecord]) -> Iterator[str]:
 
 
 def _after_an_answer(subtask: SubtaskTranscript) -> bool:
-    """Whether its program was written after its user had answered something in words of their own: it asks no more, and what it holds is for this user."""
+    """Return True if a program was written after its user had answered a question in their own words.
+
+    Such a program no longer asks, and holds what only this user has said.
+    """
     last = subtask.programs.last
     cells = {str(number) for number in last.cells} if last is not None else set[str]()
     return any(one.answer and one.site.partition(":")[0] not in cells for one in subtask.questions)
 
 
 def path_of(program: Program) -> tuple[ToolId, ...]:
-    """The tools of a text, by the first places that call them."""
+    """Return the tools of a text in the order of their first calls."""
     names = [call.name for call in parse_source(program.text).calls]
     return tuple(dict.fromkeys(program.tools[name] for name in names if name in program.tools))
 
 
 def _program(subtask: SubtaskTranscript) -> Program | None:
-    """The program that served; None where steps did, where it is long, or takes what its conversation had found."""
+    """Return the program that served a subtask.
+
+    None if steps served it, if it is too long, or if it reads earlier results of its conversation.
+    """
     last = subtask.programs.last
     stands = standing(last) if last is not None and subtask.sites else None
     if stands is None or len(stands.text) > LONGEST or not path_of(stands):
@@ -219,8 +235,10 @@ def _program(subtask: SubtaskTranscript) -> Program | None:
 
 
 def _with_inputs(program: Program, request: str, docs: Mapping[ToolId, ToolDoc]) -> tuple[ProgramPlan | None, str]:
-    """A program with inputs for what its request says once, and the request as their pattern. No plan where words that become an input stand for
-    something else in the text, too: that would stay as it is, whatever the next request says.
+    """Return a program with inputs for values that its request has once, and the request as their pattern.
+
+    There is no plan if the pattern does not name each input exactly once, as when two constants come from the same
+    words: one of them would stay as it is, whatever the next request says.
     """
     whole = ProgramPlan(program=program)
     chosen = _lowered([one for one in liftable(whole, request, docs) if _times(one.said, request) == 1])
@@ -234,7 +252,10 @@ def _with_inputs(program: Program, request: str, docs: Mapping[ToolId, ToolDoc])
 
 
 def _lowered(found: Sequence[Liftable]) -> list[Liftable]:
-    """A text that is compared in lower case is the value of the same words, put in lower case."""
+    """Merge candidates that are the same words in lower case.
+
+    A text that is compared in lower case becomes the input's value in lower case.
+    """
     mains = {one.said: one for one in found if one.value == one.said}
     small = [one for one in found if one.said in mains and one is not mains[one.said] and _is_lowered(one)]
     spans = {said: tuple(span for one in small if one.said == said for span in one.spans) for said in mains}
@@ -254,12 +275,13 @@ def _pattern(chosen: Sequence[Liftable], request: str) -> str:
 
 
 def _schema(one: Liftable, request: str) -> JsonObject:
-    """What a value may be, with what it looked like."""
+    """Return the schema of an input with the shape of its value in the request."""
     quoted = any(hit[hit.lastindex or 0] == one.said for hit in QUOTED.finditer(request))
     seen = looks(one.value, quoted=quoted)
     return {**one.schema, LOOKS: seen} if seen else one.schema
 
 
 def _times(words: str, request: str) -> int:
+    """Return how often words occur in a request as whole words."""
     found = re.finditer(re.escape(words), request, re.IGNORECASE)
     return sum(not within_word(request, hit.start()) and not within_word(request, hit.end()) for hit in found)

@@ -1,4 +1,4 @@
-"""Which solutions are one: the same program for the same owner, whatever its names and however it words its answer."""
+"""Identity of solutions: the same program of the same owner, whatever its names and the wording of its answer."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,23 +13,26 @@ _NAMED = re.compile(r"\{(\w+)\}")
 
 
 def solution_id(owner: str, plan: ProgramPlan) -> str:
-    """One id for one program of one owner; :func:`domain.solution.program_of` tells the program."""
+    """Return the id of an owner's program; :func:`domain.solution.program_of` gives the part that names the program."""
     program = _digest(form_of(plan, wording=False).text)
     return owned_by(program, owner)
 
 
 def owned_by(program: str, owner: str) -> str:
-    """The id of an owner's solution that is this program."""
+    """Return the id of an owner's solution with this program."""
     return f"{program}.{owner_key(owner)}" if owner else program
 
 
 def owner_key(owner: str) -> str:
-    """Return what stands for an owner in ids and in what all share."""
+    """Return the hash that stands for an owner in ids and in what all users share."""
     return _digest(owner, 6)
 
 
 def as_in(kept: Solution, other: Solution, patterns: Sequence[str] | None = None) -> tuple[str, ...]:
-    """The patterns of a solution that is the same program, with the names that the kept one has for its inputs. ``patterns``: these of them."""
+    """Return patterns of another solution with the same program, renamed to the inputs of the kept one.
+
+    ``patterns`` selects some of them; by default all.
+    """
     names = dict(zip(form_of(other.plan).inputs, form_of(kept.plan).inputs, strict=True))
     return tuple(_renamed(pattern, names) for pattern in (other.patterns if patterns is None else patterns))
 

@@ -1,4 +1,7 @@
-"""The library of solutions (SoAy's, Wang et al. 2024, section 4.1): found by how requests are worded, judged by what became of them."""
+"""The library of solutions (SoAy, Wang et al. 2024, section 4.1), searched by the wording of requests.
+
+Its solutions are judged by what became of the runs that took them.
+"""
 
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol
@@ -17,24 +20,27 @@ from retriever.calibration import LinearMap
 from retriever.index import Embedder
 
 _APART = 0.02
-"""So much nearer a request must be to what a solution serves than to what it answered wrongly."""
+"""Margin by which a request must be nearer to a pattern than to any request that was answered wrongly."""
 DOUBTED = 3
-"""So many owners have said that an answer of it was wrong, and a shared solution is suspended for all."""
+"""Owners who must have marked an answer as wrong before a shared solution is suspended for all."""
 _LOOKED_AT = 12
-"""So many times as many patterns are taken from the encoder's order, for the words to choose from."""
+"""Factor of the number of patterns that the encoder returns; words decide among them."""
 _EMBEDDED = 256
 
 
 class Documents(Protocol):
-    """What the library needs of a graph: the documents of tools."""
+    """Source of tool documents, as far as the library needs it."""
 
     async def get_tools(self, ids: Iterable[ToolId]) -> Mapping[ToolId, ToolDoc]:
-        """Of those that have one."""
+        """Return the documents of these tools that exist."""
         ...
 
 
 class SolutionLibrary:
-    """The solutions of one owner, with those that all share, without those that call one of the ``hidden`` tools. An empty owner: the shared ones alone, and whoever keeps them."""
+    """Solutions of one owner and the shared ones, except those that call one of the ``hidden`` tools.
+
+    An empty owner stands for the shared solutions alone and for whoever maintains them.
+    """
 
     def __init__(
         self,
@@ -47,7 +53,11 @@ class SolutionLibrary:
         *,
         shares_alone: bool = False,
     ) -> None:
-        """``shares_alone``: whether what several owners came to is shared without a person's word; not where one person may be several owners."""
+        """Create the library of an owner.
+
+        ``shares_alone`` lets solutions be shared automatically once several owners came to them; it must be off
+        where one person may be several owners.
+        """
         self._store = store
         self._index = index
         self._embedder = embedder
@@ -58,11 +68,14 @@ class SolutionLibrary:
 
     @property
     def owner(self) -> str:
-        """Whose own ones it keeps."""
+        """Owner of the library; empty for that of the shared solutions."""
         return self._owner
 
     async def near(self, request: str, k: int, least: float = NEAR) -> list[NearSolution]:
-        """As :class:`agent.solutions.protocol.Solutions` says; of the same program the own solution goes before the shared one."""
+        """Return the best solutions for a request, as :meth:`agent.solutions.protocol.Solutions.near` says.
+
+        Of the same program, the owner's solution comes before the shared one.
+        """
         asked = pattern(request)
         if len(telling(asked)) < LEAST or k < 1:
             return []
@@ -82,20 +95,22 @@ class SolutionLibrary:
         return await self._with_their_tools(told, k)
 
     async def add(self, solutions: Sequence[Solution]) -> list[str]:
-        """As :class:`agent.solutions.protocol.Solutions` says. The ids that they come with do not count; nor do values and stubs.
+        """Store solutions so that they can be found, and return their ids.
 
-        What an owner adds to a shared one is that owner's own.
+        Ids, values and stubs that they come with are ignored. What an owner adds to a shared solution becomes that
+        owner's own.
         """
         ids, written = await self._keep(solutions)
         await self._embed(written)
         return ids
 
     async def keep(self, solutions: Sequence[Solution]) -> list[str]:
-        """As :meth:`add`, but for that they are found once they are embedded (:meth:`embed`)."""
+        """Store solutions as :meth:`add` does, but without embedding them: they are found after :meth:`embed`."""
         ids, _ = await self._keep(solutions)
         return ids
 
     async def _keep(self, solutions: Sequence[Solution]) -> tuple[list[str], list[Solution]]:
+        """Store solutions, merged with existing ones; return their ids and what was written."""
         made = [await self._made(one, one.owner or self._owner) for one in solutions]
         new: dict[str, list[Solution]] = {}
         for one in made:
@@ -110,21 +125,22 @@ class SolutionLibrary:
         return [one.id for one in made], list(written.values())
 
     async def get(self, ids: Iterable[str]) -> dict[str, Solution]:
-        """By id, of this owner or shared."""
+        """Return solutions by id, those of this owner and shared ones."""
         return {one: kept for one, kept in (await self._store.get(ids)).items() if self._sees(kept)}
 
     async def all(self) -> AsyncIterator[Solution]:
-        """Those of this owner and the shared ones, ordered by id, streamed."""
+        """Yield the solutions of this owner and the shared ones, ordered by id."""
         async for one in self._store.all():
             if self._sees(one):
                 yield one
 
     async def judge(self, solution: str, *, good: bool, run: str = "", wrong: str = "", right: str = "") -> None:
-        """What became of a run that took it, counted once a run: a later word on the same run takes the place of the first.
+        """Record the result of a run that took a solution, once per run; a later verdict replaces an earlier one.
 
-        ``wrong``: the request, where a user marked its answer as wrong; ``right``: as right, which takes such a mark back. What one owner
-        says is wrong of a shared solution is that owner's alone: it is kept with the own copy, and the shared one only loses what the run had
-        counted for it. One that several owners have said it of is suspended. What serves as an own copy has served for all.
+        ``wrong`` is the request if a user marked its answer as wrong; ``right`` if a user marked it as right, which
+        removes such a mark. If an owner marks an answer of a shared solution, only the owner's copy is affected;
+        the shared one merely loses the count of that run. A shared solution is suspended once several owners have
+        marked answers of it. A success of an owner's copy counts for the shared one, too.
         """
         kept = (await self.get([solution])).get(solution)
         if kept is None:
@@ -149,10 +165,11 @@ class SolutionLibrary:
             await self._share_if_due(solution)
 
     async def share(self, solution: str) -> str:
-        """An own one becomes one that all share, without what is its owner's alone (:mod:`agent.solutions.sharing`); the id that it is kept under.
+        """Share an owner's solution with all users, without its owner's private parts, and return its new id.
 
-        The own one stays where its owner has said of requests that its answer to them was wrong. One that is shared already is approved: it stays
-        when those from whom it came are removed.
+        See :mod:`agent.solutions.sharing`. The owner's solution is kept if its owner has marked answers of it as
+        wrong. Sharing a solution that is already shared approves it: it then stays when the owners that it came
+        from are removed.
 
         Raises:
             ConflictError: it cannot be shared; the message says why.
@@ -171,7 +188,7 @@ class SolutionLibrary:
         return shared
 
     async def _share_if_due(self, solution: str) -> None:
-        """Share what so many owners have come to, each alone, that it is nobody's own any more."""
+        """Share a program that enough owners have come to independently."""
         fellows = await self._store.of_program(program_of(solution))
         if not self._owner or any(not one.owner for one in fellows):
             return
@@ -180,6 +197,7 @@ class SolutionLibrary:
             await self._put_shared(common)
 
     async def _put_shared(self, shared: Solution) -> str:
+        """Store a shared solution, merged with an existing one, and return its id."""
         whole = await self._made(shared, "")
 
         def change(_: str, there: Solution | None) -> Solution | None:
@@ -189,7 +207,7 @@ class SolutionLibrary:
         return whole.id
 
     async def take_up(self, solution: str) -> None:
-        """It was checked again: what it is taken with from now on are its tools as they are, and what it has done counts from here."""
+        """Reinstate a solution that was checked again: its tools' current signatures apply, and its record starts anew."""
         kept = (await self.get([solution])).get(solution)
         if kept is None:
             return
@@ -198,21 +216,21 @@ class SolutionLibrary:
         await self._store.change([solution], lambda _, there: there and there.model_copy(update=anew))
 
     async def withdraw(self, owner: str) -> None:
-        """Remove what was shared from this owner's solutions without an administrator's word, with the copies that others have of it."""
+        """Remove what was shared automatically from this owner's solutions, with the copies that others have of it."""
         key = owner_key(owner)
         gone = [one.id async for one in self._store.all() if key in one.sharers and not (one.promoted or one.planned)]
         await self._store.remove(gone)
         await self._index.remove(gone)
 
     async def _doubt(self, shared: str) -> None:
-        """Suspend what so many owners have said a wrong answer of."""
+        """Suspend a shared solution if enough owners have marked answers of it as wrong."""
         copies = await self._store.of_program(program_of(shared))
         doubting = sum(bool(one.owner and one.wrong) for one in copies)
         if doubting >= DOUBTED:
             await self.suspend(shared, f"{doubting} users have said that an answer of it was wrong")
 
     async def suspend(self, solution: str, why: str) -> None:
-        """Take it no more until it is checked again."""
+        """Exclude a solution until it is checked again."""
 
         def change(_: str, there: Solution | None) -> Solution | None:
             return there.model_copy(update={"suspended": why}) if there is not None else None
@@ -220,11 +238,11 @@ class SolutionLibrary:
         await self._store.change([solution], change)
 
     async def on_path(self, tools: Iterable[ToolId]) -> list[Solution]:
-        """Those of this owner and the shared ones that call one of these tools."""
+        """Return the solutions of this owner and the shared ones that call one of these tools."""
         return [one for one in await self._store.on_path(tools) if self._sees(one)]
 
     async def forget(self, ids: Iterable[str]) -> None:
-        """For good: an owner's own ones; by whoever keeps the shared ones, all."""
+        """Remove solutions permanently: an owner's own, or any for whoever maintains the shared ones."""
         there = await self._store.get(ids)
         gone = [one for one, kept in there.items() if kept.owner == self._owner or not self._owner]
         if gone:
@@ -232,7 +250,10 @@ class SolutionLibrary:
             await self._index.remove(gone)
 
     async def embed(self, progress: Callable[[int], None] | None = None) -> int:
-        """Make what this encoder has not seen found, of all owners; the number of solutions. Interrupted, it goes on where it was."""
+        """Embed the patterns that this encoder has not seen, of all owners, and return the number of solutions.
+
+        An interrupted call can be repeated; it continues where it stopped.
+        """
         done = 0
         async for page in self._pages():
             done += await self._embed(page)
@@ -241,7 +262,7 @@ class SolutionLibrary:
         return done
 
     async def unseen(self) -> tuple[int, list[str]]:
-        """How many solutions there are, of all owners, and those of them that this encoder has not seen all patterns of."""
+        """Return the number of solutions of all owners, and the ids of those with patterns new to this encoder."""
         count, found = 0, list[str]()
         async for page in self._pages():
             count += len(page)
@@ -262,7 +283,7 @@ class SolutionLibrary:
         return solution.owner in ("", self._owner) and self._hidden.isdisjoint(solution.path)
 
     async def _known(self, ids: Iterable[str]) -> dict[str, Solution]:
-        """These, and what the owner has said of the shared ones among them."""
+        """Return these solutions and the owner's copies of the shared ones."""
         wanted = set(ids)
         own = {owned_by(program_of(one), self._owner) for one in wanted}
         return await self._store.get(sorted(wanted | own))
@@ -270,7 +291,7 @@ class SolutionLibrary:
     async def _wrong(
         self, asked: str, vector: Sequence[float], near: Sequence[Solution], known: Mapping[str, Solution]
     ) -> dict[str, float]:
-        """By program, how like the request is to one whose answer by it was marked as wrong."""
+        """Return the likeness of a request to the wrongly answered requests of each program, by program."""
         marked: dict[str, list[str]] = {}
         for one in near:
             own = known.get(owned_by(program_of(one.id), self._owner))
@@ -286,7 +307,7 @@ class SolutionLibrary:
         return {program: max(likeness(cosines[text], asked, text) for text in said) for program, said in marked.items()}
 
     async def _with_their_tools(self, near: Sequence[NearSolution], k: int) -> list[NearSolution]:
-        """The first whose tools are there as they were; one whose tools have drifted is suspended."""
+        """Return the first ``k`` solutions whose tools are unchanged; those whose tools have drifted are suspended."""
         ranked = sorted(near, key=_rank)
         docs = await self._documents.get_tools({tool for one in ranked for tool in one.solution.path})
         kept: list[NearSolution] = []
@@ -296,7 +317,7 @@ class SolutionLibrary:
             if not all(tool in docs for tool in one.solution.path):
                 continue
             if self._owner and not one.solution.owner and not answer_rests_on_calls(one.solution.plan.program):
-                continue  # shared by an earlier version
+                continue  # earlier versions shared programs whose answer does not depend on their calls
             changed = drifted(one.solution, docs)
             if changed:
                 await self.suspend(one.solution.id, f"changed since it was checked: {', '.join(changed)}")
@@ -305,18 +326,18 @@ class SolutionLibrary:
         return kept
 
     async def _made(self, given: Solution, owner: str) -> Solution:
-        """As it is kept for an owner."""
+        """Return a solution in the form in which it is stored for an owner."""
         program = given.plan.program.model_copy(update={"stubs": ""})
         plan = given.plan.model_copy(update={"program": program, "values": {}})
         prints = given.fingerprints or fingerprints(program, await self._documents.get_tools(given.path))
         patterns = tuple(dict.fromkeys(given.patterns))[:PATTERNS]
         own: dict[str, object] = {"plan": plan, "fingerprints": prints, "patterns": patterns}
-        if not owner and not given.sharers:  # whoever keeps the shared ones adds it
+        if not owner and not given.sharers:  # added by whoever maintains the shared ones, so it is approved
             own["promoted"] = True
         return given.model_copy(update={**own, "id": solution_id(owner, plan), "owner": owner})
 
     async def _embed(self, solutions: Sequence[Solution]) -> int:
-        """Put the vectors of those whose patterns this encoder has not all seen; how many there were."""
+        """Embed the solutions with patterns that this encoder has not seen, and return their number."""
         identity, new = self._embedder.identity, await self._new(solutions)
         if not new:
             return 0
@@ -325,12 +346,14 @@ class SolutionLibrary:
         for one in new:
             await self._index.put(identity, one.owner, one.id, [next(vectors) for _ in one.patterns])
         there = await self._store.get([one.id for one in new])
-        if gone := [one.id for one in new if one.id not in there]:  # forgotten meanwhile
+        if gone := [
+            one.id for one in new if one.id not in there
+        ]:  # removed meanwhile: its vectors must not stay in the index
             await self._index.remove(gone)
         return len(new)
 
     async def _new(self, solutions: Sequence[Solution]) -> list[Solution]:
-        """Those whose patterns this encoder has not all seen."""
+        """Return the solutions with patterns that this encoder has not seen."""
         seen = await self._index.known([one.id for one in solutions], self._embedder.identity)
         return [one for one in solutions if seen.get(one.id, 0) != len(one.patterns)]
 
@@ -338,7 +361,7 @@ class SolutionLibrary:
 def _best_of_each(
     found: Iterable[NearPattern], known: Mapping[str, Solution], request: str, scale: LinearMap
 ) -> list[NearSolution]:
-    """Each program that may be taken, with the pattern that is nearest; the own solution before the shared one."""
+    """Return each program that may be taken, with its nearest pattern; an owner's copy comes before the shared one."""
     best: dict[str, NearSolution] = {}
     for one in found:
         kept = known.get(one.solution)
@@ -354,9 +377,10 @@ def _best_of_each(
 
 
 def _refused(own: Solution | None) -> bool:
-    """Whether the owner's own copy of a program is not to be taken: nor is the shared one."""
+    """Return True if the owner's copy of a program is suspended: then the shared one is not taken, either."""
     return own is not None and bool(own.suspended)
 
 
 def _rank(near: NearSolution) -> tuple[float, int, str]:
+    """Return the sort key of a solution: likeness weighted by its record."""
     return (-near.likeness * standing(near.solution), -near.solution.good, near.solution.id)

@@ -1,6 +1,8 @@
-"""Values that a program holds and nobody said: worked out from a value of its request, from the day of its run or from what its author knew or saw.
+"""Values in a program that its request does not contain.
 
-With other inputs they would be wrong, and nothing would tell. So a text that has one is kept for no other request.
+Its author worked them out from a value of the request or the day of the run, or took them from own knowledge or
+from responses. With other inputs they would be wrong without any sign of it, so a program with such a value is not
+kept for other requests.
 """
 
 import re
@@ -15,14 +17,14 @@ from domain.source_text import parse_source
 from domain.tool import Parameter, ToolDoc, ToolId
 
 _MANY = 100
-"""Whole numbers up to here are how many, or how often."""
+"""Whole numbers up to this are mere counts."""
 _SHORTEST = 2
 _CHOICES = 20
-"""Values that a document may name for a parameter so that one of them is a way of calling, as an order or a unit is."""
+"""Maximum documented values of a parameter whose choice is a way of calling, as an order or a unit."""
 _CODE = re.compile(r"[a-z]{2,3}")
 _BESIDE = " ,.;:!?-/()"
 _OF_ITS_OWN = re.compile(r"(?<=[^.!?:\s] )(?:[A-ZÀ-ÖØ-Þ]\w+|\w*\d\w*)|(?<=^ )[A-ZÀ-ÖØ-Þ]\w+")
-"""A word with a capital within a sentence, or with a digit."""
+"""A capitalized word within a sentence, or a word with a digit."""
 
 
 def own_values(
@@ -32,9 +34,11 @@ def own_values(
     seen: Collection[str] = (),
     answers: Collection[str] = (),
 ) -> list[JsonValue]:
-    """The constants of a text, among those that its calls take, that it compares with and that it picks by, that must come from somewhere else than the
-    request or a tool's document. ``seen``: what its author was shown of responses: what stands there may be from there; ``answers``: responses
-    of which it may have been shown anything: a text that stands there may be.
+    """Return the constants of a text that must come from elsewhere than the request or a tool's document.
+
+    Constants that calls take, that the text compares with, or that it picks by are examined. ``seen`` are texts of
+    responses that its author was shown: a constant in them may come from there. ``answers`` are responses of which
+    its author may have been shown any part: a text in them may come from there.
     """
     fixed = list(fixed_values(parse_source(program.text), program.tools))
     found = [
@@ -50,8 +54,10 @@ def own_values(
 
 
 def words_of_answers(program: Program, request: str, answers: Collection[str]) -> list[str]:
-    """Names, codes and figures that a text says to people by itself, and that the answers of its calls hold: those are of this one run, a country or a
-    currency say. The first word of a sentence owes its capital to that.
+    """Return names, codes and figures in a program's texts for people that the answers of its calls contain.
+
+    They belong to this one run, as the name of a country or currency does. The first word of a sentence is ignored,
+    because any such word has a capital.
     """
     texts = [text for text in parse_source(program.text).texts if " " in text]
     said = dict.fromkeys(hit[0] for text in texts for hit in _OF_ITS_OWN.finditer(text))
@@ -65,7 +71,7 @@ def words_of_answers(program: Program, request: str, answers: Collection[str]) -
 def _codes(
     fixed: Sequence[FixedValue], program: Program, docs: Mapping[ToolId, ToolDoc]
 ) -> Iterator[tuple[str, frozenset[JsonValue]]]:
-    """What looks like the code of a country, a currency or a language, where a call takes it, with the words of its document."""
+    """Yield arguments that look like codes of countries, currencies or languages, with their documented words."""
     for one in fixed:
         if one.role == "argument" and not one.composed and isinstance(one.value, str) and _CODE.fullmatch(one.value):
             own = _parameter(one, program, docs)
@@ -74,25 +80,31 @@ def _codes(
 
 
 def _picked(fixed: Sequence[FixedValue]) -> list[JsonValue]:
-    """The places of lists by which a text picks, but for the first and the last: whoever saw the list may have looked for the right one there."""
+    """Return the indices by which a text picks from lists, except the first and the last.
+
+    An author who saw the list may have looked up the right one.
+    """
     places = [one.value for one in fixed if one.role == "picked by"]
     return [one for one in places if isinstance(one, int) and one not in (0, -1)]
 
 
 def _parameter(one: FixedValue, program: Program, docs: Mapping[ToolId, ToolDoc]) -> Parameter | None:
-    """What the document of its tool says of the parameter that takes a value."""
+    """Return the parameter that takes a constant."""
     doc = docs.get(program.tools[one.function]) if one.function else None
     name = program.arguments.get(one.function, {}).get(one.parameter, one.parameter)
     return next((each for each in doc.parameters if each.name == name), None) if doc else None
 
 
 def _known(own: Parameter | None) -> tuple[JsonValue, ...]:
-    """What a document has of values. Of a long list each is one of many things, and none that a program chooses by itself."""
+    """Return the values that a document names for a parameter.
+
+    A long list of them is left out: it names things, and the choice of one is not the program's own.
+    """
     return (*(own.enum if len(own.enum) <= _CHOICES else ()), own.default) if own else ()
 
 
 def _tells_much(value: JsonValue) -> bool:
-    """Whether it is more than a word of a program's own: a figure, a code, a name."""
+    """Return True if a value is a figure, a code or a name rather than a word of the program's own."""
     match value:
         case bool():
             return False
@@ -108,7 +120,7 @@ def _tells_much(value: JsonValue) -> bool:
 
 
 def _stands_in(value: JsonValue, seen: Collection[str], answers: Collection[str]) -> bool:
-    """Whether a text is in one of these, or a number, as such, in what was seen."""
+    """Return True if a text occurs in any of these, or a number in what was seen."""
     if isinstance(value, bool) or value is None:
         return False
     if isinstance(value, str):

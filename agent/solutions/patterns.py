@@ -1,4 +1,4 @@
-"""Patterns of solutions: requests with ``{input}`` in place of values, as they are compared with what is asked."""
+"""Patterns of solutions in the form that is compared with requests: values masked by their kinds."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ _FORMATS = {"email": "<email>", "uri": "<url>", "date": "<number>", "date-time":
 
 
 def as_asked(text: str, inputs: Mapping[str, JsonObject]) -> str:
-    """A pattern as a request that its values are left out of: each input as the kind that such values look like."""
+    """Return a pattern with each input replaced by the kind of its values, as ``<number>``."""
     parts = _NAMED.split(text)
     return " ".join("".join(_kind(inputs.get(part, {})) if at % 2 else part for at, part in enumerate(parts)).split())
 
@@ -25,9 +25,9 @@ def _kind(schema: JsonObject) -> str:
 
 
 def says(text: str, request: str) -> bool:
-    """Whether a request has all words of a pattern around its inputs, and something in the place of each.
+    """Return True if a request has all words of a pattern, and something in the place of each input.
 
-    Case, spaces and marks at the end do not count.
+    Case, spacing and final punctuation do not count.
     """
     first, *others = _NAMED.split(_plain(text))[::2]
     asked = _plain(request)
@@ -49,5 +49,8 @@ def _plain(text: str) -> str:
 
 
 def worded(text: str, request: str, inputs: Mapping[str, JsonObject]) -> str:
-    """A request without its values, for a comparison with a pattern: by the pattern where it is worded like that, else by their looks."""
+    """Return a request with masked values for comparison with a pattern.
+
+    The pattern itself is used if the request has its words; else values are recognized by their form.
+    """
     return as_asked(text, inputs) if says(text, request) else pattern(request)

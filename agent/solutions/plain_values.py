@@ -1,4 +1,4 @@
-"""Values that are plain in a request: whoever reads the words has the value, in any language. Everything else is for a model to say."""
+"""Values that can be read from a request without a model, in any language; all others are left to a model."""
 
 import re
 from datetime import date
@@ -10,12 +10,15 @@ from agent.solutions.alignment import SaidValue
 from domain.model import JsonObject
 
 LOOKS = "x-looks"
-"""Of an input's schema: what its value looked like in the request that the solution is from (:func:`looks`). A value that looks otherwise may be meant otherwise."""
+"""Keyword of an input's schema: shape of its value in the request that the solution is from (:func:`looks`).
+
+A value of another shape may have another meaning.
+"""
 
 _INTEGER = re.compile(r"[+-]?(?:0|[1-9]\d{0,14})")
 _NUMBER = re.compile(r"[+-]?(?:0|[1-9]\d{0,14})(?:\.\d{1,12})?")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
-"""A thousand and a half, or one and a half: that depends on who says it."""
+"""Ambiguous numbers such as ``1.500``: the point may separate thousands or decimals."""
 _SHAPES = (
     ("email", re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
     ("url", re.compile(r"https?://\S+")),
@@ -28,7 +31,7 @@ _OF_ANOTHER = ("'s", "’s")
 
 
 def plain(said: SaidValue, schema: JsonObject) -> JsonValue:
-    """The value of an input that these words are; None where it takes more to say."""
+    """Return the value of an input that these words are; None if that takes more to decide."""
     allowed = allowed_values(schema)
     if allowed:
         return _member(said.text, allowed)
@@ -41,7 +44,10 @@ def plain(said: SaidValue, schema: JsonObject) -> JsonValue:
 
 
 def looks(value: JsonValue, *, quoted: bool = False) -> str:
-    """What a value looks like: ``digits 0000-00-00``, ``capitals 3``, ``name``, ``code``, ``quoted``, ``email``; empty where its looks tell nothing."""
+    """Return the shape of a value; empty if it has none.
+
+    Shapes are ``digits 0000-00-00``, ``capitals 3``, ``name``, ``code``, ``quoted``, ``email`` and ``url``.
+    """
     if not isinstance(value, str):
         return ""
     shape = next((name for name, shape in _SHAPES if shape.fullmatch(value)), "")
@@ -55,7 +61,7 @@ def looks(value: JsonValue, *, quoted: bool = False) -> str:
 
 
 def _is_plain_text(said: SaidValue, schema: JsonObject) -> bool:
-    """Between quotation marks, or of a form that can be seen; and formed as before, where that is known."""
+    """Return True if a text is quoted or of a recognizable shape, and of the expected shape if one is known."""
     text, told = said.text, schema.get(LOOKS)
     form = _format(schema)
     if form == "date":
@@ -68,13 +74,13 @@ def _is_plain_text(said: SaidValue, schema: JsonObject) -> bool:
     if told in (None, ""):
         return seen in ("quoted", "name", "email", "url", "code") and not (said.opens and seen == "name")
     if seen == "name" and said.opens and not said.quoted:
-        return False  # a word at the beginning of a sentence owes its capital to that
+        return False  # any word at the beginning of a sentence has a capital
     named = ("name", "quoted")
     return seen == told or (seen in named and told in named) or (told in named and seen.startswith("capitals"))
 
 
 def _is_name(text: str) -> bool:
-    """Words with capitals, each: what else is said beside a name would be a part of it."""
+    """Return True if each word has a capital; with other words beside it, a name could not be told from them."""
     words = text.split(" ")
     return len(words) <= _MOST_WORDS and all(
         re.fullmatch(r"[^\W\d_](?:[^\W\d_]|[-.'’&])*", word) and word[0].isupper() and not word.endswith(_OF_ANOTHER)
@@ -90,7 +96,7 @@ def _is_day(text: str) -> bool:
 
 
 def _member(text: str, allowed: list[JsonValue]) -> JsonValue:
-    """The one of the values that are allowed; None where it is none of them, or they are lists."""
+    """Return the allowed value that a text names; None if there is none, or more than one."""
     same = [
         one
         for one in allowed
@@ -108,7 +114,7 @@ def _number(said: SaidValue, *, whole: bool) -> JsonValue:
 
 
 def _format(schema: JsonObject) -> str:
-    """The format that a schema names, itself or one of its parts."""
+    """Return the format that a schema names, itself or in one of its parts."""
     own = schema.get("format")
     parts = [part for key in _PARTS for part in _listed(schema.get(key)) if isinstance(part, dict)]
     return own if isinstance(own, str) else next((form for part in parts if (form := _format(part))), "")
@@ -119,7 +125,7 @@ def _listed(value: JsonValue) -> list[JsonValue]:
 
 
 def _kinds(schema: JsonObject) -> set[str]:
-    """The types that a schema allows, but for null; ``any`` where it does not say."""
+    """Return the types that a schema allows except null; ``any`` if it names none."""
     own = schema.get("type")
     kinds = {one for one in (own if isinstance(own, list) else [own]) if isinstance(one, str)}
     for key in _PARTS:

@@ -1,4 +1,4 @@
-"""What the parts of solutions tell each other: what is near a request, what its author is asked, and what comes back."""
+"""Types shared by the parts that use solutions: near solutions, questions to a policy, and its answers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,88 +10,96 @@ from domain.solution import Solution
 from domain.tool import ToolId
 
 NEAR = 0.35
-"""Likeness below which a solution is not worth showing."""
+"""Minimum likeness of a solution that is worth showing."""
 ANY = -2.0
-"""As the least likeness: whatever there is, the nearest."""
+"""Minimum likeness that admits every solution: the nearest ones, however unlike."""
 
 
 @dataclass(frozen=True, slots=True)
 class NearSolution:
-    """A solution that may be taken for a request, with the pattern that is nearest to it. ``likeness``: as for memories, in [-1, 1]."""
+    """A solution that may serve a request."""
 
     solution: Solution
     pattern: str
+    """Its pattern that is nearest to the request."""
     likeness: float
+    """Likeness of the request to the pattern, in [-1, 1], as for memories."""
 
 
 class Solutions(Protocol):
-    """The library as runs and surfaces use it: solutions of one owner with those that all share."""
+    """The library as runs and user interfaces see it: the solutions of one owner and the shared ones."""
 
     @property
     def owner(self) -> str:
-        """Whose own ones it keeps; empty: those that all share."""
+        """Owner of the library; empty for that of the shared solutions."""
         ...
 
     async def near(self, request: str, k: int, least: float = NEAR) -> list[NearSolution]:
-        """The most telling solutions for a request, best first: likeness, weighted by how they have done. ``least``: likeness below which none is worth a word.
+        """Return the best solutions for a request, ordered by likeness weighted by their record.
 
-        Those that are suspended, whose tools are gone or have drifted, or whose answer to such a request was marked wrong are left out.
+        ``least`` is the minimum likeness. Left out are solutions that are suspended, whose tools are gone or have
+        drifted, or whose answer to such a request was marked as wrong.
         """
         ...
 
     async def add(self, solutions: Sequence[Solution]) -> list[str]:
-        """Keep them, and make them found; one that is nearly equal to a kept one becomes its further patterns. The ids they are kept under."""
+        """Store solutions so that they can be found, and return their ids.
+
+        The patterns of one that is nearly equal to a stored one are added to that.
+        """
         ...
 
     async def get(self, ids: Iterable[str]) -> dict[str, Solution]:
-        """By id, of this owner or shared."""
+        """Return solutions by id, those of this owner and shared ones."""
         ...
 
     async def judge(self, solution: str, *, good: bool, run: str = "", wrong: str = "", right: str = "") -> None:
-        """What became of a run that took it, counted once a run: a later word on the same run takes the place of the first.
+        """Record the result of a run that took a solution, once per run; a later verdict replaces an earlier one.
 
-        ``wrong``: the request, where a user marked its answer as wrong; ``right``: as right, which takes such a mark back.
+        ``wrong`` is the request if a user marked its answer as wrong; ``right`` if a user marked it as right, which
+        removes such a mark.
         """
         ...
 
     async def suspend(self, solution: str, why: str) -> None:
-        """Take it no more until it is checked again."""
+        """Exclude a solution until it is checked again."""
         ...
 
     async def on_path(self, tools: Iterable[ToolId]) -> list[Solution]:
-        """Those that call one of these tools."""
+        """Return the solutions that call one of these tools."""
         ...
 
     async def forget(self, ids: Iterable[str]) -> None:
-        """For good."""
+        """Remove solutions permanently."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """``fits`` false: the solution does not serve the request. ``values``: of its inputs; those that are not there were not found. ``why``: in a sentence.
-
-    ``wordings``: further patterns that ask the same (:mod:`agent.solutions.alignment`), as far as who was asked knows any.
-    """
+    """Answer to a :class:`FillQuestion`."""
 
     fits: bool
+    """False if the solution does not serve the request."""
     values: JsonObject
+    """Values of its inputs; those that were not found are missing."""
     why: str = ""
+    """Reason, in one sentence."""
     wordings: tuple[str, ...] = ()
+    """Further patterns with the same meaning (:mod:`agent.solutions.alignment`), if whoever answered knows any."""
 
 
 @dataclass(frozen=True, slots=True)
 class FillQuestion(Question[Filled]):
-    """One small question: does a solution serve a request, and with which values? ``known``: values that are plain already.
-
-    ``pattern``: what the solution serves, its inputs in braces. ``inputs``: their JSON Schemas.
-    """
+    """Question whether a solution serves a request, and with which values."""
 
     request: str
     pattern: str
+    """Pattern of the solution, with its inputs in braces."""
     inputs: Mapping[str, JsonObject]
+    """JSON Schemas of the inputs."""
     today: str
     known: JsonObject
+    """Values that could be read without a model."""
 
     async def put_to(self, decider: Decider) -> Filled:
         return await decider.fill(self)
@@ -99,27 +107,29 @@ class FillQuestion(Question[Filled]):
 
 @dataclass(frozen=True, slots=True)
 class ChosenSolution:
-    """``place``: in ``solutions``; None where none of them fits. ``path``: then the functions to call, in order, or nothing."""
+    """Answer to a :class:`SolutionQuestion`."""
 
     place: int | None
+    """Index of the chosen solution in ``solutions``; None if none fits."""
     path: tuple[str, ...] = ()
+    """If none fits: functions to call instead, in order, or nothing."""
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SolutionQuestion(Question[ChosenSolution]):
-    """SoAy's first question: which solution serves the request? ``solutions``: the library's nearest, best first.
-
-    ``functions``: names of the functions on offer, of which an author may put together a path of its own where none fits. ``earlier``: what the
-    request goes on from, as authors of programs are shown it. ``changing``: tools of the solutions that change something.
-    """
+    """SoAy's first question: which of the near solutions serves the request?"""
 
     request: str
     solutions: Sequence[NearSolution]
+    """Near solutions, best first."""
     functions: Sequence[str]
+    """Names of the offered functions, from which a path can be proposed if no solution fits."""
     today: str
     earlier: str = ""
+    """Earlier results that the request continues from, as shown to authors of programs."""
     changing: frozenset[ToolId] = frozenset()
+    """Tools of the solutions that may have side effects."""
 
     async def put_to(self, decider: Decider) -> ChosenSolution:
         return await decider.choose_solution(self)

@@ -1,8 +1,10 @@
-"""What of an owner's solution all may share: a program and wordings that hold nothing of one user.
+"""Sharing of solutions: which parts of an owner's solution all users may have.
 
-An administrator shares what a person has read. Nobody reads what is shared because several owners came to it, each alone: the program is the
-same for all of them, so that its constants are nobody's own; of what may differ between them, only those words stay that the documents
-of its tools have, or as many owners. What requests it is taken for only so many owners say: one alone could have it taken for others.
+An administrator shares what a person has read. No one reads what is shared because several owners came to it
+independently: the program is the same for all of them, so its constants belong to none of them. Of the parts that
+may differ between owners, only words stay that the documents of its tools contain or that enough owners use.
+Patterns, too, must be worded by enough owners, so that a single owner cannot have the program taken for other
+requests.
 """
 
 import re
@@ -29,11 +31,11 @@ from domain.tool import Parameter, ToolDoc, ToolId
 from graph.identifiers import words
 
 OWNERS = 3
-"""So many owners must have come to a program, each alone, before it is shared without a person's word."""
+"""Owners who must have come to a program independently before it is shared automatically."""
 USES = 3
-"""So often it must have served them since."""
+"""Times that it must have served them since."""
 _PART = 80
-"""Characters of a question that are read at a time, and once more with those behind them."""
+"""Characters of a question that are examined at a time; parts overlap by this much."""
 _NAMED = re.compile(r"\{(\w+)\}")
 _WORDS = re.compile(r"[^\W_]+")
 _PARTS = re.compile(r"[^\W_]+|[\W_]+")
@@ -41,11 +43,13 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def shareable(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> Solution:
-    """An owner's solution as one that all share, by an administrator's word: without runs, verdicts, comments, and patterns that hold a value.
+    """Return an owner's solution in a form that an administrator may share with all users.
+
+    Runs, verdicts, comments and patterns that contain a value are removed.
 
     Raises:
-        ConflictError: its text was written after foreign data was shown, its answer is the same whatever its calls answer, it asks users for
-            secrets, or each of its patterns holds a value; the message says what to do.
+        ConflictError: its text was written after foreign data was shown, its answer does not depend on its calls, it asks users for
+            secrets, or each of its patterns contains a value; the message says what to do.
     """
     refuse_unfit(solution, docs)
     if solution.plan.program.tainted:
@@ -62,7 +66,10 @@ def shareable(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> Solution:
 
 
 def refuse_unfit(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> None:
-    """Raise ``ConflictError`` where a program must not speak to all: its answer rests on no call, or it asks users for what is theirs alone."""
+    """Raise ``ConflictError`` if a program must not answer all users.
+
+    Its answer depends on no call, or it asks users for what must stay private.
+    """
     program = solution.plan.program
     if not answer_rests_on_calls(program):
         raise ConflictError(
@@ -74,10 +81,12 @@ def refuse_unfit(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> None:
 
 
 def _wrongly_asked(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> Iterator[str]:
-    """Why what a program asks its user may not be asked of all."""
+    """Yield the reasons why a program's questions must not be put to all users."""
     program = solution.plan.program
     for text in _asked_texts(program):
-        parts = (text[at : at + 2 * _PART] for at in range(0, len(text), _PART))  # a name is read so far and no further
+        parts = (
+            text[at : at + 2 * _PART] for at in range(0, len(text), _PART)
+        )  # only the beginning of a long name is examined
         if any(need_of(Parameter(name="_".join(words(part)))).kind == "secret" for part in parts):
             yield f"it asks users for a secret: “{clean(text, 120)}”"
     first = next((docs[tool].host for tool in solution.path if tool in docs), "")
@@ -92,10 +101,12 @@ def _wrongly_asked(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> Iterat
 
 
 def common_to(fellows: Sequence[Solution], docs: Mapping[ToolId, ToolDoc]) -> Solution | None:
-    """What owners who came to the same program, each alone, may share with all; None where they are too few, or too little of it is common.
+    """Return what owners who came to the same program independently may share with all users.
 
-    A program that may change something is shared by an administrator alone, as is one that asks its user something; one whose answer rests on no call by nobody. Patterns are those
-    of runs that planned the program: whoever sends one may put any request above it.
+    None if there are too few of them, or too little is common. Programs with side effects and those that ask their
+    user are shared only by an administrator; those whose answer depends on no call are never shared. Patterns are
+    taken only from runs that planned the program themselves, because a user who sends a program may put any request
+    above it.
     """
     trusted = [one for one in fellows if _trusted(one)]
     owners = {one.owner for one in trusted}
@@ -120,6 +131,7 @@ def common_to(fellows: Sequence[Solution], docs: Mapping[ToolId, ToolDoc]) -> So
     plan, names = bare[first.id]
     agreed = {names.get(name, name): one for name, one in zip(form_of(first.plan).inputs, schemas, strict=True)}
     plan = plan.model_copy(update={"inputs": {name: agreed[name] for name in plan.inputs}})
+    # Renaming must not have changed the program.
     if not patterns or solution_id("", plan) != program_of(first.id):
         return None
     renamed = tuple(_NAMED.sub(lambda hit: "{" + names.get(hit[1], hit[1]) + "}", text) for text in patterns)
@@ -133,7 +145,7 @@ def common_to(fellows: Sequence[Solution], docs: Mapping[ToolId, ToolDoc]) -> So
 
 
 def tools_of(solution: Solution) -> set[ToolId]:
-    """All that it may call: a text may call what it has under another name, too."""
+    """Return all tools that a solution may call; its text may call some under other names."""
     return {*solution.path, *solution.plan.program.tools.values()}
 
 
@@ -143,11 +155,15 @@ def _asked_texts(program: Program) -> list[str]:
 
 
 def _asks(program: Program) -> bool:
+    """Return True if a program asks its user anything."""
     return ASK in parse_source(program.text).uses
 
 
 def _agreed_on(plans: Sequence[ProgramPlan]) -> list[JsonObject]:
-    """What all owners have of the schema of each input, in the order of their programs' forms; not how one of them calls it."""
+    """Return the part of each input's schema that all owners have, in the order of the programs' normal forms.
+
+    The name that an owner has for an input is left out.
+    """
     each = [[plan.inputs[name] for name in form_of(plan).inputs] for plan in plans]
     return [
         {
@@ -160,18 +176,22 @@ def _agreed_on(plans: Sequence[ProgramPlan]) -> list[JsonObject]:
 
 
 def _trusted(solution: Solution) -> bool:
-    """Whether it speaks for its program: runs of its owner's planned it, no user sent it, and it has not failed since more often than served."""
+    """Return True if a solution counts as independent evidence for its program.
+
+    Runs of its owner planned it, no user sent it, and it has not failed more often than it served.
+    """
     made_by_runs = solution.origin == "run" and bool(solution.planned)
     own = bool(solution.owner) and made_by_runs and not solution.plan.program.tainted
     return own and not solution.suspended and not solution.wrong and solution.good >= solution.bad
 
 
 def _holds_a_value(text: str) -> bool:
+    """Return True if a pattern contains something that looks like a value."""
     return "<" in pattern(_NAMED.sub("it", text))
 
 
 def _bare(solution: Solution, plan: ProgramPlan, patterns: tuple[str, ...]) -> Solution:
-    """The solution with nothing of its runs."""
+    """Return a solution without anything of its runs."""
     return Solution(
         id="",
         plan=plan,
@@ -190,14 +210,14 @@ def _with_text(plan: ProgramPlan, text: str) -> ProgramPlan:
 
 
 def _told(solutions: Sequence[Solution]) -> Iterator[tuple[str, str]]:
-    """All that owners say in their solutions, each text with its owner."""
+    """Yield all texts of these solutions that may hold their owners' words, each with its owner."""
     for one in solutions:
         told = (*one.patterns, normalize(one.plan.program.text), *one.plan.inputs)
         yield from ((one.owner, text) for text in told)
 
 
 def _said_by_several(told: Iterable[tuple[str, str]]) -> AbstractSet[str]:
-    """The words that so many owners say."""
+    """Return the words that enough owners use."""
     by_owner: dict[str, set[str]] = {}
     for owner, text in told:
         by_owner.setdefault(owner, set()).update(_words(text))
@@ -216,7 +236,10 @@ def _words(text: str) -> Iterator[str]:
 
 
 def _without_own_words(plan: ProgramPlan, public: AbstractSet[str]) -> tuple[ProgramPlan, dict[str, str]]:
-    """The plan with other names for what only its author calls so, its answer without words that are only its author's, and the names of its inputs."""
+    """Return a plan without words that only its author uses, and the new names.
+
+    Names of inputs and variables are replaced, and such words are removed from its answer.
+    """
     bound = parse_source(plan.program.text).names_bound
     kept = {*plan.program.tools, *FOUND}
     names: dict[str, str] = {}
@@ -231,6 +254,6 @@ def _without_own_words(plan: ProgramPlan, public: AbstractSet[str]) -> tuple[Pro
 
 
 def _public_words(text: str, public: AbstractSet[str]) -> str:
-    """What is left of words around values: those that are not of one owner alone, with the marks between."""
+    """Return a text without words that only one owner uses; the punctuation between them stays."""
     parts = _PARTS.findall(text)
     return "".join(part for part in parts if not _WORDS.fullmatch(part) or part.casefold() in public)

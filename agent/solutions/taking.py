@@ -1,7 +1,9 @@
-"""A solution is taken for a request: without a word of a model where the request is one of its patterns with plain values, else after one small question.
+"""Selection of a solution for a request.
 
-What the pattern does not account for counts: a request that says anything else than a pattern, or values that do not fit, is for a model to judge; and where
-that lets something pass that stands in figures or between quotation marks, the solution is not taken.
+No model is asked if the request matches a pattern with plain values; else it takes one short question.
+
+A request that says anything besides a pattern, or has values that do not fit, is left to a model. If the model
+ignores a figure or a quotation of the request, the solution is not taken.
 """
 
 import asyncio
@@ -31,30 +33,38 @@ from domain.taken import SolutionTaken
 from domain.tool import ToolDoc
 
 LOOKED_AT = 8
-"""Near solutions whose patterns a request is laid over."""
+"""Near solutions whose patterns are aligned with a request."""
 NEAR_ENOUGH, LEAST, LEAD = 0.7, 0.5, 0.1
-"""Likeness from which a model is asked whether the nearest solution serves; less will do where no other comes near it (docs/memory.md has the measurement)."""
+"""Likeness from which a model is asked whether the nearest solution serves.
+
+A lower one (``LEAST``) is enough if no other solution comes within ``LEAD`` of it; docs/memory.md has the
+measurements.
+"""
 _SECONDS = 5.0
-"""A library that takes longer than this is done without."""
+"""Time limit of the library; a run goes on without it after that."""
 _FIGURE = re.compile(r"\d+")
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Took:
-    """What the library has for a request. ``near``: the nearest, best first. ``told``: what is taken of them, as an event; ``plan``: that with its values,
-    None where it is not there any more; ``of_strangers``: whether somebody else's words may stand in it: it is not the user's own, or its author was
-    shown foreign data.
-    """
+    """Selection from the library for a request."""
 
     near: Sequence[NearSolution] = ()
+    """Near solutions, best first."""
     told: SolutionTaken | None = None
+    """The selected solution as an event; None if there is none."""
     plan: ProgramPlan | None = None
+    """The selected solution with its values; None if it no longer exists."""
     of_strangers: bool = False
+    """The plan may contain someone else's words: it is not the user's own, or its author was shown foreign data."""
 
 
 async def take(asked: Asked, deps: RunDeps, memo: Memo, meter: Meter, *, follow_up: bool) -> Took:
-    """What is taken for a request. ``follow_up``: it may go on from earlier requests, which no pattern knows."""
+    """Return the selection for a request, or the recorded one when a run is resumed.
+
+    A ``follow_up`` may refer to earlier requests, which no pattern knows.
+    """
     if deps.knowledge.solutions is None:
         return Took()
     near = await _near(asked.request, deps.knowledge.solutions)
@@ -80,14 +90,17 @@ def _took(near: Sequence[NearSolution], told: SolutionTaken | None, solution: So
 
 
 def as_text(plan: ProgramPlan, tools: Sequence[ToolDoc]) -> str:
-    """A plan as the text that is run, over functions with the names that these tools have: what its inputs are stands at its beginning."""
+    """Return the text of a plan that is run: functions named after these tools, inputs assigned at its beginning."""
     names = {tool.id: name for name, tool in tool_names(tools)}
     called = {name: names.get(tool, name) for name, tool in plan.program.tools.items()}
     return called_as(with_inputs(plan, {}).program.text, called)
 
 
 def _plainly(request: str, near: Sequence[NearSolution], *, follow_up: bool) -> SolutionTaken | None:
-    """The first that has a pattern which the request is, with plain values. In a conversation it has to name something."""
+    """Return the first solution with a pattern that the request matches with plain values.
+
+    In a conversation, the pattern has to have an input: a request without values may refer to earlier ones.
+    """
     for one in near:
         for pattern in one.solution.patterns:
             values = plain_values(request, pattern, one.solution.plan.inputs)
@@ -99,7 +112,10 @@ def _plainly(request: str, near: Sequence[NearSolution], *, follow_up: bool) -> 
 
 
 def plain_values(request: str, pattern: str, inputs: dict[str, JsonObject]) -> JsonObject | None:
-    """Values for all inputs that have no default, as plain words of the request; None where it says anything else than the pattern."""
+    """Return values for all inputs without a default, read from the request.
+
+    None if the request says anything else than the pattern, or a value is not plain.
+    """
     said = aligned(request, pattern)
     if said is None or not said.keys() <= inputs.keys():
         return None
@@ -113,14 +129,14 @@ def plain_values(request: str, pattern: str, inputs: dict[str, JsonObject]) -> J
 
 
 def worth_asking(near: Sequence[NearSolution]) -> bool:
-    """Whether it is likely enough that the nearest serves: a question costs a third of what writing does."""
+    """Return True if the nearest solution is likely enough to serve; asking costs a third of writing a program."""
     others = [one.likeness for one in near[1:]]
     ahead = near[0].likeness - max(others, default=0.0)
     return near[0].likeness >= NEAR_ENOUGH or (near[0].likeness >= LEAST and ahead >= LEAD)
 
 
 async def _after_asking(asked: Asked, one: NearSolution, deps: RunDeps, meter: Meter) -> SolutionTaken | None:
-    """What the policy says of the nearest."""
+    """Return the nearest solution if the policy finds that it serves the request."""
     inputs = one.solution.plan.inputs
     filled = await deps.planning.policy.decide(FillQuestion(asked.request, one.pattern, inputs, asked.today, {}))
     meter.decisions += 1
@@ -139,7 +155,7 @@ async def _after_asking(asked: Asked, one: NearSolution, deps: RunDeps, meter: M
 
 
 def unaccounted(request: str, pattern: str, values: JsonObject) -> list[str]:
-    """Figures and quotations of a request that are neither in the pattern nor among the values, whatever they were made into."""
+    """Return figures and quotations of a request that are neither in the pattern nor among the values."""
     known = f"{literals(pattern)} {' '.join(map(shown, values.values()))}"
     figures = {one.lstrip("0") for one in _FIGURE.findall(known)}
     quoted = [hit[hit.lastindex or 0] for hit in QUOTED.finditer(request)]
@@ -148,7 +164,7 @@ def unaccounted(request: str, pattern: str, values: JsonObject) -> list[str]:
 
 
 def _fitting(inputs: dict[str, JsonObject], values: JsonObject) -> JsonObject | None:
-    """The values, where they are what the schemas allow, and none is lacking that has no default."""
+    """Return the values if they fit their schemas and no input without a default lacks one; else None."""
     _, wrong = read_values(inputs, values)
     lacking = [name for name, schema in inputs.items() if name not in values and "default" not in schema]
     return None if wrong or lacking else values
@@ -163,7 +179,7 @@ def _of(near: Sequence[NearSolution], solution: str) -> Solution | None:
 
 
 async def _near(request: str, library: Solutions) -> list[NearSolution]:
-    """The nearest; nothing where the library cannot be asked: a run goes on without it."""
+    """Return the near solutions; none if the library cannot be reached, since a run goes on without it."""
     try:
         async with asyncio.timeout(_SECONDS):
             return await library.near(request, LOOKED_AT)
@@ -173,7 +189,7 @@ async def _near(request: str, library: Solutions) -> list[NearSolution]:
 
 
 async def _kept(solution: str, library: Solutions, near: Sequence[NearSolution]) -> Solution | None:
-    """One that is taken, as far as it is there: it may have been taken before the run was broken off."""
+    """Return the selected solution if it still exists; it may have been selected before the run was interrupted."""
     try:
         async with asyncio.timeout(_SECONDS):
             return _of(near, solution) or (await library.get([solution])).get(solution)
