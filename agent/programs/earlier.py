@@ -57,7 +57,7 @@ class EarlierResults:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a program is written for."""
+    """Task for the author of a program: a request with what the program can go on from."""
 
     request: str
     today: str
@@ -78,7 +78,7 @@ class Asked:
 
     @property
     def tainted(self) -> bool:
-        """Whether the author is shown words that are not the user's."""
+        """True if the author is shown words that are not the user's."""
         return self.of_strangers or self.earlier.foreign or bool(self.files.all) or self.known.tainted
 
     def found(self, names: frozenset[str]) -> dict[str, JsonValue]:

@@ -32,7 +32,7 @@ class Known:
 
     @property
     def tainted(self) -> bool:
-        """Whether a text that is written with these in view is tainted."""
+        """True if a text that is written with these in view is tainted."""
         return any(one.tainted for one in self.programs)
 
 
