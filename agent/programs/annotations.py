@@ -1,4 +1,4 @@
-"""Shapes of values as Python type annotations: inline and short for a prompt, or as definitions for a type checker."""
+"""Shapes of values as Python type annotations: inline for a prompt, or as definitions for a type checker."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Turn the result of a call into what the program gets: a value, an error that it can catch, or the end of the program."""
+"""Conversion of a call's result for its program: a value, an error that it can catch, or the end of the program."""
 
 import json
 import re

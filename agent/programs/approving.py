@@ -1,4 +1,4 @@
-"""Approval of a subtask's programs by its user, before any call is made; the program that comes back is the one that runs."""
+"""Approval of a subtask's programs by its user, before any call is made; the approved version is what runs."""
 
 from collections.abc import Mapping
 from functools import partial

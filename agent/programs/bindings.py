@@ -1,4 +1,4 @@
-"""Origins of the arguments of a program's calls: a field of an earlier answer, words of the request, a value of the plan."""
+"""Origins of the arguments of a program's calls: an earlier answer, words of the request, a value of the plan."""
 
 import re
 from collections import defaultdict

@@ -1,4 +1,7 @@
-"""Checks of a program before any call: what has only one possible correction is repaired, the rest is reported to the author."""
+"""Checks of a program before any call.
+
+A fault with only one possible correction is repaired; the others are reported to the author.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -30,7 +30,7 @@ _OLDER = 160
 """Maximum number of characters of an answer other than the last."""
 _CALL = 110
 _CHANGE = 180
-"""Maximum number of characters of a changing call, longer than for others: its arguments may be all that an undo can use."""
+"""Maximum number of characters of a changing call, whose arguments may be all that an undo can use."""
 _PART = "an earlier part of this request"
 _IS_CUT = "  # only a part of what it answered: for the whole, call it again"
 Step = tuple[int, ToolDoc, StepResult]

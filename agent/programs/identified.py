@@ -1,4 +1,4 @@
-"""Resolution of a program's pending calls: the tool, the arguments and their origins, and a stable identity in the run."""
+"""Resolution of a program's pending calls: tool, arguments with their origins, and identity in the run."""
 
 import asyncio
 import json
@@ -56,7 +56,7 @@ class Call:
     end: int
     """End of its expression in the text, in UTF-8 bytes."""
     back: int = 0
-    """How many cells before the running one contain its text."""
+    """Number of cells back to the one with its text; 0: the running cell."""
     open: frozenset[str] = frozenset()
     """Arguments that the program leaves open."""
     provenance: tuple[Binding, ...] = ()

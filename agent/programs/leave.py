@@ -26,14 +26,14 @@ class WaitingCall:
     end: int
     """End of its expression in the cell's text, in UTF-8 bytes."""
     back: int = 0
-    """How many cells before the running one contain that text."""
+    """Number of cells back to the one with that text; 0: the running cell."""
     open: frozenset[str] = frozenset()
     """Arguments that the program leaves open."""
 
 
 @dataclass(frozen=True, slots=True)
 class SubtaskLeave:
-    """What the programs of one subtask have in common."""
+    """Context that all programs of one subtask share."""
 
     announcements: Announcements
     said: Sequence[str] = ()

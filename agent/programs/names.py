@@ -21,7 +21,7 @@ FOUND = frozenset({"ToolError", "ask", "earlier", "fill", "first", "look", "name
 TAKEN = FOUND | frozenset(
     {"Annotated", "Any", "Literal", "NotRequired", "TypedDict", "asyncio", "datetime", "json", "math", "os", "pathlib", "re", "sys", "typing"}
 ) | frozenset(dir(builtins))  # fmt: skip
-"""Names that no tool may have: they mean something else in a program, or could be mistaken for a module or a builtin."""
+"""Names that no tool may have, since they mean something else in a program or in Python."""
 
 _OTHER = re.compile(r"\W+")
 _NUMBERED = re.compile(r"(.+)_\d+")
@@ -29,10 +29,11 @@ _KEPT_BY_NUMBER = 6
 
 
 def identifier(text: str, otherwise: str) -> str:
-    """Convert a text to a Python identifier: letters of any script, digits and single underscores, beginning with a letter.
+    """Convert a text to a Python identifier that begins with a letter.
 
-    The result is never a keyword. It is in the form in which Python compares names (NFKC), so names that differ here also differ there.
-    ``otherwise`` is put before a leading digit, and is the name if nothing of ``text`` remains.
+    It consists of letters of any script, digits and single underscores, and is never a keyword. It is in the form in which Python compares
+    names (NFKC), so names that differ here also differ there. ``otherwise`` is put before a leading digit, and is the name if nothing of
+    ``text`` remains.
     """
     plain = unicodedata.normalize("NFKC", text[: 8 * LONGEST])
     name = "_".join(part for part in _OTHER.sub("_", plain).split("_") if part)[:LONGEST].rstrip("_")

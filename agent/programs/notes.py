@@ -41,7 +41,7 @@ def _said(parameter: Parameter, closed: bool) -> Iterator[str]:
 
 
 def _from_elsewhere(parameter: Parameter) -> bool:
-    """Return True if the value is not the author's to write: another tool's answer or the caller's credentials hold it."""
+    """Return True if the value comes from another tool's answer or the caller's credentials, not from an author."""
     return need_of(parameter).kind in {"identifier", *UNTOUCHED}
 
 

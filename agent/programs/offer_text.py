@@ -17,7 +17,7 @@ class OfferText:
     text: str
     signatures: tuple[Signature, ...]
     whole: int
-    """Number of signatures, from the first, that are shown with all that is known; the others show only name and parameters."""
+    """Number of signatures, from the first, that are shown whole; the others show only name and parameters."""
     left_out: tuple[ToolId, ...] = ()
     """Tools at the end of the offer that did not fit at all."""
 

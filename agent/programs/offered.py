@@ -1,4 +1,4 @@
-"""Functions that programs are written with: the tools offered for a request, and further ones that a program lacks."""
+"""Functions that programs are written with: the offer for a request, and more tools where a program lacks some."""
 
 import logging
 import math
@@ -30,7 +30,7 @@ class Functions:
     """Tools as functions of a program."""
 
     text: OfferText
-    """Offer as the author is shown it."""
+    """The offer as shown to the author."""
     docs: dict[str, ToolDoc]
     """Tools by function name."""
 

@@ -1,4 +1,4 @@
-"""Values that a plan leaves open, found when it needs them: arguments by the policy, list items by words of the request."""
+"""Values that a plan leaves open: arguments found by the policy, list items by words of the request."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

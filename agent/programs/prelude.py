@@ -7,7 +7,7 @@ DECLARATIONS = {
     "first": "def first[T, D](items: list[T], default: D = None) -> T | D: ...",
     "pick": 'def pick[T](items: list[T], name: str, field: str | _Callable[[T], object] = "name") -> T | None: ...',
 }
-"""Declarations for the type check, beside the stubs of the tools; a text that defines the name itself does without."""
+"""Declarations of the helpers for the type check; left out if a text defines the name itself."""
 
 TEXT = """
 def first(items, default=None):

@@ -16,7 +16,7 @@ from domain.model_service import Purpose
 from domain.tool import ToolDoc
 
 ProgramForm = Literal["code", "grammar"]
-"""What an author writes: Python, or sentences of the grammar, which are compiled to Python."""
+"""Form of a written program: Python, or sentences of the grammar, which are compiled to Python."""
 
 ASK = "ask"
 """Function by which a program asks its user."""
@@ -46,7 +46,7 @@ class WrittenProgram:
     text: str
     """Program; empty if nothing that can be run was written."""
     why: str = ""
-    """What was said instead of a program, fit to be shown."""
+    """Text that was written instead of a program, fit to be shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class PendingCall:
     end: int
     """End of its expression in the cell's text, in UTF-8 bytes."""
     back: int = 0
-    """How many cells before the running one contain that text: a function that was defined there may make the call."""
+    """Number of cells back to that text: a function that was defined there may make the call. 0: the running cell."""
     open: frozenset[str] = frozenset()
     """Arguments that the text leaves open (``fill()``); they are not among ``arguments``."""
 
@@ -168,10 +168,10 @@ Stop = Waiting | Looking | Returned | Broken
 Watch = Callable[[int, JsonObject], None]
 """Called in the worker's thread with a line that a program has reached and values of names there."""
 Named = Callable[[JsonValue, int, int], JsonValue]
-"""Chooses the item of a list that a request names, for ``named(items)`` in a program. Called in the worker's thread.
+"""Chooses the item of a list that a request names, for ``named(items)`` in a program.
 
-The arguments are the items, the place in the cell's text, and how many cells back that text is. Raises ``LookupError`` with a message
-for the author if there is no such item.
+It is called in the worker's thread with the items, the place in the cell's text, and how many cells back that text is. It raises
+``LookupError`` with a message for the author if there is no such item.
 """
 
 

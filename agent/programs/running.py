@@ -1,4 +1,4 @@
-"""Calls of a running program: made concurrently, each like any call of a run, and answered in the order in which they end."""
+"""Calls of a running program: made concurrently, like any call of a run, and answered as they end."""
 
 import asyncio
 from collections import deque
@@ -63,7 +63,7 @@ class StepCount:
 
 @dataclass(frozen=True, slots=True)
 class Calling:
-    """What the calls of all programs of one subtask are made with."""
+    """Environment in which the programs of one subtask make their calls."""
 
     subtask: int
     docs: Mapping[str, ToolDoc]
@@ -100,7 +100,7 @@ class _Air:
     unknown: dict[int, str] = field(default_factory=dict[int, str])
     """Names of functions that do not exist (any more), by the id of the call."""
     questions: deque[PendingCall] = field(default_factory=deque[PendingCall])
-    """Questions to the user, asked only after everything else is answered, so that no call is in progress while the run waits."""
+    """Questions to the user, asked after everything else is answered: no call may be in progress while the run waits."""
     refused: deque[Call] = field(default_factory=deque[Call])
     """Calls that cannot be made."""
     queue: list[Call] = field(default_factory=list[Call])

@@ -1,4 +1,4 @@
-"""Sandbox for programs: pydantic-monty in separate processes, without files, network, environment, clock or randomness."""
+"""Sandbox for programs: pydantic-monty in separate processes, without files, network, clock or randomness."""
 
 import asyncio
 from collections.abc import AsyncGenerator

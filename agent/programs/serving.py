@@ -1,4 +1,4 @@
-"""Program loop of one subtask: write a text, check it, run it, show looks, repair, widen the offer, and judge the end."""
+"""Program loop of one subtask: write, check and run texts, show looks, repair, widen the offer, judge the end."""
 
 from collections.abc import Sequence
 from contextlib import AsyncExitStack

@@ -1,8 +1,9 @@
-"""The sentences of the grammar: a flat list of named steps, each of one kind with few fields, and what is answered.
+"""Sentences of the grammar: a flat list of named steps, each of one kind with few fields, and an answer.
 
-A *path* names an earlier step and what lies in it: ``people[0].id``, ``people[].id`` (of all of them), ``people[].papers[].title``. A *value*
-is a constant, or a text in which ``{path}`` stands for what lies there; a text that is one ``{path}`` and nothing else is the value itself.
-The schema has no recursion, no optional field and no bound, so that every endpoint that takes schemas takes it; bounds are checked here.
+A *path* names an earlier step and a part of its result: ``people[0].id``, ``people[].id`` (of all of them), ``people[].papers[].title``.
+A *value* is a constant, or a text in which ``{path}`` stands for the value at that path; a text that is exactly one ``{path}`` is that
+value itself. The schema has no recursion, no optional field and no bound, so that every endpoint that takes schemas accepts it; bounds
+are checked here.
 """
 
 from typing import Annotated, Literal, Self
@@ -23,6 +24,7 @@ Test = Literal["=", "!=", ">", ">=", "<", "<=", "contains"]
 Operator = Literal["+", "-", "*", "/"]
 
 
+# The names and docstrings of these classes are part of the JSON schema that a model is given.
 class Argument(Model):
     """A parameter of a function, ``body.city`` for a field of an object, and what it is given."""
 
