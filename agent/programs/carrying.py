@@ -1,4 +1,4 @@
-"""Execution of one plan: its program is run once, as it is, to its end or its first error. It is never rewritten."""
+"""Execution of one plan: its program is run once, as it is, to its end or first error, and never rewritten."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Task of a program's author: the request, files, and results of earlier requests that the program can go on from."""
+"""Task of a program's author: the request, files, and results of earlier requests to go on from."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -49,7 +49,10 @@ class EarlierResults:
     """The text contains words of responses."""
 
     def inputs(self, names: frozenset[str]) -> dict[str, JsonValue]:
-        """Return the values of the names that a text reads; texts of earlier versions name each result separately, from 1."""
+        """Return the values of the names that a text reads.
+
+        Texts of earlier versions name each result separately, from 1.
+        """
         each = {f"{EARLIER}_{number}": value for number, value in enumerate(self.values, start=1)}
         known: dict[str, JsonValue] = {EARLIER: [*self.values], **each}
         return {name: value for name, value in known.items() if name in names}

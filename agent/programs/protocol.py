@@ -1,4 +1,4 @@
-"""Types that the parts of programs exchange: the question to an author, the text, the stops of a run, and its end."""
+"""Types that the parts of programs exchange: questions to an author, texts, stops of a run, and its end."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager

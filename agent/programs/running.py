@@ -100,7 +100,7 @@ class _Air:
     unknown: dict[int, str] = field(default_factory=dict[int, str])
     """Names of functions that do not exist (any more), by the id of the call."""
     questions: deque[PendingCall] = field(default_factory=deque[PendingCall])
-    """Questions to the user, asked after everything else is answered: no call may be in progress while the run waits."""
+    """Questions to the user, asked after all else is answered: no call may be in progress while the run waits."""
     refused: deque[Call] = field(default_factory=deque[Call])
     """Calls that cannot be made."""
     queue: list[Call] = field(default_factory=list[Call])

@@ -186,7 +186,7 @@ def _of_schema(schema: str) -> Shape:
 
 
 def _default(argument: _Argument) -> str:
-    """Return the default if it is short and of the right type, else ``...``: an argument that is left out is not sent."""
+    """Return the default if it is short and of the right type, else ``...``: what is left out is not sent."""
     value = _fitted(argument.parameter.default, argument.shape)
     written = "..." if value is None else repr(value)
     return written if len(written) <= _LONGEST_DEFAULT else "..."

@@ -1,4 +1,4 @@
-"""Feedback to the author of a program that failed: complaints of checks, or where and why it ended with an error."""
+"""Feedback to the author of a program that failed: complaints of checks, or where and why it raised an error."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Conversion of values into a program and out of it: JSON on both sides, with a rule for what JSON cannot express.
+"""Conversion of values into a program and out of it: JSON on both sides, with a rule for everything else.
 
 Into a program: text that is not valid Unicode loses what cannot be encoded (``�``), and what is nested too deep is left out. Out of it:
 tuples and sets become lists, dates their ISO form, decimals numbers, NaN and infinity null, and whole numbers beyond 64 bits text; field

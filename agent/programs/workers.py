@@ -35,7 +35,7 @@ _POLICY: OSPolicy = {
     "process_time": "zero",
     "random_start": {"seed": 0},
 }
-"""Deterministic system calls: no clock except the given date, no sleeping, and the same random numbers each time."""
+"""Deterministic system calls: no clock except the given date, no sleeping, the same random numbers each time."""
 
 
 class Worker:

@@ -276,7 +276,7 @@ def _named_list(written_path: str, name: str, scope: Scope) -> Found:
 
 
 def _within(field: str, item: Found, scope: Scope) -> Found:
-    """Return the expression at a path in a list item; it may begin with ``item``, or ``result`` for its call's result."""
+    """Return the expression at a path in a list item; it may begin with ``item``, or ``result`` for its call."""
     if not field.strip(" {}"):
         return item
     path = path_of(field) or path_of(f"{_ITEM}.{field.strip(' {}')}") or path_of(f"{_ITEM}{field.strip(' {}')}")
