@@ -1,4 +1,4 @@
-"""Structures of values as Python writes types: in line, as short as can be, and as definitions that a type checker reads."""
+"""Shapes of values as Python type annotations: inline for a prompt, or as definitions for a type checker."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
@@ -18,33 +18,39 @@ _MADE_OF_OTHERS: frozenset[Kind] = frozenset({"object", "array"})
 _LONGEST_KEY = 60
 _LONGEST_VALUE = 80
 _VALUES = 200
-"""Characters of allowed values that are shown."""
+"""Maximum number of characters of allowed values that are shown."""
 _AROUND_KEY = 8
-"""Characters that a field takes besides its name: quotes, a type, a comma."""
+"""Characters that a field takes in addition to its name: quotes, a type, a comma."""
 
 Place = tuple[str, ...]
-"""Names of fields from the outermost object inwards; lists are seen through."""
+"""Field names from the outermost object inwards; list levels are skipped."""
 
 
 class Writer(Protocol):
-    """How objects are written, and those of which nothing is known. ``values``: characters of allowed values that a type may name."""
+    """Style in which types are written, in particular objects and values of unknown type."""
 
     @property
-    def values(self) -> int: ...
+    def values(self) -> int:
+        """Maximum number of characters of allowed values that a type may list."""
+        ...
 
     @property
-    def any_list(self) -> str: ...
+    def any_list(self) -> str:
+        """Type of a list whose items are unknown."""
+        ...
 
     @property
-    def any_object(self) -> str: ...
+    def any_object(self) -> str:
+        """Type of an object whose fields are unknown."""
+        ...
 
     def object(self, shape: Shape, place: Place) -> str:
-        """The type of an object whose fields are known."""
+        """Return the type of an object whose fields are known."""
         ...
 
 
 def annotation(shape: Shape, writer: Writer, place: Place = ()) -> str:
-    """The type of a value."""
+    """Return the type annotation of a shape, ``Any`` where nothing is known of it."""
     if not shape.known:
         return "Any"
     if literal(shape.enum, writer.values):
@@ -55,6 +61,7 @@ def annotation(shape: Shape, writer: Writer, place: Place = ()) -> str:
 
 
 def _one(kind: Kind, shape: Shape, writer: Writer, place: Place) -> str:
+    """Return the annotation of one kind of value that the shape allows."""
     if kind in _SCALARS:
         return _SCALARS[kind]
     if kind == "array":
@@ -69,7 +76,7 @@ def _one(kind: Kind, shape: Shape, writer: Writer, place: Place) -> str:
 
 
 def literal(values: Collection[JsonValue], characters: int = _VALUES) -> bool:
-    """Whether values can stand in a ``Literal`` of that length."""
+    """Return True if the values can be written as a ``Literal`` of at most that many characters."""
     return 0 < sum(len(str(one)) + 4 for one in values) <= characters and all(
         (isinstance(one, str) and len(one) <= _LONGEST_VALUE) or (isinstance(one, int) and abs(one) < 2**63)
         for one in values
@@ -77,23 +84,29 @@ def literal(values: Collection[JsonValue], characters: int = _VALUES) -> bool:
 
 
 def in_line(shape: Shape, characters: int, *, optional: bool = False) -> str:
-    """The type in one expression, objects as ``{"name": type}``.
+    """Return the type as one expression, with objects written as ``{"name": type}``.
 
-    As many fields as fit into ``characters``: first those that tell things apart, then the outermost; what is cut ends with ``...:...``.
-    ``optional``: it is an input, whose required fields go first; one that may be missing says so.
+    As many fields as fit into ``characters`` are kept: first those that identify a thing, then the outermost ones. An object whose fields
+    were cut ends with ``...:...``. With ``optional``, the shape is an input: its required fields go first, and the others are marked
+    ``NotRequired``.
     """
     return annotation(shape, _InLine(_fitting(shape, characters, optional=optional), optional))
 
 
 @dataclass(frozen=True, slots=True)
 class _InLine:
+    """Writes objects inline, with the selected fields only."""
+
     kept: Collection[Place]
+    """Places of the fields that are shown."""
     optional: bool
+    """Mark fields that are not required."""
     values: int = _VALUES
     any_list: str = "list"
     any_object: str = "dict"
 
     def object(self, shape: Shape, place: Place) -> str:
+        """Return the object with its selected fields; a cut is marked by ``...:...``."""
         inner = [(name, (*place, name)) for name in shape.fields if (*place, name) in self.kept]
         if not inner:
             return self.any_object
@@ -104,11 +117,15 @@ class _InLine:
 
 
 def _field(name: str, holder: Shape, kind: str, *, optional: bool) -> str:
+    """Return one field of an object, marked as not required if that is asked for and true."""
     return f"{name!r}:{f'NotRequired[{kind}]' if optional and name not in holder.required else kind}"
 
 
 def _fitting(shape: Shape, characters: int, *, optional: bool) -> set[Place]:
-    """The places of the fields that fit: those that other calls need, wherever they are, then all others; further out before further in."""
+    """Return the places of the fields that fit into ``characters``.
+
+    Fields that other calls need go first, wherever they are, then all others; outer fields before inner ones.
+    """
     levels = list(_levels(shape))
     everything = [(place, size) for place, size, _ in levels]
     if sum(size for _, size in everything) <= characters:
@@ -116,6 +133,7 @@ def _fitting(shape: Shape, characters: int, *, optional: bool) -> set[Place]:
     needed = [place for place, _, one in levels if _needed(one, place[-1], optional=optional)]
     sizes, kept, left = dict(everything), set[Place](), characters
     for place in (*needed, *sizes):
+        # A field can only be shown inside its outer fields, so their size counts too.
         within = [outer for outer in _prefixes(place) if outer in sizes and outer not in kept]
         size = sum(sizes[outer] for outer in within)
         if size > left:
@@ -126,13 +144,14 @@ def _fitting(shape: Shape, characters: int, *, optional: bool) -> set[Place]:
 
 
 def _needed(holder: Shape, name: str, *, optional: bool) -> bool:
+    """Return True for fields to show first: required inputs, or scalar outputs that identify a thing."""
     if optional:
         return name in holder.required
     return not holder.fields[name].kinds & _MADE_OF_OTHERS and _tells(name)
 
 
 def _levels(shape: Shape) -> Iterator[tuple[Place, int, Shape]]:
-    """Every field with the characters that it takes and the object that has it, level by level."""
+    """Yield every field, level by level: its place, the characters it takes, and the object that holds it."""
     level: list[tuple[Shape, Place]] = [(shape, ())]
     while level:
         inner: list[tuple[Shape, Place]] = []
@@ -147,28 +166,32 @@ def _levels(shape: Shape) -> Iterator[tuple[Place, int, Shape]]:
 
 
 def _prefixes(place: Place) -> Iterator[Place]:
+    """Yield the place's outer places and then the place itself, outermost first."""
     return (place[:end] for end in range(1, len(place) + 1))
 
 
 @lru_cache(maxsize=8192)
 def _tells(name: str) -> bool:
-    """Whether a field says which thing is meant: its identifier, its name. Other calls take it, and choices are made by it."""
+    """Return True if a field identifies a thing (an id or a name): other calls take it, and choices are made by it."""
     return need_of(Parameter(name=name)).kind in ("identifier", "query")
 
 
 @dataclass(slots=True)
 class Definitions:
-    """Objects as ``TypedDict``, each with a name of its own that begins with ``_`` and ``prefix``, as no tool's does."""
+    """Writes objects as ``TypedDict`` definitions, collected in ``lines``."""
 
     prefix: str
+    """Part of the generated names: ``_<prefix>_<number>``. The leading ``_`` keeps them apart from names of tools."""
     optional: bool = False
+    """Mark fields that are not required."""
     values: int = 100_000
     any_list: str = "list[Any]"
     any_object: str = "dict[str, Any]"
     lines: list[str] = field(default_factory=list[str])
+    """Definitions written so far, inner objects before those that use them."""
 
     def object(self, shape: Shape, place: Place) -> str:
-        """Define an object; what its fields hold is defined before it."""
+        """Define an object after the objects in its fields, and return the name of the definition."""
         parts = [
             _field(name, shape, annotation(part, self, (*place, name)), optional=self.optional)
             for name, part in shape.fields.items()
@@ -180,5 +203,5 @@ class Definitions:
 
 
 def own_names(names: Collection[str], otherwise: str) -> list[tuple[str, str]]:
-    """Names of parameters as names of Python, each of its own, with what they stand for."""
+    """Return unique Python names for parameters, each with the parameter's own name."""
     return named(names, lambda name: (identifier(name, otherwise),))

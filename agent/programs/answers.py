@@ -1,4 +1,4 @@
-"""What a call's result is within the program that made it: a value, an error that it can catch, or its end."""
+"""Conversion of a call's result for its program: a value, an error that it can catch, or the end of the program."""
 
 import json
 import re
@@ -14,17 +14,21 @@ from domain.tool import ToolDoc
 from graph.lenient_json import MAX_CHARACTERS, read_value, too_deep
 
 _DEEPEST = 60
-"""Levels of a value; what is deeper is given as the text that it is."""
+"""Maximum nesting of a value; anything deeper is passed on as the original text."""
 _REASON = 160
-"""Characters of a failed call's reason."""
+"""Maximum number of characters of a failed call's reason."""
 _BEYOND = re.compile(r"\d{19}")
-"""In whole numbers of more than 64 bits, which ``orjson`` makes fractions of."""
+"""Matches whole numbers that may exceed 64 bits, which ``orjson`` would turn into floats."""
 _CUT = "cut at "
-"""What the note of a response begins with of which there was more than is read."""
+"""Start of the note on a response that was longer than what was read."""
 
 
 def answer_of(tool: ToolDoc, result: StepResult) -> JsonValue | Failure:
-    """The whole response as a value: JSON as what it holds, nothing as None, all else as text. A failure says its status and why."""
+    """Return the whole response as a value, or a failure with the status and the reason.
+
+    JSON becomes the value it holds, an empty response None, and anything else text. A response that was cut, or is too long to parse, is a
+    failure: the program must not go on with a part as if it were the whole.
+    """
     if result.status != "ok":
         return Failure(_failed(tool, result))
     value = _value(result.response)
@@ -35,8 +39,9 @@ def answer_of(tool: ToolDoc, result: StepResult) -> JsonValue | Failure:
 
 
 def final(tool: ToolDoc, result: StepResult, line: int) -> Broken | None:
-    """The end of the program, which nothing in it can catch: its call was not allowed, lacks a value that is to be found, or nobody
-    knows whether it took effect.
+    """Return the error that ends the program and that it cannot catch, or None.
+
+    That is so if the call was not allowed, if it lacks a value that had to be found, or if nobody knows whether a change took effect.
     """
     if result.status == "skipped":
         return Broken("NotAllowedError", result.note, line, final=True)
@@ -49,12 +54,14 @@ def final(tool: ToolDoc, result: StepResult, line: int) -> Broken | None:
 
 
 def _failed(tool: ToolDoc, result: StepResult) -> str:
+    """Return the message of a failed call: its tool, its status and a clipped reason."""
     status = f"HTTP {result.http_status}" if result.http_status else result.outcome or result.status
     reason = clean(result.note, _REASON if result.attempts else 4 * _REASON)
     return f"{clean(tool.api, 80)}: {status}{': ' + reason if reason else ''}"
 
 
 def _value(text: str) -> JsonValue:
+    """Parse a response: JSON, JSON with small defects, or plain text."""
     if not text.strip():
         return None
     value: JsonValue
@@ -68,11 +75,12 @@ def _value(text: str) -> JsonValue:
 
 
 def _no_number(name: str) -> NoReturn:
+    """Reject ``NaN`` and ``Infinity``, which :mod:`json` would accept."""
     raise ValueError(f"{name} is no JSON")
 
 
 def _whole(text: str) -> bool:
-    """Whether a text is JSON with its end, or none at all."""
+    """Return True if a text is complete JSON, or is not JSON at all."""
     try:
         orjson.loads(text)
     except (orjson.JSONDecodeError, ValueError):

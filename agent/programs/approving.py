@@ -1,4 +1,4 @@
-"""The programs of a subtask in front of its user, each before anything of it is called; what comes back is what runs."""
+"""Approval of a subtask's programs by its user, before any call is made; the approved version is what runs."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -16,9 +16,10 @@ from domain.tool import ToolDoc
 
 
 class Approving:
-    """Of one subtask. ``plan``: what its user has approved last."""
+    """Asks the user about the programs of one subtask."""
 
     def __init__(self, approves: Approves, questions: PlanQuestions, memo: Memo) -> None:
+        """Start without an approved plan: ``plan`` holds the one that the user approved last."""
         self._approves = approves
         self._questions = questions
         self._memo = memo
@@ -28,12 +29,15 @@ class Approving:
 
     @property
     def shown(self) -> Program | None:
-        """The next program, where its user was asked about it before the run was broken off, and nothing of it was run."""
+        """The next program, if its user was already asked about it before an interruption and nothing of it was run."""
         shown = self._memo.recall(decisions.shown_program(self._asked))
         return shown.value if shown is not None else None
 
     async def approved(self, program: Program, tools: Mapping[str, ToolDoc]) -> Program | None:
-        """What is to be run in place of a program, or the same; None: nothing. ``tools``: the functions of its offer."""
+        """Return the program to run, as the user left it, or None if nothing may run.
+
+        ``tools``: the offered functions.
+        """
         self._asked += 1
         self.plan = await self._memo.decide(decisions.started_plan, partial(self._ask, program, tools))
         return self.plan.program if self.plan is not None else None
@@ -43,17 +47,17 @@ class Approving:
         return await self._approves(self._questions.about_written(ProgramPlan(program=program), docs, self._asked))
 
     def inputs(self) -> JsonObject:
-        """What the names of the plan's inputs hold."""
+        """Return the values of the plan's inputs by name."""
         if self.plan is None:
             return {}
         return input_values(self.plan) if self.plan.inputs else self.plan.values
 
     def begins(self, request: str, docs: Mapping[str, ToolDoc]) -> None:
-        """The plan is run now, with these functions."""
+        """Prepare the choice of named items for the plan, which is run now with these functions."""
         self._named = NamedItems(request, self.plan.program, docs) if self.plan is not None else None
 
     def named(self, items: JsonValue, place: int, back: int) -> JsonValue:
-        """See ``protocol.Named``."""
+        """Choose an item of a list; see ``protocol.Named``."""
         if self._named is None:
             raise LookupError("no plan is run")
         return self._named(items, place, back)

@@ -1,4 +1,4 @@
-"""Where the arguments of a program's call come from, as steps tell it: a field of an earlier answer, words of the request, a plan's own value."""
+"""Origins of the arguments of a program's calls: an earlier answer, words of the request, a value of the plan."""
 
 import re
 from collections import defaultdict
@@ -17,11 +17,11 @@ from graph.lenient_json import read_value
 
 ANSWERED = "answered when asked"
 Answered = tuple[int, ToolId, StepResult]
-"""A call that has ended: its step, its tool, its result."""
+"""A call that has ended: step number, tool and result."""
 
 _NO_FILES = FileOrigins()
 _LEAVES = 20_000
-"""Single values of one answer that are looked at."""
+"""Maximum number of values that are visited in one answer."""
 _EXPRESSION = 160
 _KEY = re.compile(r"""\[\s*['"]([^'"\]]+)['"]\s*\]|\.get\(\s*['"]([^'"]+)['"]""")
 
@@ -36,8 +36,10 @@ def bindings(
     plan: bool,
     files: FileOrigins = _NO_FILES,
 ) -> Iterator[Binding]:
-    """Of the arguments that the text has values for. ``answered``: the calls before it, in order; ``answers``: what those hold; ``plan``: the text is a person's plan.
-    ``files``: those that its user gave.
+    """Yield the origin of each argument that the program's text has a value for.
+
+    ``answered``: the calls before this one, in order. ``answers``: an index of what those hold. ``plan``: the text is a plan approved by a
+    person, so its constants and inputs are that person's. ``files``: the files that the user gave.
     """
     for one in slices:
         value = arguments.get(one.parameter)
@@ -58,7 +60,7 @@ def bindings(
 
 
 def words_of(value: JsonValue, request: str) -> str:
-    """The words of a request that a value is, as they stand there; empty where it is none."""
+    """Return the words of the request that equal a value, as they are written there; empty if there are none."""
     if isinstance(value, (bool, list, dict)) or value is None or not str(value).strip():
         return ""
     found = re.search(rf"(?<!\w){re.escape(str(value))}(?!\w)", request, re.IGNORECASE)
@@ -66,28 +68,31 @@ def words_of(value: JsonValue, request: str) -> str:
 
 
 def _named(one: Slice) -> list[str]:
-    """The fields that its expression names, behind an empty one."""
+    """Return the field names in an argument's expression, after an empty one that makes the last item always exist."""
     return ["", *(name for found in _KEY.finditer(one.expression) for name in found.groups() if name)]
 
 
 def _files_of(one: Slice) -> frozenset[str]:
-    """The variables of the files that went into it."""
+    """Return the variables of the files that went into an argument."""
     return frozenset(source.name for source in one.sources if source.kind == "file")
 
 
 def _plain(one: Slice) -> bool:
-    """Whether it is a value of the plan as it stands: a constant, or one of its inputs."""
+    """Return True if an argument is a value of the plan as it is: a constant, or one of the plan's inputs."""
     return all(source.kind in ("constant", "said", "given") for source in one.sources)
 
 
 class Answers:
-    """What the answers of one run hold, each read once, when a value is first looked for in it."""
+    """Index of the values in the answers of one run; each answer is parsed once, when it is first searched."""
 
     def __init__(self) -> None:
         self._read: dict[str, _Read] = {}
 
     def place(self, value: JsonValue, one: Slice, answered: Sequence[Answered]) -> str | None:
-        """The field that holds a value, of the latest answer that went into it and has one; of several the one that the expression names."""
+        """Return where a value comes from, as ``step.field``, or None.
+
+        The latest answer that went into the argument and holds the value wins; among several fields, the one that the expression names.
+        """
         named = _named(one)[1:]
         for step, tool, result in reversed(answered):
             if tool in one.tools and result.status == "ok":
@@ -98,19 +103,21 @@ class Answers:
         return None
 
     def _of(self, response: str) -> "_Read":
+        """Return the indexed places of a response, parsed on first use."""
         if response not in self._read:
             self._read[response] = _Read(response)
         return self._read[response]
 
 
 class _Read:
-    """Where an answer holds what; its whole at an empty place."""
+    """Places of all values in one answer; the whole answer has the empty place."""
 
     def __init__(self, response: str) -> None:
         self._texts: defaultdict[str, list[str]] = defaultdict(list)
         self._truths: defaultdict[bool, list[str]] = defaultdict(list)
         self._whole: list[tuple[str, JsonValue]] = []
         left: list[tuple[str, JsonValue]] = [("", read_value(response))]
+        # Bounded and depth-first in document order, so that a huge answer costs a fixed amount of time.
         for _ in range(_LEAVES):
             if not left:
                 return
@@ -123,11 +130,12 @@ class _Read:
                 left += [(f"{place}[{index}]", item) for index, item in reversed(list(enumerate(there)))]
             elif there is not None:
                 self._texts[str(there)].append(place)
+                # True is also text here: an argument may be the text of a truth value.
                 if isinstance(there, bool):
                     self._truths[there].append(place)
 
     def places(self, value: JsonValue) -> Sequence[str]:
-        """Of a value; a number and the same number as text are one."""
+        """Return the places of a value; a number and the same number as text are equal here."""
         if isinstance(value, bool):
             return self._truths.get(value, ())
         if isinstance(value, (dict, list)):

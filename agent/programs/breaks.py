@@ -1,4 +1,4 @@
-"""Why a program broke off, in words that its author can act on."""
+"""Errors of the sandbox as messages that the author of a program can act on."""
 
 from pydantic_monty import MontyCrashedError, MontyError, MontyRuntimeError, MontySyntaxError
 
@@ -6,14 +6,17 @@ from agent.programs.limits import SandboxLimits
 from agent.programs.protocol import Broken
 
 PRINTED = 100_000
-"""Bytes that a cell may print; nobody reads them."""
+"""Maximum number of bytes that a cell may print; nobody reads them."""
 
 _LONGEST = 2_000
 _ENDED = "suspension limit"
 
 
 def broken(error: MontyError, limits: SandboxLimits, file: str) -> Broken:
-    """How an error of the sandbox is told. ``file``: the cell's name there."""
+    """Convert an error of the sandbox.
+
+    ``file``: the name of the cell in the sandbox, by which its own lines are found.
+    """
     if isinstance(error, MontyCrashedError):
         return _crashed(error, limits)
     inner = error.exception()
@@ -30,11 +33,12 @@ def broken(error: MontyError, limits: SandboxLimits, file: str) -> Broken:
 
 
 def too_many_calls(limits: SandboxLimits) -> Broken:
-    """A program that makes more calls than it may."""
+    """Return the error of a program that makes more calls than it may."""
     return Broken("RuntimeError", f"it made more than {limits.calls} calls: narrow down what is called for", lost=True)
 
 
 def _crashed(error: MontyCrashedError, limits: SandboxLimits) -> Broken:
+    """Convert a crash of the worker process, which may be a timeout."""
     if error.timed_out:
         told = f"it did not end within {limits.seconds:g} seconds and was stopped: do less in one program"
         return Broken("TimeoutError", told, lost=True)
@@ -42,7 +46,7 @@ def _crashed(error: MontyCrashedError, limits: SandboxLimits) -> Broken:
 
 
 def _line(error: MontyError, file: str) -> int:
-    """The innermost line of the cell itself."""
+    """Return the line of the innermost frame in the cell itself; 0 if unknown."""
     if not isinstance(error, (MontyRuntimeError, MontySyntaxError)):
         return 0
     return next((frame.line for frame in reversed(error.traceback()) if frame.filename == file), 0)

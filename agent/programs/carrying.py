@@ -1,4 +1,4 @@
-"""One plan carried out: its program is run once, as it stands, to its end or to where it breaks off. Nothing is written, mended or gone around."""
+"""Execution of one plan: its program is run once, as it is, to its end or first error, and never rewritten."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -31,7 +31,11 @@ _LOOKS = "it stops to look at values, and nobody goes on with a plan from there:
 
 
 async def tools_of(plan: ProgramPlan, evidence: Evidence) -> Path:
-    """The tools of a plan's calls, in the order of its text, read. ``UsageError`` where it calls nothing, or what is not there."""
+    """Return the tools that a plan calls, in the order of its text, with their documents loaded.
+
+    Raises:
+        UsageError: the plan cannot be parsed, calls no tool, or calls one that is not indexed.
+    """
     try:
         named = [call.name for call in parse_source(plan.program.text).calls]
     except (SyntaxError, ValueError, RecursionError) as error:
@@ -47,7 +51,7 @@ async def tools_of(plan: ProgramPlan, evidence: Evidence) -> Path:
 
 
 class Carrying:
-    """Made for one plan of a subtask, used once and dropped. ``names``: what the text finds beside its inputs; ``wrong``: as of :class:`Ran`."""
+    """Runs the plan of one subtask; made for one plan and used once."""
 
     def __init__(
         self,
@@ -61,6 +65,10 @@ class Carrying:
         memo: Memo,
         wrong: Collection[str] = (),
     ) -> None:
+        """Bind the plan's functions to their tools.
+
+        ``names``: variables that the program finds besides the plan's inputs. ``wrong``: answers that the user has rejected, as in :class:`Ran`.
+        """
         self._plan = plan
         self._wrong = wrong
         self._names = names
@@ -74,7 +82,11 @@ class Carrying:
         self._calling = replace(calling, docs=docs, leave=leave, opened=opened, plan=True)
 
     async def carry_out(self, choices: FieldChoices) -> None:
-        """Its calls and what they come to. ``UsageError`` before any of them, where an input has no value, or one that does not fit."""
+        """Run the program, shorten its answers if it returns none of its own, and emit its end.
+
+        Raises:
+            UsageError: an input has no value, or one that does not fit; no call was made.
+        """
         program, progress = self._plan.program, self._progress
         inputs = {**self._names, **input_values(self._plan)}
         number = progress.programs + 1
@@ -92,10 +104,12 @@ class Carrying:
         await self._calling.tell(end)
 
     def _leave(self, program: Program) -> ProgramLeave | None:
+        """Return what an approver can be told of the program's calls, if anyone is to be told."""
         leave = self._calling.leave
         return None if leave is None else leave.of(program, (), program.tools)
 
     def _come_to(self, runner: ProgramRunner, number: int) -> ProgramEnded | ProgramFailed:
+        """Return the event for how the program stopped: judged by its value or its calls, or as a failure."""
         made = tuple((self._calling.docs[one.function], one.result) for one in runner.calls)
         match runner.stop:
             case Returned(None):
@@ -116,7 +130,7 @@ class Carrying:
 
 
 async def shorten(progress: Progress, evidence: Evidence, policy: Policy, choices: FieldChoices, tell: Tell) -> None:
-    """Make long answers of a program's calls short, for whoever puts an answer together from them."""
+    """Compress the long answers of a program's calls, for the text that is written from them."""
     for step, result in sorted(progress.done.items()):
         tool = evidence.doc(result.tool)
         short = await compress(tool, result.response, policy, choices) if result.status == "ok" else None
@@ -126,12 +140,12 @@ async def shorten(progress: Progress, evidence: Evidence, policy: Policy, choice
 
 
 def said_by_calls(number: int, calls: Results) -> ProgramEnded:
-    """The end of a plan that says nothing."""
+    """Return the end of a plan that returns no value, judged by its calls."""
     return ended(number, by_calls(calls)).model_copy(update={"spoken": False})
 
 
 def _for_which(broken: Broken, program: Program) -> str:
-    """The call that was to be made where a plan broke off, if it stands on more than that line."""
+    """Return a line that names the call that a plan failed to prepare, if that call starts on an earlier line."""
     within = [
         call
         for call in parse_source(program.text).calls

@@ -1,4 +1,4 @@
-"""What a program goes on from: results of earlier requests, whole as the values of ``earlier``, and what its author is shown of them."""
+"""Task of a program's author: the request, files, and results of earlier requests to go on from."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -21,35 +21,38 @@ from domain.tool import ToolDoc
 from graph.lenient_json import read_value
 
 EARLIER = "earlier"
-"""The name that a program finds them by: a list, the oldest first."""
+"""Variable that holds earlier results in a program: a list, oldest first."""
 _MOST = 6_000
-"""Characters of what an author is shown of all of them."""
+"""Maximum number of characters that an author is shown of all earlier results."""
 _REQUEST = 240
 _ANSWER = 400
 _OLDER = 160
-"""Characters of an answer that is not the last."""
+"""Maximum number of characters of an answer other than the last."""
 _CALL = 110
 _CHANGE = 180
-"""Characters of a call; of a change its arguments are all that there may be to take it back by."""
+"""Maximum number of characters of a changing call, whose arguments may be all that an undo can use."""
 _PART = "an earlier part of this request"
 _IS_CUT = "  # only a part of what it answered: for the whole, call it again"
 Step = tuple[int, ToolDoc, StepResult]
-"""A result with its place in ``earlier``, from 0."""
+"""A result with its index in ``earlier``."""
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierResults:
-    """``values``: those of ``earlier``. ``text``: what their author is shown, the requests that they were found for with it; empty where there was none.
-
-    ``foreign``: words of responses stand in it.
-    """
+    """Results of earlier requests, as values for the program and as text for its author."""
 
     values: tuple[JsonValue, ...] = ()
+    """Values of ``earlier``."""
     text: str = ""
+    """Text for the author, with the requests that the results were found for; empty if there were none."""
     foreign: bool = False
+    """The text contains words of responses."""
 
     def inputs(self, names: frozenset[str]) -> dict[str, JsonValue]:
-        """What a text finds that reads these names. Texts of earlier versions name each result by itself, from 1."""
+        """Return the values of the names that a text reads.
+
+        Texts of earlier versions name each result separately, from 1.
+        """
         each = {f"{EARLIER}_{number}": value for number, value in enumerate(self.values, start=1)}
         known: dict[str, JsonValue] = {EARLIER: [*self.values], **each}
         return {name: value for name, value in known.items() if name in names}
@@ -57,44 +60,47 @@ class EarlierResults:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a program is written for. ``earlier``: what it goes on from. ``wider``: what a program lacks is looked for once more.
-
-    ``given``: a text that is run once instead of one that is written, ``of_strangers`` where it may hold other words than its user's.
-    ``files``: that its user gave. ``known``: how such requests were served. ``thrice``: three texts may come to nothing in all, those that a check refuses among them.
-    """
+    """Task for the author of a program: a request with what the program can go on from."""
 
     request: str
     today: str
     earlier: EarlierResults = field(default_factory=EarlierResults)
+    """Results that the program goes on from."""
     wider: bool = False
+    """Search once more for tools that a program says it lacks."""
     known: Known = NOTHING
+    """Programs that served such requests before."""
     thrice: bool = False
+    """Count texts that a check refuses as repairs too: at most three texts may fail in all."""
     given: str = ""
+    """Text that is run once instead of a written one; empty to have one written."""
     of_strangers: bool = False
+    """The given text may contain words of people other than the user."""
     files: GivenFiles = field(default_factory=GivenFiles)
+    """Files that the user gave."""
 
     @property
     def tainted(self) -> bool:
-        """Whether its author is shown what is no word of its user."""
+        """True if the author is shown words that are not the user's."""
         return self.of_strangers or self.earlier.foreign or bool(self.files.all) or self.known.tainted
 
     def found(self, names: frozenset[str]) -> dict[str, JsonValue]:
-        """What a text finds that reads these names: earlier results and files."""
+        """Return the values of earlier results and files for the names that a text reads."""
         return self.earlier.inputs(names) | self.files.inputs(names)
 
     def stands_on(self, names: frozenset[str]) -> bool:
-        """Whether an answer of a text that reads these names may rest on what was given, without a call."""
+        """Return True if a text that reads these names may answer from its inputs without a call."""
         return bool(self.found(names)) or self.files.seen_whole
 
     def types(self) -> tuple[dict[str, str], str]:
-        """Of what a text finds, with the definitions that these need."""
+        """Return the types of the inputs by name, and the definitions that these types need."""
         types, definitions = self.files.declared()
         return types | ({EARLIER: "list[Any]"} if self.earlier.text else {}), definitions
 
     def question(
         self, functions: Functions, attempts: Sequence[Attempt], answers: Sequence[QuestionAnswered]
     ) -> ProgramQuestion:
-        """What its author sees, over these functions."""
+        """Build the question to the author over these functions."""
         return ProgramQuestion(
             request=self.request,
             offer=functions.text,
@@ -114,7 +120,7 @@ class Asked:
 
 @dataclass(slots=True)
 class _Asked:
-    """An earlier request with what was found for it."""
+    """An earlier request with the steps that were found for it."""
 
     request: str
     answer: str = ""
@@ -122,9 +128,10 @@ class _Asked:
 
 
 def earlier_results(earlier: Earlier, numbers: Sequence[int], given: Results, *, whole: bool) -> EarlierResults:
-    """Of the steps that a subtask is ``given``; ``numbers``: of those among them that the conversation's runs have found.
+    """Build the earlier results from the steps that a subtask is given.
 
-    ``whole``: the request is as its user put it, so that what was asked before is shown, whatever was found for it.
+    ``numbers``: the numbers of those steps that the conversation's runs found. ``whole``: the request is in the user's own wording, so
+    earlier requests are shown whether or not steps were found for them.
     """
     asked = list(_asked(earlier, numbers, given))
     kept = [one for one in asked if one.steps or (whole and one.request != _PART)]
@@ -135,6 +142,7 @@ def earlier_results(earlier: Earlier, numbers: Sequence[int], given: Results, *,
 
 
 def _asked(earlier: Earlier, numbers: Sequence[int], given: Results) -> Iterator[_Asked]:
+    """Group the steps by the request that they were found for; steps of this request come last."""
     place = {number: at for at, number in enumerate(numbers)}
     number = 0
     for run in earlier.runs:
@@ -148,21 +156,26 @@ def _asked(earlier: Earlier, numbers: Sequence[int], given: Results) -> Iterator
 
 
 def _value(result: StepResult) -> JsonValue:
-    """The response as JSON has it, text as text; of one that was cut, what is complete."""
+    """Parse a response as JSON; text stays text, and of a cut response the complete part is kept."""
     value = read_value(result.response)
     return result.response if value is None and result.response.strip() not in ("null", "") else value
 
 
 def _text(asked: Sequence[_Asked]) -> str:
-    """Each request with its answer and its calls; of the latest ones also what they answered, as far as there is room."""
+    """Render each request with its answer and calls.
+
+    The latest calls also show the structure of their responses, as far as there is room.
+    """
     last = max((at for at, one in enumerate(asked) if one.answer), default=0)
     heads = [_head(one, _ANSWER if at == last else _OLDER) for at, one in enumerate(asked)]
     steps = [step for one in asked for step in one.steps]
     left = _MOST - sum(len(line) + 1 for line in (*heads, *map(_line, steps)))
     details: dict[int, str] = {}
     told = set[tuple[str, str]]()
+    # The latest results are the most likely to be used: they get the room first.
     for at, tool, result in reversed(steps):
         structure, _, sample = shown(_value(result)).text.partition("\n")
+        # A structure that was shown for the same tool is not repeated.
         ways = [sample] if (tool.id, structure) in told else [f"{structure}\n{sample}", structure]
         detail = next((one for one in ways if len(one) < left), "")
         if detail:
@@ -178,11 +191,13 @@ def _text(asked: Sequence[_Asked]) -> str:
 
 
 def _head(one: _Asked, most: int) -> str:
+    """Render a request and its answer, which is cut to ``most`` characters."""
     answer = f"\nanswer: {clean(one.answer, most)}" if one.answer else ""
     return f"request: {clean(one.request, _REQUEST)}{answer}"
 
 
 def _line(step: Step) -> str:
+    """Render a step as the call that made it, assigned to its item of ``earlier``."""
     at, tool, result = step
     given = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in result.arguments.items())
     call = clean(f"{identifier(tool.api, 'tool')}({given})", _CALL if tool.safe else _CHANGE)

@@ -1,4 +1,4 @@
-"""The calls that a program waits for, each with what it is: its tool, its arguments and where they come from, and which call of the run."""
+"""Resolution of a program's pending calls: tool, arguments with their origins, and identity in the run."""
 
 import asyncio
 import json
@@ -26,47 +26,59 @@ from domain.tool import ToolDoc
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """A call that has ended. ``answer``: what the program was given for it. ``place``: where it stands in the text, in bytes."""
+    """A call that has ended."""
 
     function: str
     step: int
     site: str
+    """Identity of the call in the program, the same on a replay."""
     place: int
+    """Start of the call in the program's text, in UTF-8 bytes."""
     result: StepResult
     answer: JsonValue | Failure
+    """Value or failure that the program was given."""
 
 
 @dataclass(slots=True)
 class Call:
-    """``id``: the session's. ``open``: arguments that the text leaves open; ``provenance``: where its arguments come from. ``complaint``: why it
-    cannot be made, ``missing``: since nothing was found for what is open. ``task``: what makes it, where it is made now; ``begun``: when
-    it began, where it was made before.
-    """
+    """A call of a program, resolved to its tool."""
 
     id: int
+    """Id within the sandbox session."""
     function: str
     tool: ToolDoc
     arguments: JsonObject
+    """Arguments by the names of the tool."""
     site: str
+    """Identity of the call in the program, the same on a replay."""
     place: int
+    """Start of its expression in the text, in UTF-8 bytes."""
     end: int
+    """End of its expression in the text, in UTF-8 bytes."""
     back: int = 0
+    """Number of cells back to the one with its text; 0: the running cell."""
     open: frozenset[str] = frozenset()
+    """Arguments that the program leaves open."""
     provenance: tuple[Binding, ...] = ()
+    """Origins of the arguments."""
     complaint: str = ""
+    """Why the call cannot be made; empty if it can."""
     missing: bool = False
+    """The complaint is that no value was found for an open argument."""
     step: int = 0
     begun: int = 0
+    """For a call that an earlier execution of the run made: when it began."""
     task: asyncio.Task[StepResult] | None = None
+    """Task that makes the call now."""
 
     @property
     def key(self) -> Key:
-        """What it is found by in the record."""
+        """Key of the call in the record of the run."""
         return key_of(self.tool.id, self.arguments, self.site)
 
     @property
     def refused(self) -> StepResult:
-        """What became of one that cannot be made."""
+        """Result of a call that cannot be made."""
         return StepResult(
             tool=self.tool.id,
             arguments=self.arguments,
@@ -76,14 +88,14 @@ class Call:
         )
 
     def cut_off(self, note: str) -> StepResult:
-        """What is to be said of one of which nobody knows what became of it."""
+        """Return the result of a call whose outcome is not known."""
         return StepResult(
             tool=self.tool.id, arguments=self.arguments, provenance=self.provenance, status="unknown", note=note
         )
 
 
 class Identifying:
-    """Of one run of one text. ``opened``: finds what the text leaves open; ``plan``: the text is a person's plan, whose values are theirs; ``files``: that its user gave."""
+    """Resolves the calls of one run of one program."""
 
     def __init__(
         self,
@@ -98,6 +110,11 @@ class Identifying:
         plan: bool = False,
         files: FileOrigins,
     ) -> None:
+        """Set up the resolution for one run.
+
+        ``opened``: finds arguments that the program leaves open. ``plan``: the program is a person's plan, so its values are that person's.
+        ``files``: the files that the user gave.
+        """
         self._subtask = subtask
         self._number = number
         self._program = program
@@ -112,7 +129,10 @@ class Identifying:
         self._completed = set[Key]()
 
     async def identified(self, pending: PendingCall, before: Sequence[Called]) -> Call | None:
-        """The call by its tool's own names and types; its identity is of what is sent. None: there is no such tool. ``before``: those that have ended."""
+        """Return the call with its tool's own names and types, or None if there is no such tool.
+
+        Its identity is computed from the arguments that are sent. ``before``: the calls that have ended.
+        """
         tool = self._docs.get(pending.function)
         if tool is None:
             return None
@@ -140,21 +160,21 @@ class Identifying:
         return call
 
     def site(self, pending: PendingCall, given: JsonObject) -> str:
-        """Which call of the program it is, with these arguments."""
+        """Return the identity of a call, counting repeated calls from the same place with the same arguments."""
         same = (pending.back, pending.start, json.dumps(given, sort_keys=True))
         site = site_of(self._number, pending.start, self._came_by[same], given, pending.back)
         self._came_by[same] += 1
         return site
 
     def waiting(self, call: Call) -> WaitingCall:
-        """A call as whoever gives leave is told of it."""
+        """Return a call in the form in which it is announced to an approver."""
         identity, place = identity_of(self._subtask, call.site), (call.place, call.end, call.back)
         return WaitingCall(identity, call.function, call.tool, call.arguments, *place, call.open)
 
     async def _found(
         self, tool: ToolDoc, known: Arguments, left: Sequence[str], pending: PendingCall, before: Sequence[Called]
     ) -> Arguments:
-        """A call's arguments with those that the text leaves open: as they were before the run was broken off, else as they are found now."""
+        """Return the arguments with values for the open ones: those of before an interruption, else newly found ones."""
         back = f"~{pending.back}" if pending.back else ""
         told, place = checked(tool, known.values)[0], f"{self._number}:{pending.start}{back}"
         key = self._memo.completed(tool.id, place, told, self._completed)
@@ -169,6 +189,7 @@ class Identifying:
         return replace(found, provenance=counted(found.provenance, numbers))
 
     def _as_before(self, key: Key, left: Sequence[str]) -> Arguments:
+        """Return the recorded arguments of a call that an earlier execution of the run completed."""
         result, arguments = self._memo.results.get(key), json.loads(key[1])
         if result is None or result.attempts or result.outcome is not None:
             return Arguments(arguments, result.provenance if result else ())
@@ -176,7 +197,7 @@ class Identifying:
         return Arguments(arguments, result.provenance, missing, why=result.note if missing else "")
 
     def _bindings(self, call: Call, before: Sequence[Called]) -> tuple[Binding, ...]:
-        """Where the values come from that the text has."""
+        """Return the origins of the arguments that the text has values for."""
         if self._leave is None:
             return ()
         opened = self._opened

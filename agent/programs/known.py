@@ -1,4 +1,4 @@
-"""What the author of a program is shown of programs that served such requests before."""
+"""Programs that served similar requests before, as the author of a program is shown them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,30 +8,31 @@ from domain.model import JsonObject
 
 @dataclass(frozen=True, slots=True)
 class KnownProgram:
-    """A solution's program. ``serves``: a request of its kind, the names of its inputs in braces; ``inputs``: their JSON Schemas.
-
-    ``tainted``: as of its program; so is what is written after it was shown.
-    """
+    """Program of a stored solution."""
 
     serves: str
+    """Request of its kind, with the names of its inputs in braces."""
     inputs: Mapping[str, JsonObject]
+    """JSON Schemas of the inputs."""
     text: str
     tainted: bool = False
+    """Its program was tainted, which taints what is written after it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """``programs``: best first. ``chosen``: there is one, and it was chosen as that to write after. ``path``: names of functions that were proposed
-    to be called, in order, where none was.
-    """
+    """Programs or a path that the author can follow."""
 
     programs: tuple[KnownProgram, ...] = ()
+    """Programs, best first."""
     chosen: bool = False
+    """The program was chosen as the one to follow."""
     path: tuple[str, ...] = ()
+    """Names of functions that were proposed to be called, in order, if no program was chosen."""
 
     @property
     def tainted(self) -> bool:
-        """Whether a text that is written with them in view is."""
+        """True if a text that is written with these in view is tainted."""
         return any(one.tainted for one in self.programs)
 
 

@@ -1,4 +1,4 @@
-"""What whoever gives leave is told of a program's calls before they are made: of what, where and together with which."""
+"""Context of a program's calls for whoever approves them, known before the calls are made."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,45 +15,50 @@ from domain.tool import ToolDoc, ToolId
 
 @dataclass(frozen=True, slots=True)
 class WaitingCall:
-    """A call that a program waits for, by its tool's own names. ``start``, ``end``: of its expression in the cell's text, in UTF-8 bytes.
-
-    ``back``: 0, or of how many cells before that text is. ``open``: arguments that the text leaves open.
-    """
+    """A call that a program waits for, by its tool's own names."""
 
     identity: str
     function: str
     tool: ToolDoc
     arguments: JsonObject
     start: int
+    """Start of its expression in the cell's text, in UTF-8 bytes."""
     end: int
+    """End of its expression in the cell's text, in UTF-8 bytes."""
     back: int = 0
+    """Number of cells back to the one with that text; 0: the running cell."""
     open: frozenset[str] = frozenset()
+    """Arguments that the program leaves open."""
 
 
 @dataclass(frozen=True, slots=True)
 class SubtaskLeave:
-    """Of a subtask's programs. ``said``: what the user said. ``inputs``: names that hold values already, each with the tool that it came from; ``own``:
-    names of a plan's inputs, to which the user gave their values. ``files``: names that hold files of the user's, each with what the user calls it.
-    """
+    """Context that all programs of one subtask share."""
 
     announcements: Announcements
     said: Sequence[str] = ()
+    """Texts that the user wrote."""
     inputs: Mapping[str, ToolId] = field(default_factory=dict[str, ToolId])
+    """Names that already hold values, with the tools that these came from."""
     own: Collection[str] = ()
+    """Inputs of a plan whose values the user gave."""
     files: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Names that hold the user's files, with what the user calls them."""
 
     def of(
         self, program: Program, cells: Sequence[str], tools: Mapping[str, ToolId], numbers: Sequence[int] = ()
     ) -> "ProgramLeave":
-        """Of one cell. ``cells``: the texts that its session ran before it, empty where their names do not hold; ``numbers``: of the cells that
-        hold; ``tools``: the functions that those could call.
+        """Return the context of one cell.
+
+        ``cells``: texts that its session ran before, empty where their names are no longer valid. ``numbers``: numbers of the cells whose names
+        are valid. ``tools``: functions that those could call.
         """
         return ProgramLeave(self, program, cells, {**tools, **program.tools}, numbers)
 
 
 @dataclass(frozen=True)
 class ProgramLeave:
-    """Of one cell that is run."""
+    """Context of the calls of one cell."""
 
     subtask: SubtaskLeave
     program: Program
@@ -67,11 +72,11 @@ class ProgramLeave:
     _controls: dict[tuple[str, int, int, int], Slice] = field(default_factory=dict[tuple[str, int, int, int], Slice])
 
     def tell(self, calls: Iterable[WaitingCall]) -> None:
-        """These calls wait to be made."""
+        """Announce that these calls wait to be made."""
         self.subtask.announcements.tell(self._announced(call) for call in calls)
 
     def slices(self, call: WaitingCall) -> tuple[Slice, ...]:
-        """Of the arguments that the text has values for."""
+        """Return the slices of the arguments that the text has values for."""
         place = call.function, call.start, call.end, call.back
         if place not in self._slices:
             self._slices[place] = self._sliced.slices(*place)
@@ -79,7 +84,10 @@ class ProgramLeave:
         return tuple(one for one in self._slices[place] if one.parameter not in call.open)
 
     def control(self, call: WaitingCall) -> Slice | None:
-        """What decides whether and how often it is made; None where its author was shown nothing foreign before it was written."""
+        """Return the slice that decides whether and how often the call is made.
+
+        None if the author was shown nothing foreign before the program was written.
+        """
         if not self.program.tainted:
             return None
         place = call.function, call.start, call.end, call.back
@@ -88,6 +96,7 @@ class ProgramLeave:
         return self._controls[place]
 
     def _announced(self, call: WaitingCall) -> Announced:
+        """Return a call with everything that its approver is told."""
         place = call.function, call.start, call.end, call.back
         return Announced(
             call.identity,

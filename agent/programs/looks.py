@@ -1,4 +1,4 @@
-"""What the author of a program is shown of a value whose structure was not known: names of fields, types, a clipped sample."""
+"""Previews of values whose structure was not known: names of fields, types, and a clipped sample."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,8 +11,9 @@ from agent.text import clean
 from graph.shapes import shape_of_value
 
 _STRUCTURE = 900
+"""Maximum number of characters of the structure of one value."""
 _SAMPLE = 900
-"""Characters, of one value."""
+"""Maximum number of characters of the sample of one value."""
 _VALUES = 4
 _ITEMS = 2
 _FIELDS = 24
@@ -23,14 +24,15 @@ _DEEPEST = 5
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """``foreign``: it holds words of a response, so that a text written after it is tainted. The prompt puts it behind its fence."""
+    """Text for the author of a program."""
 
     text: str
     foreign: bool
+    """It holds words of a response: the prompt fences it, and a program written after it is tainted."""
 
 
 def shown(*values: JsonValue) -> Shown:
-    """Some values, the first few of them."""
+    """Preview the first few values."""
     kept = values[:_VALUES]
     lines = [line for number, value in enumerate(kept, start=1) for line in _lines(value, number if kept[1:] else 0)]
     if len(values) > _VALUES:
@@ -39,18 +41,20 @@ def shown(*values: JsonValue) -> Shown:
 
 
 def _lines(value: JsonValue, number: int) -> Iterator[str]:
+    """Yield the structure of a value and a sample of it."""
     head = f"value {number}: " if number else ""
     yield f"{head}{in_line(shape_of_value(value), _STRUCTURE)}{_size(value)}"
     yield f"sample: {sample(value, _SAMPLE)}"
 
 
 def sample(value: JsonValue, characters: int) -> str:
-    """A value as Python writes it, with less of everything, in so many characters."""
+    """Return a value as Python writes it, with long parts shortened, in at most that many characters."""
     told = _sample(value, _DEEPEST)
     return told if len(told) <= characters else told[: characters - 1] + "…"
 
 
 def _size(value: JsonValue) -> str:
+    """Return the size of a list, an object or a text."""
     match value:
         case list() | dict():
             return f", {len(value)} {'items' if isinstance(value, list) else 'fields'}"
@@ -61,7 +65,7 @@ def _size(value: JsonValue) -> str:
 
 
 def _sample(value: JsonValue, depth: int) -> str:
-    """As Python writes it, with less of everything."""
+    """Return a value as Python writes it, with fewer items, fields and characters, to a fixed depth."""
     match value:
         case str():
             return repr(clean(value, _TEXT))
@@ -80,11 +84,15 @@ def _sample(value: JsonValue, depth: int) -> str:
 
 
 def _more(there: int, kept: int) -> list[str]:
+    """Return a note on how many items were left out, if any."""
     return [f"…{there - kept} more"] if there > kept else []
 
 
 def _has_words(value: JsonValue) -> bool:
-    """Whether there is any text in a value. Names of fields are text here: they are those of one answer, and no filter has seen them."""
+    """Return True if there is any text in a value.
+
+    Names of fields count: they are those of one response, and no filter has seen them.
+    """
     stack = [value]
     while stack:
         match stack.pop():

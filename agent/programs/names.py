@@ -1,4 +1,4 @@
-"""Names of tools and parameters as names of Python, each for one thing only."""
+"""Unique Python names for tools and parameters."""
 
 import builtins
 import keyword
@@ -13,15 +13,15 @@ from domain.tool import ToolDoc
 T = TypeVar("T")
 
 LONGEST = 64
-"""Characters of a name."""
+"""Maximum number of characters of a name."""
 
 FOUND = frozenset({"ToolError", "ask", "earlier", "fill", "first", "look", "named", "pick", "today"})
-"""What a program's text finds beside its tools."""
+"""Names that every program finds besides its tools."""
 
 TAKEN = FOUND | frozenset(
     {"Annotated", "Any", "Literal", "NotRequired", "TypedDict", "asyncio", "datetime", "json", "math", "os", "pathlib", "re", "sys", "typing"}
 ) | frozenset(dir(builtins))  # fmt: skip
-"""What a program calls otherwise: no tool has one of these names."""
+"""Names that no tool may have, since they mean something else in a program or in Python."""
 
 _OTHER = re.compile(r"\W+")
 _NUMBERED = re.compile(r"(.+)_\d+")
@@ -29,16 +29,18 @@ _KEPT_BY_NUMBER = 6
 
 
 def identifier(text: str, otherwise: str) -> str:
-    """``text`` as a name: letters of any script, digits and single underscores, never a keyword, begun by a letter.
+    """Convert a text to a Python identifier that begins with a letter.
 
-    In the form that Python compares names in (NFKC), so that names that differ here differ there. ``otherwise`` goes before a digit,
-    and is the name where nothing of ``text`` is left.
+    It consists of letters of any script, digits and single underscores, and is never a keyword. It is in the form in which Python compares
+    names (NFKC), so names that differ here also differ there. ``otherwise`` is put before a leading digit, and is the name if nothing of
+    ``text`` remains.
     """
     plain = unicodedata.normalize("NFKC", text[: 8 * LONGEST])
     name = "_".join(part for part in _OTHER.sub("_", plain).split("_") if part)[:LONGEST].rstrip("_")
     if not name.isidentifier():
         # A digit, or a mark of a script that no name begins with.
         name = f"{otherwise}_{name}"[:LONGEST] if name else otherwise
+    # Cutting and joining can undo the normal form, or leave what is no identifier in it.
     name = unicodedata.normalize("NFKC", name)
     if not name.isidentifier():
         name = "_".join(re.findall(r"[A-Za-z0-9]+", name)) or otherwise
@@ -46,7 +48,7 @@ def identifier(text: str, otherwise: str) -> str:
 
 
 def named(things: Iterable[T], ways: Callable[[T], Iterable[str]], taken: Collection[str] = ()) -> list[tuple[str, T]]:
-    """Each thing with a name of its own: the first of its ``ways`` that is free, else the last of them with a number."""
+    """Give each thing a unique name: the first free one of its ``ways``, else the last of them with a number."""
     used = set(taken)
     found: list[tuple[str, T]] = []
     for thing in things:
@@ -57,6 +59,7 @@ def named(things: Iterable[T], ways: Callable[[T], Iterable[str]], taken: Collec
 
 
 def _free(ways: list[str], used: Collection[str]) -> str:
+    """Return the first unused name, else the last one with the lowest free number from 2."""
     for way in ways:
         if way not in used:
             return way
@@ -67,12 +70,15 @@ def _free(ways: list[str], used: Collection[str]) -> str:
 
 
 def tool_names(tools: Iterable[ToolDoc], taken: Collection[str] = ()) -> list[tuple[str, ToolDoc]]:
-    """Tools with their names as functions: that of the API; where another has it, or Python, or something that is ``taken``, with the tool set's."""
+    """Give tools their names as functions.
+
+    That is the name of the API, or, if it is used by another tool, by Python or in ``taken``, that name followed by the toolset's.
+    """
     return named(tools, _of_tool, TAKEN | frozenset(taken))
 
 
 def is_name_of(name: str, tool: ToolDoc) -> bool:
-    """Whether a tool may have this name as a function, where others have the names that come before it."""
+    """Return True if a tool can have this function name, given that other tools may use the names before it."""
     parted = _NUMBERED.fullmatch(name)
     base = parted[1] if parted else name
     longest = LONGEST - _KEPT_BY_NUMBER
@@ -83,10 +89,11 @@ def is_name_of(name: str, tool: ToolDoc) -> bool:
 
 
 def _of_tool(tool: ToolDoc) -> tuple[str, str]:
+    """Return the names that a tool may have, in order of preference."""
     api = identifier(tool.api, "tool")
     return api, identifier(f"{api[: LONGEST // 2]} {tool.toolset}", "tool")
 
 
 def names_left(texts: Iterable[str]) -> frozenset[str]:
-    """Return the names that texts leave behind for what comes after them."""
+    """Return the names that texts define for the texts after them."""
     return frozenset(name for text in texts for name in parse_source(text).names_left)

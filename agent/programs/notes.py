@@ -1,4 +1,4 @@
-"""What a parameter's type does not say and a caller has to know: format, bounds, a short example."""
+"""Notes on a parameter that its type does not express but a caller has to know: format, bounds, a short example."""
 
 from collections.abc import Iterator
 
@@ -12,18 +12,23 @@ from domain.tool import Parameter
 
 _FORMS = {"date": "YYYY-MM-DD", "date-time": "YYYY-MM-DDTHH:MM:SSZ", "time": "HH:MM:SS"}
 _TOLD_BY_TYPE = frozenset({"int32", "int64", "float", "double", "string", "integer", "number", "boolean", "text"})
+"""Formats that only repeat the type."""
 _LONGEST_FORM = 24
 _LONGEST_EXAMPLE = 32
 _OPTIONS = 6
 
 
 def notes(parameter: Parameter, *, closed: bool) -> str:
-    """A few words; empty where the type says all. ``closed``: the type names the allowed values."""
+    """Return a short note, empty if the type says everything.
+
+    ``closed``: the type lists the allowed values.
+    """
     said = list(_said(parameter, closed))
     return ", ".join(said)
 
 
 def _said(parameter: Parameter, closed: bool) -> Iterator[str]:
+    """Yield the parts of a note: format, bounds, and allowed values or an example."""
     form = form_of(parameter)
     if form and form.lower() not in _TOLD_BY_TYPE:
         yield _FORMS.get(form, clean(form, _LONGEST_FORM))
@@ -36,11 +41,12 @@ def _said(parameter: Parameter, closed: bool) -> Iterator[str]:
 
 
 def _from_elsewhere(parameter: Parameter) -> bool:
-    """Whether its value is nobody's to write: an answer of another tool holds it, or the caller's keys do."""
+    """Return True if the value comes from another tool's answer or the caller's credentials, not from an author."""
     return need_of(parameter).kind in {"identifier", *UNTOUCHED}
 
 
 def _bounds(parameter: Parameter) -> Iterator[str]:
+    """Yield the range of a number, if it has one."""
     low, high = (f"{bound:.10g}" if bound is not None else None for bound in (parameter.minimum, parameter.maximum))
     if low is not None and high is not None:
         yield f"{low}..{high}"
@@ -51,7 +57,7 @@ def _bounds(parameter: Parameter) -> Iterator[str]:
 
 
 def _example(parameter: Parameter) -> Iterator[str]:
-    """A required value's default is what its document has for an example."""
+    """Yield a short example; the default of a required parameter counts as one, since documents use it so."""
     given: JsonValue = parameter.example
     if given in (None, "") and parameter.required:
         given = parameter.default

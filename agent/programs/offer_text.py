@@ -1,4 +1,4 @@
-"""An offer as a model is shown it: signatures under a budget of tokens."""
+"""Rendering of an offer for a model: signatures within a token budget."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,19 +12,18 @@ from graph.shapes import Shape
 
 @dataclass(frozen=True, slots=True)
 class OfferText:
-    """The tools of an offer in order, the first ``whole`` with all that is known, the others by name and parameters.
-
-    ``left_out``: those for which the budget had no place at all, from the end of the offer.
-    """
+    """Tools of an offer as text, in order of rank."""
 
     text: str
     signatures: tuple[Signature, ...]
     whole: int
+    """Number of signatures, from the first, that are shown whole; the others show only name and parameters."""
     left_out: tuple[ToolId, ...] = ()
+    """Tools at the end of the offer that did not fit at all."""
 
     @property
     def tokens(self) -> int:
-        """Of the text, estimated as :attr:`Signature.tokens` are."""
+        """Estimated number of tokens of the text, counted as for :attr:`Signature.tokens`."""
         return estimated_tokens(self.text) if self.text else 0
 
 
@@ -34,11 +33,11 @@ def render_offer(
     shapes: Mapping[ToolId, Shape] | None = None,
     taken: Collection[str] = (),
 ) -> OfferText:
-    """The signatures of tools, best first, within ``budget`` tokens (None: whatever they take).
+    """Render the signatures of tools, best first, within ``budget`` tokens (None: no limit).
 
-    As many as fit are shown whole, from the first; the rest by name and parameters; where even that is too much, the last are left out,
-    rather than that what is best is told without its structure: half of the budget is for that.
-    ``shapes``: what is known of responses besides what documents say. ``taken``: names that are something else's.
+    As many as fit are shown whole, from the first, and the rest by name and parameters. If even that is too much, the last ones are left out
+    rather than showing the best ones without their structure: half of the budget is reserved for those.
+    ``shapes``: response shapes that are known better than from the documents. ``taken``: names that are in use for something else.
     """
     made = signatures(docs, shapes, taken)
     characters = None if budget is None else max(4 * budget - 1, 0)
@@ -48,7 +47,7 @@ def render_offer(
 
 
 def _fitting(made: Sequence[Signature], characters: int | None) -> tuple[Sequence[Signature], int]:
-    """What has a place, and how many of it whole."""
+    """Return the signatures that fit, and how many of them are shown whole."""
     if characters is None:
         return made, len(made)
     left = characters + 1  # the last line has no end
@@ -61,5 +60,5 @@ def _fitting(made: Sequence[Signature], characters: int | None) -> tuple[Sequenc
 
 
 def _how_many(sizes: Iterable[int], left: int) -> int:
-    """How many of these fit, from the first."""
+    """Return how many items fit, from the first."""
     return sum(1 for _ in takewhile(lambda total: total <= left, accumulate(sizes)))

@@ -1,4 +1,4 @@
-"""What programs are written with: the tools of a request's offer as functions, and more of them where a program lacks some."""
+"""Functions that programs are written with: the offer for a request, and more tools where a program lacks some."""
 
 import logging
 import math
@@ -18,27 +18,29 @@ from domain.tool import ToolDoc, ToolId
 from graph.response_shape import response_shape
 
 OFFERED = 16
-"""Tools of an offer."""
+"""Number of tools in an offer."""
 
 _CALLED = 6
-"""Tools of earlier calls that are offered again."""
+"""Maximum number of tools of earlier calls that are offered again."""
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Functions:
-    """``docs``: by the names of their functions; ``text``: as an author is shown them."""
+    """Tools as functions of a program."""
 
     text: OfferText
+    """The offer as shown to the author."""
     docs: dict[str, ToolDoc]
+    """Tools by function name."""
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """The functions that return nobody knows what."""
+        """Functions whose response has no known structure."""
         return tuple(name for name, doc in self.docs.items() if not response_shape(doc).known)
 
     def program(self, text: str, names: frozenset[str], *, tainted: bool) -> Program:
-        """A text that has passed the checks, with what its names mean."""
+        """Build the program of a checked text: the text with the meaning of its names."""
         used = [one for one in self.text.signatures if one.name in names]
         return Program(
             text=text,
@@ -50,7 +52,10 @@ class Functions:
 
 
 def functions(tools: Sequence[ToolDoc], tokens: int, taken: Collection[str] = ()) -> Functions:
-    """Tools as functions, best first, those that ``tokens`` have a place for. ``taken``: names that are something else's."""
+    """Build functions of as many tools as fit into ``tokens``, best first.
+
+    ``taken``: names that are in use for something else.
+    """
     text, known = render_offer(tools, tokens, taken=taken), {tool.id: tool for tool in tools}
     return Functions(text, {one.name: known[one.tool] for one in text.signatures})
 
@@ -58,7 +63,7 @@ def functions(tools: Sequence[ToolDoc], tokens: int, taken: Collection[str] = ()
 async def offered_tools(
     text: str, offers: Offers | None, evidence: Evidence, known: Sequence[ToolId] = ()
 ) -> list[ToolDoc]:
-    """The tools that are offered for a text, best first, but for those that are known already."""
+    """Return the tools that are offered for a text, best first, without those in ``known``."""
     ids = [tool for tool in await _ids(text, offers, evidence) if tool not in known]
     await evidence.read(ids)
     return [evidence.doc(tool) for tool in ids if evidence.has(tool)]
@@ -67,20 +72,24 @@ async def offered_tools(
 async def offered_for_follow_up(
     text: str, before: Sequence[EarlierRun], offers: Offers | None, evidence: Evidence
 ) -> list[ToolDoc]:
-    """The tools that are offered for a request in a conversation: for its own words, and for what it may go on from, which alone say little
-    where it refers back: the tools that were called, the latest first, and those that the request before it and this one together call for.
+    """Return the tools that are offered for a request that may refer back to earlier ones.
+
+    A request that refers back says little by itself. So its own offer is mixed with the tools that were called before, latest first, and
+    with the offer for the previous request and this one together.
     """
     own = await offered_tools(text, offers, evidence)
     near = await offered_tools(f"{before[-1].request} {text}", offers, evidence)
     called = list(dict.fromkeys(result.tool for run in reversed(before) for _, result in reversed(run.steps)))
     await evidence.read(called)
     known = [evidence.doc(tool) for tool in called[:_CALLED] if evidence.has(tool)]
+    # The best half of the request's own offer keeps its place whatever was called before.
     first, rest = own[: OFFERED // 2], own[OFFERED // 2 :]
     mixed = [one for pair in zip_longest((*known, *near), rest) for one in pair if one is not None]
     return list({one.id: one for one in (*first, *mixed)}.values())[: OFFERED * 3 // 2]
 
 
 async def _ids(text: str, offers: Offers | None, evidence: Evidence) -> Sequence[ToolId]:
+    """Return the ids of an offer, or of a plain search if offers are off or one fails."""
     if offers is not None:
         try:
             return (await offers.offer(text, OFFERED)).ids
@@ -92,7 +101,7 @@ async def _ids(text: str, offers: Offers | None, evidence: Evidence) -> Sequence
 
 
 def considered(tools: Sequence[ToolDoc], evidence: Evidence) -> CandidatesConsidered:
-    """The event of an offer. The weight of a tool is by its place."""
+    """Build the event of an offer; the weight of a tool follows from its rank."""
     shown = tuple(
         ConsideredTool(
             tool=tool.id,

@@ -1,4 +1,4 @@
-"""What a plan leaves open, found when its program comes to it: values by the run's policy, items of lists by the words of the request."""
+"""Values that a plan leaves open: arguments found by the policy, list items by words of the request."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,21 +21,25 @@ from domain.tool import ToolDoc, ToolId
 
 @dataclass(frozen=True, slots=True)
 class OpenValues:
-    """Of one subtask. ``given``: the steps that it builds on."""
+    """Finds open arguments for one subtask."""
 
     request: str
     policy: Policy
     given: Results = ()
+    """Steps that the subtask builds on."""
 
     async def found(self, tool: ToolDoc, known: Arguments, left: Sequence[str], earlier: Results) -> Arguments:
-        """A call's arguments with values for those that are ``left`` open. ``missing``: what there is none for; ``why``: then, and where what is
-        found does not fit. References are counted over ``given`` and ``earlier``.
+        """Return a call's arguments with values for those in ``left``, asking again if what is found does not fit.
+
+        ``missing`` names those without a value; ``why`` explains that, or why the values do not fit. References to steps are counted over
+        ``given`` and then ``earlier``.
         """
         complaint, made, found = "", known, known
         for _ in range(TRIES):
             question = ArgumentsQuestion(self.request, tool, (*self.given, *earlier), complaint=complaint)
             found = await self.policy.decide(question)
             before, made = made, _together(tool, known, found, left)
+            # Asking again with the same complaint is of no use once the answer no longer changes.
             if made.missing or (complaint and made.values == before.values):
                 break
             try:
@@ -47,6 +51,7 @@ class OpenValues:
 
 
 def _together(tool: ToolDoc, known: Arguments, found: Arguments, left: Sequence[str]) -> Arguments:
+    """Merge known arguments with those found for open parameters; required ones that stay open are missing."""
     values = {name: value for name, value in found.values.items() if name in left and name not in found.missing}
     needed = {parameter.name for parameter in tool.required}
     return Arguments(
@@ -57,16 +62,18 @@ def _together(tool: ToolDoc, known: Arguments, found: Arguments, left: Sequence[
 
 
 def _nothing_for(tool: ToolDoc, missing: Sequence[str], why: str) -> str:
+    """Return the note on a call that lacks values for open parameters."""
     named = ", ".join(f"`{name}`" for name in missing)
     return f"No value was found for {named} of {tool.api}, which the plan leaves open. {why}".strip()
 
 
 def counted(bindings: Sequence[Binding], numbers: Sequence[int]) -> tuple[Binding, ...]:
-    """Origins whose steps are counted by ``numbers`` instead of by their places."""
+    """Replace the step numbers in origins: the n-th step becomes the n-th of ``numbers``."""
     return tuple(_counted(one, numbers) for one in bindings)
 
 
 def _counted(binding: Binding, numbers: Sequence[int]) -> Binding:
+    """Replace the step number in one origin, if it refers to a step."""
     step, dot, field = binding.reference.partition(".")
     if binding.origin != "step" or not step.isdigit() or not 0 < int(step) <= len(numbers):
         return binding
@@ -74,7 +81,10 @@ def _counted(binding: Binding, numbers: Sequence[int]) -> Binding:
 
 
 class NamedItems:
-    """The items that ``named(…)`` stands for in a program. Where a change takes its values from one, only an item that the request really names will do."""
+    """Chooses the list items that ``named(…)`` stands for in a program.
+
+    If a change takes its values from an item, only one that the request really names is accepted.
+    """
 
     def __init__(self, request: str, program: Program, docs: Mapping[str, ToolDoc]) -> None:
         self._request = request
@@ -82,8 +92,9 @@ class NamedItems:
         self._docs = docs
 
     def __call__(self, items: JsonValue, place: int, back: int) -> JsonValue:
-        """See ``protocol.Named``."""
+        """Choose an item; see ``protocol.Named``."""
         takers = [] if back else self._takers.get(place)
+        # A text of an earlier cell is not analysed: any change among the functions may take the item.
         only_named = any(not self._docs[name].safe for name in (self._docs if takers is None or back else takers))
         if not isinstance(items, list):
             raise LookupError(f"`{NAMED}(…)` takes a list, and what it was given is none")
@@ -96,12 +107,13 @@ class NamedItems:
 
     @cached_property
     def _takers(self) -> dict[int, list[str]]:
-        """The functions that take values of each ``named(…)``, by its place in the text; nothing of a text that cannot be read."""
+        """Functions that take values of each ``named(…)``, by its place in the text; empty if the text cannot be read."""
         own = self._program.model_copy(update={"tools": {**self._program.tools, NAMED: ToolId("")}})
         pairs = feeds({0: own}).pairs
         found = {call.start: call.name for call in parse_source(own.text).calls if call.name in own.tools}
         takers: dict[int, list[str]] = {place: [] for place, name in found.items() if name == NAMED}
         for place, names in takers.items():
+            # One chosen item may be passed to another `named(…)`: follow it to the calls in the end.
             left, seen = [place], {place}
             while left:
                 one = left.pop()

@@ -1,13 +1,13 @@
-"""Helpers that every program has: what a short text would else get wrong, written once."""
+"""Helpers that every program has, written once because short programs tend to get them wrong."""
 
 NAMES = ("first", "pick")
-"""What the helpers are called; no tool has one of these names."""
+"""Names of the helpers; no tool has one of them."""
 
 DECLARATIONS = {
     "first": "def first[T, D](items: list[T], default: D = None) -> T | D: ...",
     "pick": 'def pick[T](items: list[T], name: str, field: str | _Callable[[T], object] = "name") -> T | None: ...',
 }
-"""For the type check, beside the stubs of the tools: a text that gives one of these names a meaning of its own does without."""
+"""Declarations of the helpers for the type check; left out if a text defines the name itself."""
 
 TEXT = """
 def first(items, default=None):
@@ -52,9 +52,9 @@ def pick(items, name, field="name"):
             best, most = item, alike
     return best
 """
-"""Fed to a sandbox before its first cell.
+"""Source that a sandbox runs before its first cell.
 
-``first``: the first item of a list, or the default. ``pick``: the item whose ``field`` (its name, or a function that tells it) is most like
-a name; of several as good the first, None where none is like it. Case and marks do not matter; a name whose words all stand in the other
-counts as found.
+``first`` returns the first item of a list, or the default. ``pick`` returns the item whose ``field`` (its name, or a function that
+returns it) is most similar to a name: the first of equally good ones, or None if none is similar. Case and punctuation do not matter; a
+name whose words all occur in the other counts as found.
 """

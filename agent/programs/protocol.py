@@ -1,4 +1,4 @@
-"""What the parts of programs tell each other: the question to an author, what is written, where a running program stops, how it ends."""
+"""Types that the parts of programs exchange: questions to an author, texts, stops of a run, and its end."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -16,177 +16,200 @@ from domain.model_service import Purpose
 from domain.tool import ToolDoc
 
 ProgramForm = Literal["code", "grammar"]
-"""What an author writes: Python, or sentences of the grammar, which compile into it."""
+"""Form of a written program: Python, or sentences of the grammar, which are compiled to Python."""
 
 ASK = "ask"
-"""The function by which a program asks its user."""
+"""Function by which a program asks its user."""
 MOST_CELLS = 4
-"""Cells of one program: all but the last may end in a look."""
+"""Maximum number of cells of one program; all but the last may end in a look."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A text that was written before for the same request, and what became of it.
-
-    ``told``: what its author is to know: complaints of checks, the error it broke off with, or what a look showed. ``foreign``: that holds
-    words of a response, so whatever is written after it is tainted. ``stands``: it ran, and its names can be used; else it counts as not run.
-    ``changed``: but for the changes that ``told`` lists, which were made.
-    """
+    """A text that was written earlier for the same request, and its result."""
 
     text: str
     told: str
+    """Feedback for the author: complaints of checks, the error, or what a look showed."""
     foreign: bool = False
+    """The feedback contains words of a response, so anything written after it is tainted."""
     stands: bool = False
+    """It ran and its names can be used; otherwise it counts as not run."""
     changed: bool = False
+    """It counts as not run, except for the changes that the feedback lists, which were made."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenProgram:
-    """``text`` empty: nothing that can be run was written; ``why``: then what was said instead, fit to be shown."""
+    """Answer of an author."""
 
     text: str
+    """Program; empty if nothing that can be run was written."""
     why: str = ""
+    """Text that was written instead of a program, fit to be shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramQuestion(Question[WrittenProgram]):
-    """What the author of a program sees. ``offer``: the functions it may call. ``today``: the date, as ``2026-11-23``.
-
-    ``earlier``: what is shown of the results of earlier requests, which the program finds as ``earlier``; empty where there are none. ``goes_on``: whether it finds any there. ``attempts``: the oldest first.
-    ``files``: what is shown of files that the user gave, which it finds by ``file_names``. ``unknown``: functions whose response has no known structure, so that a look is called for. ``answers``: what the user was asked and said.
-    ``known``: how such requests were served.
-    ``docs``: the documents of the offered functions, by their names. ``of_path``: these are the steps of a path that was found for the request.
-    """
+    """Question to the author of a program."""
 
     purpose: ClassVar[Purpose] = "programs"
 
     request: str
     offer: OfferText
+    """Functions that it may call."""
     today: str
+    """Date, such as ``2026-11-23``."""
     earlier: str = ""
+    """Text on results of earlier requests, which the program finds as ``earlier``; empty if there are none."""
     goes_on: bool = False
+    """The program finds values in ``earlier``."""
     attempts: tuple[Attempt, ...] = ()
+    """Earlier attempts, oldest first."""
     unknown: tuple[str, ...] = ()
+    """Functions whose response has no known structure, so that a look is called for."""
     answers: tuple[QuestionAnswered, ...] = ()
+    """Questions that the user was asked, with the answers."""
     known: Known = NOTHING
+    """Programs that served such requests before."""
     docs: Mapping[str, ToolDoc] = field(default_factory=dict[str, ToolDoc])
+    """Documents of the offered functions by name."""
     of_path: bool = False
+    """The functions are the steps of a path that was found for the request."""
     files: str = ""
+    """Text on files that the user gave."""
     file_names: tuple[str, ...] = ()
+    """Names by which the program finds the files."""
 
     async def put_to(self, decider: Decider) -> WrittenProgram:
+        """Ask the decider to write a program."""
         return await decider.write(self)
 
     def answer_without_model(self, reason: str) -> WrittenProgram:
-        """No program: rules do not go on with what a model has begun to write, and the run plans a path instead."""
+        """Return no program.
+
+        Rules do not continue what a model has begun to write: the run plans a path instead.
+        """
         return WrittenProgram("", f"no program was written: {reason}")
 
 
 @dataclass(frozen=True, slots=True)
 class PendingCall:
-    """A call that a program waits for. ``id``: the session's. ``start``, ``end``: of its expression in the cell's text, in UTF-8 bytes.
-
-    ``back``: 0, or how many cells before the running one has that text: a function that was defined there makes the call.
-    ``open``: arguments that the text leaves open (``fill()``); they are not among ``arguments``.
-    """
+    """A call that a program waits for."""
 
     id: int
+    """Id within the session."""
     function: str
     arguments: JsonObject
     start: int
+    """Start of its expression in the cell's text, in UTF-8 bytes."""
     end: int
+    """End of its expression in the cell's text, in UTF-8 bytes."""
     back: int = 0
+    """Number of cells back to that text: a function that was defined there may make the call. 0: the running cell."""
     open: frozenset[str] = frozenset()
+    """Arguments that the text leaves open (``fill()``); they are not among ``arguments``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A program stands still until one of ``calls`` at least is answered."""
+    """Stop of a program that waits until at least one of its calls is answered."""
 
     calls: tuple[PendingCall, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Looking:
-    """A program asked to look at values; it goes on as a further cell."""
+    """Stop of a program that asks to look at values; it continues in a further cell."""
 
     values: tuple[JsonValue, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """A program's last expression, as JSON has it."""
+    """End of a program with the value of its last expression, as JSON."""
 
     value: JsonValue
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A program broke off. ``kind``: the error's class; ``line`` from 1, 0: unknown. ``lost``: the session is gone with its names (a worker
-    that crashed, hung or ran out). ``final``: it must not be mended or gone around; its session is not gone on with.
-    """
+    """End of a program with an error."""
 
     kind: str
+    """Class name of the error."""
     message: str
     line: int = 0
+    """Line from 1; 0 if unknown."""
     lost: bool = False
+    """The session is gone with its names: a worker crashed, hung or ran out of resources."""
     final: bool = False
+    """The error must not be repaired or worked around, and the session is not continued."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOpen:
-    """A program asked what nobody answered: it is over, and nothing goes around it."""
+    """End of a program with a question that nobody answered; nothing works around it."""
 
     question: QuestionAnswered
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A program asked, and its user answered in words of their own: none that it proposed, so that only its author can tell what they come to."""
+    """End of a program with a question that its user answered in free text.
+
+    The answer is none of the proposed ones, so only the author can tell what follows from it.
+    """
 
     question: QuestionAnswered
 
 
 Stop = Waiting | Looking | Returned | Broken
 Watch = Callable[[int, JsonObject], None]
-"""Is told, in the worker's thread, of a line that a program has come to, with values of names there."""
+"""Called in the worker's thread with a line that a program has reached and values of names there."""
 Named = Callable[[JsonValue, int, int], JsonValue]
-"""Chooses, in the worker's thread, the item of a list that a request names, for the ``named(items)`` that stands at a place of a cell's text, so many
-cells back. ``LookupError``: there is none, as the message says.
+"""Chooses the item of a list that a request names, for ``named(items)`` in a program.
+
+It is called in the worker's thread with the items, the place in the cell's text, and how many cells back that text is. It raises
+``LookupError`` with a message for the author if there is no such item.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What a call that failed raises in the program: a ``ToolError`` with this message."""
+    """Failed call, which raises a ``ToolError`` with this message in the program."""
 
     message: str
 
 
 class Session(Protocol):
-    """One author's names over several cells, in a worker of its own. Cells follow each other; one runs at a time."""
+    """Names of one author over several cells, in a worker of its own; one cell runs at a time."""
 
     async def start(self, text: str, inputs: Mapping[str, JsonValue]) -> Stop:
-        """Run a cell to where it first stops. ``inputs``: names that hold values."""
+        """Run a cell to its first stop.
+
+        ``inputs``: names that hold values.
+        """
         ...
 
     async def resume(self, answers: Mapping[int, JsonValue | Failure]) -> Stop:
-        """Go on with the answers to some of the calls that are waited for, by their ids."""
+        """Continue with the answers to some of the pending calls, by their ids."""
         ...
 
 
 class Sandbox(Protocol):
-    """Where programs run: without files, network, environment or clock."""
+    """Runs programs without files, network, environment or clock."""
 
     def session(self, watch: Watch | None = None, named: Named | None = None) -> AbstractAsyncContextManager[Session]:
-        """A fresh session, ended with the block. ``watch``: what texts that tell where they are (``watched_text``) tell it to.
+        """Open a fresh session, which ends with the block.
 
-        ``named``: texts may leave values open: ``fill()`` is found by who makes the call, ``named(items)`` by this.
+        ``watch``: receives the lines that instrumented texts (``watched_text``) report. ``named``: chooses items for ``named(items)``; with it, a
+        text may also leave arguments open by ``fill()``, which whoever makes the call has to find.
         """
         ...
 
     async def type_errors(self, text: str, stubs: str) -> tuple[str, ...]:
-        """What the type check has against a text over these declarations; nothing is run."""
+        """Return the findings of the type check for a text over these declarations, without running it."""
         ...
 
     async def close(self) -> None:

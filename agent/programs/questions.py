@@ -1,4 +1,4 @@
-"""What a program asks its user: a call of ``ask``, as a question that a person can answer."""
+"""Questions of a program to its user: a call of ``ask`` as a question that a person can answer."""
 
 from pydantic.types import JsonValue
 
@@ -8,17 +8,21 @@ from agent.text import shown
 from domain.program import Program
 
 PARAMETERS = ("question", "choices")
-"""Of ``ask``, in their order."""
+"""Parameters of ``ask``, in order."""
 DECLARED = f"async def {ASK}(question: str, choices: list[str] = ...) -> str: ..."
 
 
 def asked(call: PendingCall, program: Program, identity: str, *, strangers: bool = False) -> UserQuestion | None:
-    """The question of a call; None where it asks nothing. ``strangers``: the program may be another user's."""
+    """Return the question of a call, or None if it asks nothing.
+
+    ``strangers``: the program may be another user's.
+    """
     told = call.arguments.get("question")
     text = told if isinstance(told, str) else ""
     if not text.strip():
         return None
     choices = proposed(call)
+    # Words that are not in the program's text were computed, possibly from responses.
     foreign = any(one not in program.text for one in (text, *choices))
     return question(
         identity, text, choices, tainted=program.tainted, foreign=foreign, own=program.text, strangers=strangers
@@ -26,6 +30,6 @@ def asked(call: PendingCall, program: Program, identity: str, *, strangers: bool
 
 
 def proposed(call: PendingCall) -> list[str]:
-    """The answers that a call proposes, as the program wrote them."""
+    """Return the answers that a call proposes, as the program wrote them."""
     given: JsonValue = call.arguments.get("choices")
     return [one if isinstance(one, str) else shown(one) for one in given] if isinstance(given, list) else []

@@ -1,4 +1,4 @@
-"""A program's calls while it runs: made side by side, each as any call of a run is made and told, answered as they end."""
+"""Calls of a running program: made concurrently, like any call of a run, and answered as they end."""
 
 import asyncio
 from collections import deque
@@ -41,7 +41,7 @@ from domain.program import Program
 from domain.tool import ToolDoc
 
 AT_ONCE = 8
-"""Calls of one program that are under way at the same time."""
+"""Maximum number of calls of one program in progress at the same time."""
 
 T = TypeVar("T")
 ProgramStop = Looking | Returned | Broken | LeftOpen | Answered
@@ -49,12 +49,13 @@ ProgramStop = Looking | Returned | Broken | LeftOpen | Answered
 
 @dataclass(slots=True)
 class StepCount:
-    """The numbers of a subtask's steps, over all of its programs. ``last``: the number of the last one."""
+    """Step numbers of a subtask, over all of its programs."""
 
     last: int = 0
+    """Number of the last step."""
 
     def next(self, recorded: int | None) -> int:
-        """The number of a call that begins; one that began before the run was broken off keeps its own."""
+        """Return the number of a call that begins; a call that began before an interruption keeps its own."""
         number = self.last + 1 if recorded is None else recorded
         self.last = max(self.last, number)
         return number
@@ -62,57 +63,68 @@ class StepCount:
 
 @dataclass(frozen=True, slots=True)
 class Calling:
-    """What the calls of all programs of one subtask are made with. ``docs``: the tools by the functions of the program.
-
-    ``tell``: tells what happens. ``turn``: waited for before the first change, so that subtasks change things in their order. ``leave``: who gives leave for them is told.
-    ``asking``: what the run asks its user.
-    ``opened``: finds what a plan's text leaves open; ``plan``: the text is a person's plan, whose values are theirs. ``author``: there is one who
-    reads what a user answers in words of their own. ``files``: that the user gave, for where values come from.
-    ``of_strangers``: the program may be another user's.
-    """
+    """Environment in which the programs of one subtask make their calls."""
 
     subtask: int
     docs: Mapping[str, ToolDoc]
+    """Tools by function name."""
     executor: ReusingExecutor
     meter: Meter
     steps: StepCount
     tell: Tell
+    """Emits events."""
     turn: Callable[[], Awaitable[None]]
+    """Awaited before the first change, so that subtasks make their changes in order."""
     asking: Asking
+    """Asks the user of the run."""
     leave: SubtaskLeave | None = None
+    """Context of the calls for their approver, if there is one."""
     opened: OpenValues | None = None
+    """Finds what a plan's text leaves open."""
     plan: bool = False
+    """The text is a person's plan, so its values are that person's."""
     author: bool = False
+    """There is an author who reads free-text answers of the user."""
     files: FileOrigins = field(default_factory=FileOrigins)
+    """Files that the user gave, as origins of values."""
     of_strangers: bool = False
+    """The program may be another user's."""
 
 
 @dataclass(slots=True)
 class _Air:
-    """Calls that are not answered yet. ``seen``: all that ever were, by the session's ids. ``refused``: that cannot be made; ``queue``: not begun; ``begun``: by the session's id.
-    ``unknown``: ids of calls to what is no function of the program (any more), with the names. ``questions``: to the user; not asked before everything
-    else is answered, so that nothing is under way while the run waits.
-
-    ``ended``: those whose task is over, in that order. ``left_out``: of several that were asked about, those that their user left out: told when
-    nothing else is under way, since they end the program and the others are wanted.
-    """
+    """Calls and questions of a program that are not answered yet."""
 
     seen: set[int] = field(default_factory=set[int])
+    """Session ids of all calls so far."""
     unknown: dict[int, str] = field(default_factory=dict[int, str])
+    """Names of functions that do not exist (any more), by the id of the call."""
     questions: deque[PendingCall] = field(default_factory=deque[PendingCall])
+    """Questions to the user, asked after all else is answered: no call may be in progress while the run waits."""
     refused: deque[Call] = field(default_factory=deque[Call])
+    """Calls that cannot be made."""
     queue: list[Call] = field(default_factory=list[Call])
+    """Calls that have not begun."""
     begun: dict[int, Call] = field(default_factory=dict[int, Call])
+    """Calls in progress, by session id."""
     ended: asyncio.Queue[Call] = field(default_factory=asyncio.Queue[Call])
+    """Calls whose task is done, in that order."""
     left_out: deque[tuple[Call, StepResult]] = field(default_factory=deque[tuple[Call, StepResult]])
+    """Calls that the user left out of several that were to be approved.
+
+    They are reported only when nothing else is in progress: they end the program, and the results of the others are still wanted.
+    """
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is left to be answered."""
+        """True if no call is left to be answered; questions are not counted."""
         return not (self.refused or self.queue or self.begun or self.left_out)
 
     def next_to_begin(self) -> Call | None:
-        """Reads side by side; changes one after the other, in the order in which the program came to them."""
+        """Return the next call to begin, or None.
+
+        Reads run concurrently; changes run one at a time, in the order in which the program made them.
+        """
         if len(self.begun) >= AT_ONCE:
             return None
         changing = any(not one.tool.safe for one in self.begun.values())
@@ -123,11 +135,15 @@ class _Air:
 
 
 class ProgramRunner:
-    """One run of one text; made, used once and dropped. ``stop``: how it ended. ``calls``: those that ended, in that order.
+    """Runs a text once; made for one run and then dropped.
 
-    A run that was broken off runs the text again over its memo: the calls that ended are answered from it, in the order in which they ended, so
-    that the text takes the same course; those that were cut off are made again, where they change nothing, or else are what the executor knows
-    of them.
+    On resuming an interrupted run, the text runs again over its memo. Calls that ended are answered from it in the order in which they
+    ended, so that the text takes the same course. Calls that were cut off are made again if they change nothing; otherwise their result is
+    what the executor knows of them.
+
+    Attributes:
+        stop: how the run ended.
+        calls: the calls that ended, in that order.
     """
 
     def __init__(
@@ -139,7 +155,10 @@ class ProgramRunner:
         memo: ProgramMemo | None = None,
         leave: ProgramLeave | None = None,
     ) -> None:
-        """``leave``: what tells of its calls whoever gives leave for them."""
+        """Prepare one run.
+
+        ``leave``: context of the calls, through which they are announced to an approver.
+        """
         self.stop: ProgramStop | None = None
         self.calls: list[Called] = []
         self._session = session
@@ -164,9 +183,10 @@ class ProgramRunner:
         calling.steps.last = max(calling.steps.last, self._memo.last_step)
 
     async def run(self, inputs: Mapping[str, JsonValue]) -> None:
-        """Run it to its end, to where it looks, or to where it breaks off; what is still under way then is seen to, and told.
+        """Run to the end, to a look, or to an error, then finish and report the changes that are still in progress.
 
-        Raises what is no failure of a tool: a store that is out of reach, a stop of the run.
+        Raises:
+            FootpathError: something other than a tool failed, such as a store that cannot be reached, or the run was stopped.
         """
         try:
             self.stop = await self._to_its_stop(inputs)
@@ -181,7 +201,7 @@ class ProgramRunner:
             await _cancelled([one.task for one in self._air.begun.values() if one.task])
 
     async def _to_its_stop(self, inputs: Mapping[str, JsonValue]) -> ProgramStop | None:
-        """Answer its calls and its questions until it stops; how it does."""
+        """Answer calls and questions until the program stops, and return the stop."""
         stop = await self._in_time(self._session.start(self._program.text, inputs))
         while isinstance(stop, Waiting):
             await self._admit(stop)
@@ -207,6 +227,7 @@ class ProgramRunner:
             if ended is None:
                 return self.stop
             call, result = ended
+            # Keep it back while other calls run: see ``_Air.left_out``.
             if result.left_out and (self._air.begun or self._next_to_begin() is not None):
                 self._air.left_out.append(ended)
                 continue
@@ -218,6 +239,7 @@ class ProgramRunner:
         return stop
 
     async def _admit(self, waiting: Waiting) -> None:
+        """Resolve new calls and sort them by what is to be done with them; announce those that will be made now."""
         new: list[Call] = []
         for pending in waiting.calls:
             if pending.id not in self._air.seen:
@@ -237,7 +259,7 @@ class ProgramRunner:
             self._leave.tell(self._sites.waiting(call) for call in new if not self._memo.is_ahead(call.key))
 
     async def _asked(self, pending: PendingCall) -> QuestionAnswered | Failure:
-        """What became of a question; one that nobody answers ends the program for good."""
+        """Return the user's answer to a question; one that nobody answers ends the program for good."""
         site = self._sites.site(pending, pending.arguments)
         identity, strangers = identity_of(self._calling.subtask, site), self._calling.of_strangers
         question = asked(pending, self._program, identity, strangers=strangers)
@@ -256,12 +278,13 @@ class ProgramRunner:
         return event
 
     def _not_there(self) -> dict[int, Failure]:
-        """What is said to calls of functions that are not there: their tools are gone since."""
+        """Return the failures of calls to functions that no longer exist."""
         said = {at: Failure(f"there is no function `{name}` any more") for at, name in self._air.unknown.items()}
         self._air.unknown = {}
         return said
 
     async def _started(self, call: Call) -> CallStarted:
+        """Move a call from the queue to those in progress, and return its start event."""
         if not call.tool.safe and not self._had_turn:
             await self._calling.turn()
             self._had_turn = True
@@ -272,13 +295,16 @@ class ProgramRunner:
         return CallStarted(step=call.step, tool=call.tool.id, arguments=told[0], provenance=told[1], site=call.site)
 
     def _next_to_begin(self) -> Call | None:
-        """None also of what a program that broke off had not begun by then: what it broke off for may not come again, a lost process say."""
+        """Return the next call to begin, or None.
+
+        After a recorded error, no call begins that had not begun by then: the cause, such as a lost process, may not occur again on a replay.
+        """
         call = self._air.next_to_begin()
         over = self._memo.broke_off is not None
         return None if over and call is not None and call.key not in self._memo.steps else call
 
     def _begin(self, call: Call) -> None:
-        """Have it made, where its end is not recorded."""
+        """Start a call in a task, unless its end is recorded."""
         if self._memo.is_ahead(call.key):
             call.begun = self._calling.executor.begins_again(call.tool)
         else:
@@ -288,7 +314,7 @@ class ProgramRunner:
             call.task.add_done_callback(lambda _: self._air.ended.put_nowait(call))
 
     async def _next(self) -> tuple[Call, StepResult] | None:
-        """The next call that has ended. None: the record goes no further, since the program broke off here."""
+        """Wait for the next call that ends; None if the recorded program ended in an error at this point."""
         if self._air.refused:
             call = self._air.refused.popleft()
             call.step = self._calling.steps.next(self._memo.steps.get(call.key))
@@ -296,6 +322,7 @@ class ProgramRunner:
             return call, call.refused
         if self._air.left_out and not self._air.begun:
             return self._air.left_out.popleft()
+        # Replay in the recorded order, whatever order the program made the calls in.
         recorded = [one for one in self._air.begun.values() if self._memo.is_ahead(one.key)]
         if recorded:
             call = min(recorded, key=lambda one: self._memo.place(one.key))
@@ -307,7 +334,7 @@ class ProgramRunner:
         return call, self._result(call)
 
     def _replay(self, call: Call) -> StepResult:
-        """The recorded result of a call, taken in as if it were made now."""
+        """Return the recorded result of a call, and let the executor count it as if it were made now."""
         result = self._memo.replay(call.key)
         del self._air.begun[call.id]
         if result.outcome is not None or result.status == "unknown":
@@ -316,12 +343,13 @@ class ProgramRunner:
         return result
 
     def _result(self, call: Call) -> StepResult:
+        """Return the result of a call whose task is done."""
         del self._air.begun[call.id]
         assert call.task is not None  # noqa: S101  # only what is made now ends by itself
         return call.task.result()
 
     def _note(self, call: Call, result: StepResult) -> JsonValue | Failure:
-        """The program's answer; a result that ends it does so for good."""
+        """Record a result and return the program's answer; a result that ends the program sets ``stop``."""
         line = 0 if call.back else self._program.text.encode()[: call.place].count(b"\n") + 1
         self.stop = final(call.tool, result, line) or self.stop
         answer = answer_of(call.tool, result)
@@ -329,7 +357,7 @@ class ProgramRunner:
         return answer
 
     async def _see_to_changes(self) -> None:
-        """A change that is under way when its program ends is waited for; what is only read is not."""
+        """Wait for changes that are in progress when the program ends, but not for reads."""
         for call in [one for one in self._air.begun.values() if not one.tool.safe]:
             if self._memo.is_ahead(call.key):
                 result = self._replay(call)
@@ -343,7 +371,7 @@ class ProgramRunner:
         await self._tell_left_out()
 
     async def _tell_left_out(self) -> None:
-        """Calls that their user left out, which the program did not wait for: it has come to its end, and that stays its end."""
+        """Report calls that the user left out and that the program did not wait for; its stop stays as it is."""
         while self._air.left_out:
             call, result = self._air.left_out.popleft()
             stop = self.stop
@@ -352,7 +380,7 @@ class ProgramRunner:
             await self._tell_end(call, result)
 
     async def _cut_off(self) -> None:
-        """No time is left: nobody knows what becomes of a change that is under way."""
+        """Cancel changes when the time is up, and report their outcome as unknown."""
         for call in [one for one in self._air.begun.values() if not one.tool.safe and one.task]:
             await _cancelled([call.task] if call.task else [])
             del self._air.begun[call.id]
@@ -364,9 +392,11 @@ class ProgramRunner:
         await self._tell_left_out()
 
     async def _tell_end(self, call: Call, result: StepResult) -> None:
+        """Emit the end of a call."""
         await self._calling.tell(CallFinished(step=call.step, result=result, site=call.site))
 
     async def _in_time(self, awaited: Awaitable[T]) -> T:
+        """Await something within the run's time budget."""
         meter = self._calling.meter
         try:
             async with meter.within_time():
@@ -376,11 +406,12 @@ class ProgramRunner:
 
 
 def _broken_off(failed: ProgramFailed) -> Broken:
-    """How a program broke off before the run did; its session is gone."""
+    """Return the error with which the program ended before the interruption; its session is gone."""
     return Broken("", failed.error, failed.line, lost=True, final=failed.final)
 
 
 async def _cancelled(tasks: list[asyncio.Task[StepResult]]) -> None:
+    """Cancel tasks and wait until they have ended."""
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""Where programs run: pydantic-monty in processes of its own, without files, network, environment, clock or chance."""
+"""Sandbox for programs: pydantic-monty in separate processes, without files, network, clock or randomness."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -12,12 +12,12 @@ from agent.programs.session import PATIENCE, ProgramSession
 from agent.programs.workers import WorkerPool
 
 _NOWHERE = "_not_run_"
-"""A name that stands nowhere: what begins with it never passes the type check, so it is never run."""
+"""Undefined name put before a text, so that it never passes the type check and is never run."""
 _MOST_STUB_REQUESTS = 50
 
 
 class MontySandbox:
-    """See ``protocol.Sandbox``. One for a process: its workers are started by the first program, and end with it."""
+    """Implements ``protocol.Sandbox``, once per process; its workers start with the first program."""
 
     def __init__(self, limits: SandboxLimits | None = None, patience: float = PATIENCE) -> None:
         self._limits, self._patience = limits or SandboxLimits(), patience
@@ -25,7 +25,7 @@ class MontySandbox:
 
     @asynccontextmanager
     async def session(self, watch: Watch | None = None, named: Named | None = None) -> AsyncGenerator[Session]:
-        """A fresh session, ended with the block."""
+        """Open a fresh session, which ends with the block."""
         session = ProgramSession(self._pool, self._limits, self._patience, watch, named)
         try:
             yield session
@@ -33,7 +33,7 @@ class MontySandbox:
             await session.close()
 
     async def type_errors(self, text: str, stubs: str) -> tuple[str, ...]:
-        """What the type check has against a text over these declarations: ``LINE:COLUMN: SEVERITY[RULE] message``; nothing is run."""
+        """Return the findings of the type check as ``LINE:COLUMN: SEVERITY[RULE] message``, without running the text."""
         worker = await self._pool.worker(stubs)
         try:
             return _in_text(await worker.do(lambda: _diagnostics(worker.session, text)))
@@ -46,6 +46,7 @@ class MontySandbox:
 
 
 def _diagnostics(session: MontySession, text: str) -> str:
+    """Type-check a text in a worker, and return the diagnostics."""
     try:
         snapshot = session.feed_start(f"{_NOWHERE}\n{text}", inputs={})
         # Before the check, the sandbox asks for the declarations of modules that it does not have.
@@ -61,10 +62,12 @@ def _diagnostics(session: MontySession, text: str) -> str:
 
 
 def _in_text(diagnostics: str) -> tuple[str, ...]:
+    """Return the diagnostics of the text itself, with its own line numbers."""
     found: list[str] = []
     for line in diagnostics.splitlines():
         file, _, rest = line.partition(":")
         row, _, told = rest.partition(":")
+        # Line 1 is the undefined name before the text.
         if file.endswith(".py") and row.isdigit() and int(row) > 1:
             found.append(f"{int(row) - 1}:{told}")
     return tuple(found)

@@ -1,4 +1,4 @@
-"""One subtask served by programs: a text, checks, its run; looks and repairs; where something is lacking a wider offer; a verdict."""
+"""Program loop of one subtask: write, check and run texts, show looks, repair, widen the offer, judge the end."""
 
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
@@ -48,9 +48,9 @@ from domain.source_text import parse_source
 from domain.tool import ToolDoc
 
 REPAIRS = 2
-"""How often a text that broke off is written anew, in all."""
+"""Maximum number of times that a failed text is rewritten."""
 REFUSALS = 2
-"""How often in a row the complaints of checks go back."""
+"""Maximum number of times in a row that complaints of checks go back to the author."""
 
 _NO_LOOK = Broken("TooManyLooks", f"there are at most {MOST_CELLS} cells: this one must come to an end without a look")
 _OWN_WORDS = "It asked its user, who answered in words of their own."
@@ -58,9 +58,9 @@ _BEGIN_ANEW = "The names of all cells before it are lost: write the whole progra
 
 
 class Serving:
-    """Made for the programs over one choice of tools, used once and dropped.
+    """Writes and runs the programs over one choice of tools; used once.
 
-    ``over``: nothing else may be tried for the subtask: it has its verdict, or broke off in a way that must not be gone around.
+    ``over`` is True if nothing else may be tried for the subtask: it has its verdict, or failed in a way that must not be worked around.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Serving:
         self.over = False
 
     async def serve(self, tools: Sequence[ToolDoc]) -> None:
-        """Programs over these tools, until there is nothing more to write; what they came to is with the progress."""
+        """Write and run programs over these tools until no more can be written; the result is in the progress."""
         self._functions = functions(tools, self._deps.planning.offer_tokens, self._asked.files.names)
         try:
             await self._to_an_end()
@@ -119,7 +119,7 @@ class Serving:
             await self._stack.aclose()
 
     async def _to_an_end(self) -> None:
-        """Texts and their runs, to a ``ProgramEnded``, or to where no more may be written."""
+        """Write and run texts until a ``ProgramEnded``, or until no more may be written."""
         while self._repairs <= REPAIRS:
             program = await self._written()
             if program is None:
@@ -143,7 +143,7 @@ class Serving:
         self.over = bool(self._progress.changes_made or (self._approving and self._approving.plan))  # once is enough
 
     def _come_to(self, stop: ProgramStop | None, program: Program) -> Event:
-        """What is to be told of where a cell has stopped, and noted for the next text."""
+        """Return the event for a stop of a cell, and record it for the next text."""
         number = self._progress.programs
         match stop:
             case Looking(values) if self._stood + 1 < MOST_CELLS:
@@ -178,7 +178,7 @@ class Serving:
                 return self._failed(_NO_LOOK, program)
 
     async def _written(self) -> Program | None:
-        """A text that passes the checks, as the next program; none where none comes out."""
+        """Return a text that passes the checks, as the next program, or None."""
         once = bool(self._asked.given)
         if once and self._fed:
             return None
@@ -195,13 +195,17 @@ class Serving:
             if not draft.text:
                 return None
             self._attempts.append(Attempt(draft.text, told_complaints(draft.complaints)))
+            # A bool: with `thrice`, a refused text counts as a repair.
             self._repairs += self._asked.thrice
             if self._repairs > REPAIRS:
                 return None
         return None
 
     async def _draft(self) -> Program | ProgramRefused | None:
-        """Have a text written and checked; without a text, why there is none; None where its author tells that by other means."""
+        """Have a text written and checked.
+
+        Returns the refusal if there is no text or the checks reject it, and None if the policy reports the missing text by other means.
+        """
         with self._progress.spends("write"):
             text, why = await self._asked_for()
         self._unwritten = why
@@ -214,7 +218,7 @@ class Serving:
         return self._functions.program(text, parse_source(text).uses, tainted=self._asked.tainted or foreign)
 
     async def _checked(self, text: str) -> tuple[str, tuple[str, ...]]:
-        """The text as it would run, and what speaks against it."""
+        """Return the text as it would run, and the complaints of the checks."""
         cells = names_left(one.text for one in self._attempts if one.stands)
         types, declared = self._asked.types()
         given = types | dict.fromkeys(cells, "Any")
@@ -224,7 +228,7 @@ class Serving:
         return checked.text, checked.complaints
 
     async def _asked_for(self) -> tuple[str, str]:
-        """What the author writes; empty where it may not be asked, or writes nothing, then with why."""
+        """Return the author's text; if it is empty, the second value says why."""
         if self._asked.given:
             return self._asked.given, ""
         if self._spent or not self._deps.planning.policy.writes:
@@ -235,7 +239,7 @@ class Serving:
         return written.text, written.why
 
     async def _ran(self, program: Program) -> ProgramStop | None:
-        """One cell, to where it stops; how it does."""
+        """Run one cell and return its stop."""
         if self._stood and self._memo.settle(decisions.begins_anew, lambda: False):
             self._forget()
         goes_on = self._stood > 0
@@ -272,7 +276,7 @@ class Serving:
         return runner.stop
 
     async def _at(self, *, goes_on: bool) -> Session:
-        """The session that holds the names of the cells before, or a fresh one."""
+        """Return the session with the names of the cells before, or a fresh one."""
         if self._session is None or not goes_on:
             named = self._approving.named if self._approving is not None else None
             await self._stack.aclose()
@@ -280,7 +284,7 @@ class Serving:
         return self._session
 
     def _to_be_read(self, question: QuestionAnswered, program: Program) -> ProgramLooked:
-        """What a user answered, for the author to write a text that goes by it."""
+        """Record a free-text answer of the user, so that the author can write a text that follows it."""
         done = [*self._calls, *self._cell]
         self._before += self._cell
         self._forget()
@@ -288,7 +292,7 @@ class Serving:
         return ProgramLooked(number=self._progress.programs, shown=f"{question.question} -> {question.answer}")
 
     def _failed(self, broken: Broken, program: Program) -> ProgramFailed:
-        """What a text broke off with, noted for the next one."""
+        """Record the error of a text for the next one."""
         told = told_failure(broken, program.text, [*self._calls, *self._cell])
         self._before += self._cell
         said, dropped = told.text, self._cell
@@ -296,6 +300,7 @@ class Serving:
             self._forget()
             said, dropped = f"{told.text}\n{_BEGIN_ANEW}", [*self._calls, *self._cell]
         self._attempts.append(self._unmade(program, said, dropped, foreign=told.foreign))
+        # A second lost session ends the repairs: the program is too much for the sandbox.
         self._repairs = REPAIRS + 1 if broken.lost and self._lost else self._repairs + 1
         self._lost = self._lost or broken.lost
         self.over = broken.final or self._spent
@@ -304,16 +309,16 @@ class Serving:
     def _unmade(
         self, program: Program, said: str, dropped: Sequence[tuple[str, StepResult]], *, foreign: bool
     ) -> Attempt:
-        """A text that counts as not run, but for the changes among its calls: those cannot be dropped."""
+        """Return a text that counts as not run, except for the changes among its calls: those cannot be undone."""
         made = [one for one in dropped if one[1].status == "ok" and not self._evidence.doc(one[1].tool).safe]
         return not_run(program.text, said, made, foreign=foreign)
 
     def _forget(self) -> None:
-        """The names of all cells are lost."""
+        """Mark the names of all cells as lost."""
         self._attempts = [replace(one, stands=False) for one in self._attempts]
 
     def _end(self, value: JsonValue, program: Program) -> ProgramEnded:
-        """What a program says at its end, and what that comes to."""
+        """Judge what a program returned."""
         text = "\n".join((*(one.text for one in self._attempts if one.stands), program.text))
         calls = [*self._calls, *self._cell]
         ran = self._results(calls)
@@ -330,10 +335,11 @@ class Serving:
         return ended(self._progress.programs, judged(claim_of(value), known))
 
     def _results(self, calls: Sequence[tuple[str, StepResult]]) -> Results:
+        """Return calls with the documents of their tools."""
         return tuple((self._evidence.doc(result.tool), result) for _, result in calls)
 
     async def _lacking(self, end: ProgramEnded) -> list[ToolDoc]:
-        """Tools for what a program lacks, by its own words, that it had not."""
+        """Find tools for what a program says it lacks, other than those that it had."""
         if not self._asked.wider or self._approving is not None or end.answered == "yes" or not end.missing:
             return []
         if self._spent:
@@ -342,7 +348,10 @@ class Serving:
         return await offered_tools(end.missing, self._deps.knowledge.offers, self._evidence, known)
 
     def _widen(self, end: ProgramEnded, more: Sequence[ToolDoc]) -> None:
-        """What was called comes first, then what is new; what was said is kept, and its names hold."""
+        """Add tools to the offer: called ones first, then the new ones, then the rest.
+
+        Feedback so far is kept, and the names of its cells stay valid.
+        """
         called = {result.tool for _, result in self._calls}
         before = list(self._functions.docs.values())
         tools = [*(one for one in before if one.id in called), *more, *(one for one in before if one.id not in called)]
@@ -358,7 +367,10 @@ class Serving:
         self._repairs = min(self._repairs, REPAIRS)
 
     def _may_repair(self, end: ProgramEnded) -> bool:
-        """Whether a text whose claim is refuted is written anew: as was done before, else while nothing was changed by it."""
+        """Return True if a text whose claim is refuted is rewritten.
+
+        A resumed run decides as it did before; otherwise a text is rewritten only while nothing was changed by it.
+        """
         written = self._approving is None and not self._asked.given
         return self._memo.settle(
             decisions.is_mended(end.number),
@@ -366,20 +378,24 @@ class Serving:
         )
 
     def _cells(self) -> list[str]:
-        """The texts that the session ran, those whose names do not hold as empty ones: a call is told by how many texts before it stands."""
+        """Return the texts that the session ran, with empty ones for those whose names are lost.
+
+        The empty ones are needed, since a call's place is given by the number of texts before it.
+        """
         standing = {one.text for one in self._attempts if one.stands}
         return [one.text if one.text in standing else "" for one in self._fed]
 
     @property
     def failure(self) -> str:
-        """What the last text came to nothing for; why none was written where there was none."""
+        """Reason why the last text failed, or why none was written."""
         return self._attempts[-1].told if self._attempts else self._unwritten
 
     @property
     def _stood(self) -> int:
-        """The cells whose names hold."""
+        """Number of cells whose names are valid."""
         return sum(one.stands for one in self._attempts)
 
     @property
     def _spent(self) -> bool:
+        """True if the budget of the run is exhausted."""
         return bool(self._progress.meter.exhausted)

@@ -1,4 +1,4 @@
-"""One author's names over several cells, in a worker only while there is something to do."""
+"""Session over several cells that holds a worker only while there is something to do."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -15,15 +15,15 @@ from agent.programs.stops import Cell
 from agent.programs.workers import Worker, WorkerPool
 
 PATIENCE = 1.0
-"""Seconds that a program may keep its worker while it waits; then it is put down, and taken up in another."""
+"""Seconds that a waiting program may keep its worker; then its state is saved, to be restored in another."""
 
 
 _TOOL_ERROR = "ToolError = RuntimeError\n"
-"""The error that a failed call raises; the sandbox has no inheritance, so it is another name of one that it has."""
+"""Error that a failed call raises; the sandbox has no inheritance, so it is an alias of an error that it has."""
 
 
 class ProgramSession:
-    """See ``protocol.Session``. Whatever ends it, at any point, leaves no worker and no thread behind."""
+    """Implements ``protocol.Session``. However it ends, it leaves no worker and no thread behind."""
 
     def __init__(
         self,
@@ -44,24 +44,28 @@ class ProgramSession:
         self._closed = False
 
     async def start(self, text: str, inputs: Mapping[str, JsonValue]) -> Stop:
-        """Run a cell to where it first stops. ``inputs``: names that hold values."""
+        """Run a cell to its first stop.
+
+        ``inputs``: names that hold values.
+        """
         if self._cell is not None:
             await self._forget()  # a cell that still waits is not gone on with, nor are its names
         return await self._turn(lambda worker: self._begin(worker, text, inputs))
 
     async def resume(self, answers: Mapping[int, JsonValue | Failure]) -> Stop:
-        """Go on with the answers to some of the calls that are waited for."""
+        """Continue with the answers to some of the pending calls."""
         cell = self._cell
         if cell is None:
             raise RuntimeError("no program waits for an answer")
         return await self._turn(lambda _: cell.resume(answers))
 
     async def close(self) -> None:
-        """End it, whatever it is at."""
+        """End the session, whatever it is doing."""
         self._closed = True
         await self._forget()
 
     def _begin(self, worker: Worker, text: str, inputs: Mapping[str, JsonValue]) -> Stop:
+        """Start a cell in a worker, after the helpers if it is the first."""
         if not self._fed:
             worker.session.feed_run(_TOOL_ERROR + TEXT)
             self._fed = 1
@@ -70,7 +74,7 @@ class ProgramSession:
         return cell.start(worker.session, text, inputs)
 
     async def _turn(self, work: Callable[[Worker], Stop]) -> Stop:
-        """One stretch of work to the next stop. Whatever goes wrong with the worker costs the session its names, and nothing else."""
+        """Work to the next stop; an error of the worker costs the session its names, and nothing else."""
         try:
             worker = await self._at_work()
             stop = await worker.do(lambda: work(worker))
@@ -90,12 +94,13 @@ class ProgramSession:
         return stop
 
     async def _at_work(self) -> Worker:
-        """The worker that holds its names: still, or again."""
+        """Return the worker with the session's names: the one that it has, or another with its state restored."""
         if self._closed:
             raise RuntimeError("this session is closed")
         if self._timer:
             self._timer.cancel()
         if self._putting_down:
+            # Cancelling the caller must not stop the saving half-way: the state would be lost.
             await asyncio.shield(self._putting_down)
         if self._worker is None:
             worker = self._worker = await self._pool.worker()
@@ -104,6 +109,7 @@ class ProgramSession:
         return self._worker
 
     async def _take_up(self, worker: Worker, state: bytes) -> None:
+        """Load the saved state into a worker."""
         cell = self._cell
         if cell is None:
             await worker.do(lambda: worker.session.load_session(state))
@@ -112,9 +118,11 @@ class ProgramSession:
         self._put_down = None
 
     def _begin_to_put_down(self) -> None:
+        """Start to save the state and release the worker, when the patience is over."""
         self._putting_down = asyncio.get_running_loop().create_task(self._leave_worker())
 
     async def _leave_worker(self) -> None:
+        """Save the state and give the worker back."""
         worker, cell = self._worker, self._cell
         if worker is None:
             return
@@ -123,7 +131,7 @@ class ProgramSession:
         await worker.give_back()
 
     async def _forget(self) -> None:
-        """Give the worker back with all names."""
+        """Give the worker back, and drop all names."""
         if self._timer:
             self._timer.cancel()
         if self._putting_down and not self._putting_down.done():

@@ -1,7 +1,7 @@
-"""Tools as typed async functions of Python: the form in which an offer is shown, measured and checked.
+"""Tools as typed async Python functions: the form in which an offer is shown, measured and checked.
 
-A signature is valid Python whatever a catalogue says: names are made, values are written as ``repr`` writes them, and prose stands in one
-cleaned line of comment.
+A signature is valid Python whatever a catalogue contains: names are generated, values are written by ``repr``, and prose is confined to
+one cleaned comment line.
 """
 
 import json
@@ -22,13 +22,13 @@ from graph.response_shape import response_shape
 from graph.shapes import UNKNOWN, Shape, shape_of_schema
 
 PREAMBLE = "from typing import Any, Literal, NotRequired, TypedDict"
-"""What stubs begin with."""
+"""Imports at the top of stubs."""
 
 _DESCRIPTION = 64
 _RESPONSE = 420
 _BODY = 300
 _OPTIONAL = 480
-"""Characters of the parameters that may be left out; the others are all shown."""
+"""Maximum number of characters of optional parameters; required ones are all shown."""
 _NOTES = 160
 _LONGEST_DEFAULT = 24
 _LARGEST = 2**63
@@ -37,70 +37,79 @@ _EFFECTS = {"reads": "", "changes": "CHANGES: ", "unknown": "MAY CHANGE: "}
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A tool as a function. ``arguments``: names of the function's parameters to those of the tool, required ones first.
-
-    ``text``: what is shown: a line of comment and a line of code. ``short``: name and parameters alone. ``stub``: the whole of it for
-    a type checker, nothing cut; it stands behind ``PREAMBLE``. ``takes``: its parameters as the fields of an object, by the function's
-    names. ``returns``: the structure of what it answers.
-    """
+    """A tool as a function."""
 
     tool: ToolId
     name: str
     arguments: Mapping[str, str]
+    """Names of the tool's parameters by those of the function, required ones first."""
     text: str
+    """Text that is shown: a comment line and a code line."""
     short: str
+    """Name and parameters only."""
     stub: str
+    """Complete declaration for a type checker, to be placed after ``PREAMBLE``."""
     takes: Shape = UNKNOWN
+    """Parameters as the fields of an object, by the function's names."""
     returns: Shape = UNKNOWN
+    """Shape of the response."""
 
     @property
     def tokens(self) -> int:
-        """Of what is shown, as the project estimates them where nobody counts: four characters each."""
+        """Tokens of the text that is shown, estimated as four characters each."""
         return estimated_tokens(self.text)
 
 
 def signature(doc: ToolDoc, shape: Shape | None = None) -> Signature:
-    """A tool's signature. ``shape``: the structure of its response, where more is known of it than the document says."""
+    """Build a tool's signature.
+
+    ``shape``: the shape of its response, if more is known of it than the document says.
+    """
     return signatures([doc], {} if shape is None else {doc.id: shape})[0]
 
 
 def signatures(
     docs: Sequence[ToolDoc], shapes: Mapping[ToolId, Shape] | None = None, taken: Collection[str] = ()
 ) -> list[Signature]:
-    """The signatures of tools that are offered together, in order: each has a name of its own, and none that is ``taken``."""
+    """Build the signatures of tools that are offered together, with unique names and none that is in ``taken``."""
     known = shapes or {}
     return [_signature(doc, name, known.get(doc.id) or response_shape(doc)) for name, doc in tool_names(docs, taken)]
 
 
 def signatures_of(functions: Mapping[str, ToolDoc]) -> dict[str, Signature]:
-    """The signatures of tools that have their names as functions already."""
+    """Build the signatures of tools that already have function names."""
     return {name: _signature(doc, name, response_shape(doc)) for name, doc in functions.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class _Argument:
+    """Parameter of a signature."""
+
     name: str
+    """Name in the function."""
     parameter: Parameter
     shape: Shape
 
     def shown(self, characters: int) -> str:
-        """As it is written in what is shown."""
+        """Return it as written in the text that is shown."""
         return self._written(in_line(self.shape, characters, optional=True))
 
     def checked(self, writer: Definitions) -> str:
-        """As it is written in a stub."""
+        """Return it as written in a stub."""
         return self._written(annotation(self.shape, writer))
 
     @property
     def closed(self) -> bool:
-        """Whether what is shown names all values."""
+        """True if the text that is shown lists all allowed values."""
         return literal(self.shape.enum)
 
     def _written(self, kind: str) -> str:
+        """Return it with a type, and with a default if it is optional."""
         return f"{self.name}: {kind}" if self.parameter.required else f"{self.name}: {kind} = {_default(self)}"
 
 
 def _signature(doc: ToolDoc, name: str, returned: Shape) -> Signature:
+    """Build the signature of a tool under a given name."""
     ordered = sorted(doc.parameters, key=lambda parameter: not parameter.required)
     by_name = {parameter.name: parameter for parameter in ordered}
     arguments = [_Argument(own, by_name[given], _shape(by_name[given])) for own, given in own_names(by_name, "p")]
@@ -124,17 +133,19 @@ def _signature(doc: ToolDoc, name: str, returned: Shape) -> Signature:
 
 
 def _together(arguments: Sequence[_Argument]) -> Shape:
+    """Return the parameters as the fields of one object."""
     required = frozenset(one.name for one in arguments if one.parameter.required)
     return Shape(frozenset({"object"}), {one.name: one.shape for one in arguments}, required=required)
 
 
 def _short_note(doc: ToolDoc) -> str:
-    """That it changes something, or may, behind a signature without a comment of its own."""
+    """Return a comment for the short form if the tool changes something, or may."""
     effect = _EFFECTS[doc.effect.kind].strip(" :")
     return f"  # {effect}" if effect else ""
 
 
 def _fitting(arguments: Sequence[_Argument]) -> Iterator[_Argument]:
+    """Yield the parameters that are shown: all required ones, and optional ones as far as there is room."""
     left = _OPTIONAL
     for one in arguments:
         if not one.parameter.required:
@@ -144,7 +155,7 @@ def _fitting(arguments: Sequence[_Argument]) -> Iterator[_Argument]:
 
 
 def _comment(doc: ToolDoc, shown: Sequence[_Argument], hidden: int) -> str:
-    """One line: whether it changes something, what it does, what is to be known of its parameters, in what its numbers are measured."""
+    """Return one line: effect, description, notes on parameters, and units of numbers in the response."""
     described = _at_word(doc.description or doc.toolset_description or doc.toolset, _DESCRIPTION)
     told = ((one.name, notes(one.parameter, closed=one.closed)) for one in shown)
     said = "; ".join(f"{name} {note}" for name, note in told if note)
@@ -154,7 +165,7 @@ def _comment(doc: ToolDoc, shown: Sequence[_Argument], hidden: int) -> str:
 
 
 def _at_word(text: str, limit: int) -> str:
-    """One harmless line, cut between words."""
+    """Return a text as one cleaned line, cut between words."""
     line = clean(text, 4 * limit).replace("`", "'")
     if len(line) <= limit:
         return line
@@ -164,23 +175,25 @@ def _at_word(text: str, limit: int) -> str:
 
 
 def _shape(parameter: Parameter) -> Shape:
+    """Return the shape of a parameter's values."""
     return _of_schema(json.dumps(value_schema(parameter)))
 
 
 @lru_cache(maxsize=4096)
 def _of_schema(schema: str) -> Shape:
+    """Return the shape of a JSON schema; cached, since parameters of many tools are alike."""
     return shape_of_schema(json.loads(schema))
 
 
 def _default(argument: _Argument) -> str:
-    """The default where it is short and of the type; else ``...``: what is left out is not sent."""
+    """Return the default if it is short and of the right type, else ``...``: what is left out is not sent."""
     value = _fitted(argument.parameter.default, argument.shape)
     written = "..." if value is None else repr(value)
     return written if len(written) <= _LONGEST_DEFAULT else "..."
 
 
 def _fitted(value: JsonValue, shape: Shape) -> JsonValue:
-    """The scalar as the type has it (catalogues write all as text); None where it cannot be that."""
+    """Convert a scalar to the type (catalogues write all as text); None if that is impossible."""
     if shape.enum and value not in shape.enum:
         return None
     match value:
@@ -201,6 +214,7 @@ def _fitted(value: JsonValue, shape: Shape) -> JsonValue:
 
 
 def _read(text: str) -> JsonValue:
+    """Parse a scalar that is written as text; None if it is none."""
     try:
         value: JsonValue = json.loads(text.strip().lower())
     except (ValueError, RecursionError):

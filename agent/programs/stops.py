@@ -1,4 +1,4 @@
-"""A cell at work in its worker: driven from stop to stop, each of its calls taken down, none made here."""
+"""A running cell in its worker: driven from stop to stop, with its calls recorded but not made."""
 
 import builtins
 import re
@@ -37,34 +37,36 @@ from agent.programs.questions import PARAMETERS
 from agent.programs.values import NoJsonError, arguments, into_program, out_of_program, shown
 
 LOOK = "look"
-"""The function that ends a cell and shows its arguments."""
+"""Function that ends a cell and shows its arguments."""
 FILL = "fill"
-"""The function whose value is left open: what is found when the call that it is an argument of is come to."""
+"""Function whose value is left open, and found when the call that it is an argument of is reached."""
 NAMED = "named"
-"""The function that gives the item of a list that the request names."""
+"""Function that returns the item of a list that the request names."""
 WATCH = "_at_line_"
-"""The function by which a text tells where it is: a line, and values of names. It is answered at once."""
+"""Function by which an instrumented text reports a line and values of names; it is answered at once."""
 
 _LOOKED = "KeyboardInterrupt"
-"""What ends the cell at a look: no error that a program is likely to catch, and one that it must not."""
+"""Error that ends the cell at a look: one that a program is unlikely to catch, and must not."""
 _CELL = re.compile(r"<python-input-(\d+)>")
 _NEVER_TOOLS = frozenset(dir(builtins))
 
 
 @dataclass(slots=True)
 class Cell:
-    """A running cell. ``number``: of feeds to the session before it. ``calls``: those waited for. ``made``: calls of the whole session.
-
-    ``watch``: is told where the text says that it is. ``named``: chooses items that the request names, where values may be left open.
-    """
+    """A running cell."""
 
     limits: SandboxLimits
     number: int
+    """Number of feeds to the session before it."""
     made: int
+    """Number of calls of the whole session."""
     calls: dict[int, PendingCall]
+    """Pending calls by id."""
     snapshot: Snapshot | None = None
     watch: Watch | None = None
+    """Receives the lines that the text reports."""
     named: Named | None = None
+    """Chooses items that the request names, if values may be left open."""
 
     def start(self, session: MontySession, text: str, inputs: Mapping[str, JsonValue]) -> Stop:
         """Run the cell to its first stop."""
@@ -72,7 +74,7 @@ class Cell:
         return self._driven(lambda: session.feed_start(text, inputs=values, print_callback=_printed()))
 
     def resume(self, answers: Mapping[int, JsonValue | Failure]) -> Stop:
-        """Go on from where it stands still."""
+        """Continue from a stop with the answers to some calls."""
         snapshot = self.snapshot
         if not isinstance(snapshot, FutureSnapshot):
             raise RuntimeError("this cell waits for no call")
@@ -81,16 +83,17 @@ class Cell:
         return self._driven(lambda: snapshot.resume({call: _settled(answer) for call, answer in answers.items()}))
 
     def dump(self) -> bytes:
-        """Where it stands still, to go on in another worker."""
+        """Save the state at a stop, to be continued in another worker."""
         if self.snapshot is None or isinstance(self.snapshot, MontyComplete):
             raise RuntimeError("this cell has ended")
         return self.snapshot.dump()
 
     def load(self, session: MontySession, state: bytes) -> None:
-        """Take up what was dumped."""
+        """Restore a saved state."""
         self.snapshot = session.load_snapshot(state, print_callback=_printed())
 
     def _driven(self, begin: Callable[[], Snapshot]) -> Stop:
+        """Run from a snapshot to the next stop; an error ends the cell."""
         try:
             snapshot = begin()
             while not (stop := self._stop(snapshot)):
@@ -101,7 +104,9 @@ class Cell:
         return stop
 
     def _stop(self, snapshot: Snapshot) -> Stop | None:
+        """Return the stop at a snapshot, or None if the cell can continue by itself."""
         self.snapshot = snapshot
+        # Checked at every snapshot, since a program can make many calls before it waits for any.
         if self.made > self.limits.calls:
             return too_many_calls(self.limits)
         if isinstance(snapshot, MontyComplete):
@@ -113,7 +118,7 @@ class Cell:
         return None
 
     def _past(self, snapshot: Snapshot) -> Snapshot:
-        """Beyond what is no stop of the cell: a call is taken down, what is not there is refused."""
+        """Continue beyond a snapshot that is no stop: record a call, or refuse what does not exist."""
         if isinstance(snapshot, NameLookupSnapshot):
             return snapshot.resume()
         if not isinstance(snapshot, FunctionSnapshot):
@@ -138,6 +143,7 @@ class Cell:
         return snapshot.resume({"future": ...})
 
     def _call(self, snapshot: FunctionSnapshot, name: str, back: int) -> PendingCall:
+        """Return the pending call of a snapshot; ``...`` marks an argument that is left open."""
         placed = dict(zip(PARAMETERS, snapshot.args, strict=False)) if name == ASK else {}
         if len(snapshot.args) > len(placed):
             raise NoJsonError("arguments are given by name")
@@ -147,11 +153,13 @@ class Cell:
         return PendingCall(snapshot.call_id, name, arguments(given), start, end, back, left)
 
     def _looking(self, snapshot: FunctionSnapshot) -> Stop:
+        """End the cell at a look."""
         try:
             values = tuple(shown(value) for value in (*snapshot.args, *snapshot.kwargs.values()))
         except ValueError as error:
             return Broken("ValueError", str(error), lost=True)
         try:
+            # The error must reach the top: otherwise the program caught it and would go on.
             snapshot.resume({"exc_type": _LOOKED, "message": LOOK})
         except MontyRuntimeError as error:
             if type(error.exception()).__name__ == _LOOKED:
@@ -162,12 +170,14 @@ class Cell:
 
 
 def _told(snapshot: FunctionSnapshot, watch: Watch) -> Snapshot:
+    """Report a line to the watcher."""
     line, names = snapshot.args
     watch(int(line), {str(name): shown(value) for name, value in names.items()})
     return snapshot.resume({"return_value": None})
 
 
 def _chosen(snapshot: FunctionSnapshot, named: Named, back: int) -> Snapshot:
+    """Continue with the item that the request names; if there is none, that is an error in the program."""
     try:
         (items,) = snapshot.args
         item = named(out_of_program(items), snapshot.position.start, back)
@@ -177,6 +187,7 @@ def _chosen(snapshot: FunctionSnapshot, named: Named, back: int) -> Snapshot:
 
 
 def _returned(complete: MontyComplete) -> Returned | Broken:
+    """Return the value of the last expression, or an error if it has no JSON form."""
     try:
         return Returned(out_of_program(complete.output))
     except (NoJsonError, ValueError) as error:
@@ -184,10 +195,12 @@ def _returned(complete: MontyComplete) -> Returned | Broken:
 
 
 def _settled(answer: JsonValue | Failure) -> Settled:
+    """Return an answer in the form that the sandbox takes."""
     if isinstance(answer, Failure):
         return {"exc_type": "RuntimeError", "message": str(into_program(answer.message))}
     return {"return_value": into_program(answer)}
 
 
 def _printed() -> CollectString:
+    """Return a sink for printed output, which nobody reads."""
     return CollectString(max_bytes=PRINTED)

@@ -1,4 +1,4 @@
-"""What the author of a program is told of a text that failed: complaints of checks, or where and on what it broke off."""
+"""Feedback to the author of a program that failed: complaints of checks, or where and why it raised an error."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from graph.answer_shapes import arguments_said, shape_of_answer
 from graph.lenient_json import read_value
 
 Called = Sequence[tuple[str, StepResult]]
-"""Functions that were called, each with what became of the call, in order."""
+"""Names of called functions with the results, in order."""
 
 _COMPLAINTS = 10
 _COMPLAINT = 300
@@ -28,7 +28,7 @@ _BODY = 200
 _STRUCTURE = 420
 _FUNCTIONS = 6
 _ON_VALUES = frozenset({"KeyError", "TypeError", "IndexError", "AttributeError", "ValueError", "StopIteration"})
-"""Errors that come of a value that is not as it was thought to be."""
+"""Errors caused by a value that is not what the author expected."""
 _CALL_ERRORS = frozenset({"ToolError", "RuntimeError"})
 _QUOTED = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"")
 _TYPES = frozenset({"NoneType", "str", "int", "float", "bool", "list", "dict", "tuple", "set"})
@@ -36,16 +36,16 @@ _RAISES = re.compile(r"\b(?:raise|assert)\b")
 
 
 def told_complaints(complaints: Sequence[str]) -> str:
-    """What checks have against a text."""
+    """Return the complaints of checks as a list."""
     lines = [f"- {clean(one, _COMPLAINT)}" for one in complaints[:_COMPLAINTS]]
     more = len(complaints) - len(lines)
     return "\n".join(("Nothing was called. The checks say:", *lines, *([f"and {more} more"] if more > 0 else [])))
 
 
 def told_failure(broken: Broken, text: str, called: Called) -> Shown:
-    """What a program broke off with: the error, its line, the call that failed or the structure of what the calls gave.
+    """Return the error of a program, its line, and the call that failed or the structures that calls returned.
 
-    Words of others stand in it where a call was refused with some, or the program raised them itself; then it is foreign.
+    It is foreign if a call was refused with words of its API, or if the program itself raised the message.
     """
     failed = _failed(broken, called)
     said = "" if failed is None else complaint(failed[1].response)
@@ -63,7 +63,10 @@ def told_failure(broken: Broken, text: str, called: Called) -> Shown:
 
 
 def told_changes(made: Called, text: str) -> Shown:
-    """The changes that a text made before it broke off, each with the structure of its answer; foreign where they took words that it has not."""
+    """Return the changes that a text made before its error, each with the structure of its response.
+
+    It is foreign if their arguments contain words that are not in the text.
+    """
     lines = [f"- {function}({_given(result)}) gave {_structure(result)}" for function, result in made[:_CHANGES]]
     more = len(made) - len(lines)
     values = [value for _, result in made for value in result.arguments.values()]
@@ -74,7 +77,10 @@ def told_changes(made: Called, text: str) -> Shown:
 
 
 def not_run(text: str, said: str, made: Called, *, foreign: bool) -> Attempt:
-    """A text that counts as not run, but for the changes ``made``, which cannot be dropped. ``said``: why."""
+    """Return an attempt that counts as not run, except for its changes, which cannot be undone.
+
+    ``said``: why it counts so. ``made``: the changes.
+    """
     if not made:
         return Attempt(text, said, foreign)
     changes = told_changes(made, text)
@@ -82,28 +88,31 @@ def not_run(text: str, said: str, made: Called, *, foreign: bool) -> Attempt:
 
 
 def told_contradiction(end: ProgramEnded) -> str:
-    """What a program says of itself that is not so."""
+    """Return how a program's claim contradicts what is known of its calls."""
     return f"It says that the request is answered ({end.answered}), but {end.veto}."
 
 
 def _given(result: StepResult) -> str:
+    """Render the arguments of a call."""
     return ", ".join(f"{name}={clean(repr(value), _LINE)}" for name, value in result.arguments.items())
 
 
 def _failed(broken: Broken, called: Called) -> tuple[str, StepResult] | None:
-    """The call that a program did not live with: the last that failed, where it broke off with a call's error."""
+    """Return the call that a program could not handle: the last failed one, if the error is that of a call."""
     if broken.kind not in _CALL_ERRORS:
         return None
     return next((one for one in reversed(called) if one[1].status != "ok"), None)
 
 
 def _call(function: str, result: StepResult) -> str:
+    """Describe a failed call."""
     status = f" with HTTP {result.http_status}" if result.http_status else ""
     note = f": {clean(result.note, _MESSAGE)}" if result.note else ""
     return f"the call of {function} failed ({result.status}{status}){note}"
 
 
 def _where(broken: Broken, text: str) -> str:
+    """Return the line of the error, if it is known."""
     lines = text.splitlines()
     if not 1 <= broken.line <= len(lines):
         return ""
@@ -111,25 +120,27 @@ def _where(broken: Broken, text: str) -> str:
 
 
 def _own(message: str, text: str) -> str:
-    """An error's message without words that neither Python nor the program's author said."""
+    """Replace words in an error's message that come from neither Python nor the program's author."""
 
     def kept(match: re.Match[str]) -> str:
         inner = match[0][1:-1]
         return match[0] if inner in _TYPES or inner in text else "'…'"
 
+    # A quote that does not close hides where foreign words end: keep only what is before it.
     quoted = _QUOTED.sub(kept, message)
     rest = _QUOTED.sub("", quoted)
     return clean(quoted if not re.search("['\"]", rest) else re.split("['\"]", quoted)[0], _MESSAGE)
 
 
 def _returned(called: Called) -> Iterator[str]:
-    """The structure of what each function gave last."""
+    """Yield the structure of the last response of each function."""
     latest = {function: result for function, result in called if result.status == "ok"}
     for function, result in list(latest.items())[-_FUNCTIONS:]:
         yield f"{function} gave {_structure(result)}"
 
 
 def _structure(result: StepResult) -> str:
+    """Describe the structure of a response, and which of its known fields are empty."""
     shape = shape_of_answer(result.response, arguments_said(result.arguments.values()))
     value = read_value(result.response)
     if shape is None:
@@ -140,6 +151,6 @@ def _structure(result: StepResult) -> str:
 
 
 def _empty(value: JsonValue) -> Iterator[str]:
-    """The fields of an object that hold nothing."""
+    """Yield the fields of an object that are empty or None."""
     if isinstance(value, dict):
         yield from (name for name, item in value.items() if item is None or item in ([], {}, ""))

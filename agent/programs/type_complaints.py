@@ -1,4 +1,7 @@
-"""What the type check finds, as far as it is surely wrong: documents may tell less than there is, and values may be null where none is."""
+"""Findings of the type check that are certainly wrong.
+
+The others are dropped: documents may describe less than there is, and values may be null where no document says so.
+"""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -25,7 +28,10 @@ _LITERAL = re.compile(r"^Literal\[.*\]( \| None)?$")
 def type_complaints(
     diagnostics: Sequence[str], tools: Mapping[str, Signature], docs: Mapping[str, ToolDoc], types: str = ""
 ) -> Iterator[tuple[int, int, str]]:
-    """Line and column (from 1, in characters) and sentence of each that counts. ``types``: definitions of what stands in files."""
+    """Yield line, column (from 1, in characters) and sentence of each finding that counts.
+
+    ``types``: definitions of the values in files.
+    """
     for diagnostic in diagnostics:
         if found := _LINE.fullmatch(diagnostic):
             rule, message = found[3], found[4]
@@ -34,6 +40,7 @@ def type_complaints(
 
 
 def _complaint(rule: str, message: str, tools: Mapping[str, Signature], docs: Mapping[str, ToolDoc], types: str) -> str:
+    """Return the sentence for a finding, empty if it is not certain."""
     if _FORGOTTEN in message:
         return "A call is used before it is awaited: write `await` before it."
     if rule == "invalid-argument-type":
@@ -46,6 +53,7 @@ def _complaint(rule: str, message: str, tools: Mapping[str, Signature], docs: Ma
 
 
 def _argument(message: str, tools: Collection[str]) -> str:
+    """Return the sentence for an argument of the wrong type, empty if the call may still convert it."""
     found = _ARGUMENT.fullmatch(message)
     if not found or found[1] not in tools:
         return ""
@@ -65,7 +73,10 @@ def _argument(message: str, tools: Collection[str]) -> str:
 
 
 def _is_member_by_text(given: str, expected: str) -> bool:
-    """Whether every value of ``given`` is one of ``expected`` as it is written: a call sends ``True`` where ``"true"`` is allowed."""
+    """Return True if every value is an allowed one when both are compared as text.
+
+    A call sends ``True`` where ``"true"`` is allowed.
+    """
     try:
         members, values = (
             {str(value).casefold() for value in parse_literal(literal.partition(" | ")[0].removeprefix("Literal"))}
@@ -77,7 +88,10 @@ def _is_member_by_text(given: str, expected: str) -> bool:
 
 
 def _key(message: str, tools: Mapping[str, Signature], docs: Mapping[str, ToolDoc], types: str) -> str:
-    """A field that no document mentions: surely wrong where the document is a schema, or has one that is written alike. A column that a file has not."""
+    """Return the sentence for an unknown field or column, empty if it may exist.
+
+    A field is certainly wrong if the document has a schema, or a field with a similar name; a column if the file does not have it.
+    """
     found = _KEY.fullmatch(message)
     if not found:
         return ""
@@ -94,7 +108,7 @@ def _key(message: str, tools: Mapping[str, Signature], docs: Mapping[str, ToolDo
 
 
 def _fields(kind: str, stub: str) -> str:
-    """What an object has, as its declaration names it."""
+    """Return the known fields of an object, from its declaration."""
     line = next((line for line in stub.splitlines() if line.startswith(f"{kind} = ")), "")
     names = [repr(one) for one in _FIELD.findall(line)][:_SHOWN]
     return f", but {', '.join(names)}." if names else "."

@@ -1,4 +1,4 @@
-"""The units of a response's numbers, where its document tells them and their names do not."""
+"""Units of the numbers in a response that its document tells and the field names do not."""
 
 import re
 from collections.abc import Iterator
@@ -93,23 +93,27 @@ _SHORT = frozenset(
         "lb",
     }
 )
-"""What a name may end in to say its unit."""
+"""Units that a field name may end in."""
 _IN = re.compile(
     r"\b(?:in|as)\s+([^\W\d_]+)((?:\s+per(?:\s+(?:cubic|square))?\s+|/|\s+(?=celsius|fahrenheit))[^\W\d_]+)?|(%|°\s?[CF]\b|[€£$])",
     re.I,
 )
 _LONGEST = 90
-"""Characters, in one line with all else that is said of a function."""
+"""Maximum number of characters, since the line also holds all other notes on a function."""
 
 
 @lru_cache(maxsize=4096)
 def units(schema: str) -> str:
-    """Fields with their units, as ``duration in minutes``; empty where nothing tells any. ``schema``: of the response, as JSON."""
+    """Return fields with their units, such as ``duration in minutes``; empty if no unit is known.
+
+    ``schema``: JSON schema of the response.
+    """
     found = ", ".join(dict.fromkeys(_told(schema)))
     return found if len(found) <= _LONGEST else found[:_LONGEST].rpartition(",")[0]
 
 
 def _told(schema: str) -> Iterator[str]:
+    """Yield each described field with its unit, unless the field's name already contains it."""
     for path, text in descriptions(read_value(schema)) if schema else ():
         name = path.removesuffix("[]").rpartition(".")[2]
         for said in _IN.finditer(text):

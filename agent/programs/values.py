@@ -1,8 +1,8 @@
-"""Values on their way into a program and out of it: JSON on both sides, with a rule for what JSON has no form for.
+"""Conversion of values into a program and out of it: JSON on both sides, with a rule for everything else.
 
-Into a program: text that is no Unicode loses what cannot be written (``�``), and what lies too deep is left out. Out of it: tuples and sets
-become lists, dates their ISO form, decimals numbers, numbers that are none (NaN, infinity) null, whole numbers beyond 64 bits text; the names
-of fields become text. Whatever else a program may hold (a function, a module, a call that nobody awaited, bytes) has no JSON.
+Into a program: text that is not valid Unicode loses what cannot be encoded (``�``), and what is nested too deep is left out. Out of it:
+tuples and sets become lists, dates their ISO form, decimals numbers, NaN and infinity null, and whole numbers beyond 64 bits text; field
+names become text. Anything else (a function, a module, a call that was not awaited, bytes) has no JSON form.
 """
 
 import math
@@ -19,20 +19,21 @@ from domain.model import JsonObject
 from graph.lenient_json import BEYOND_64_BITS, beyond_64_bits, holds
 
 DEEPEST = 100
-"""Levels of lists and objects that cross. The sandbox itself gives no more than about two hundred."""
+"""Maximum nesting of lists and objects. The sandbox itself allows no more than about two hundred levels."""
 
 _LARGEST = 2**63
 _NOT_AWAITED = re.compile(r"<coroutine (?:external_future\(\d+\)|object \w+)>")
+"""Matches how the sandbox writes calls that were not awaited."""
 _NO_VALUE = re.compile(r"<(?:function '[^']*' at 0x[0-9a-f]+|module '[^']*'|\w+_iterator object)>")
-"""How the sandbox writes calls, functions and modules that are handed out."""
+"""Matches how the sandbox writes functions and modules that a program returns."""
 
 
 class NoJsonError(TypeError):
-    """A value that JSON has no form for; the message says which."""
+    """A value has no JSON form; the message says which."""
 
 
 def into_program(value: JsonValue, depth: int = DEEPEST) -> JsonValue:
-    """A value as a program may hold it."""
+    """Convert a value for a program."""
     match value:
         case str():
             return _unicode(value)
@@ -49,7 +50,11 @@ def into_program(value: JsonValue, depth: int = DEEPEST) -> JsonValue:
 
 
 def out_of_program(value: object, depth: int = DEEPEST) -> JsonValue:
-    """A value of a program as JSON has it; what has no form there raises :class:`NoJsonError`."""
+    """Convert a value of a program to JSON.
+
+    Raises:
+        NoJsonError: it has no JSON form.
+    """
     match value:
         case None | bool():
             return value
@@ -70,7 +75,10 @@ def out_of_program(value: object, depth: int = DEEPEST) -> JsonValue:
 
 
 def arguments(given: Mapping[str, object]) -> JsonObject:
-    """A call's arguments. Numbers that cannot be sent as they are, are refused here: what is sent is never silently another value."""
+    """Convert the arguments of a call.
+
+    Numbers that cannot be sent as they are, are refused: what is sent is never silently another value.
+    """
     for name, value in given.items():
         if holds(value, lambda one: isinstance(one, float) and not math.isfinite(one)):
             raise NoJsonError(f"{name} is or holds a number that is none (nan, inf)")
@@ -80,7 +88,7 @@ def arguments(given: Mapping[str, object]) -> JsonObject:
 
 
 def shown(value: object) -> JsonValue:
-    """A value for a look: what has no JSON is named."""
+    """Convert a value for a look; one without a JSON form is described."""
     try:
         return out_of_program(value)
     except NoJsonError as error:
@@ -88,6 +96,7 @@ def shown(value: object) -> JsonValue:
 
 
 def _made_of_others(value: object, depth: int) -> JsonValue:
+    """Convert a list, set or mapping, level by level."""
     if value is ...:
         raise NoJsonError("what is left open stands alone: `fill()` is the whole value of an argument")
     if not isinstance(value, (list, tuple, AbstractSet, Mapping)):
@@ -103,11 +112,12 @@ def _made_of_others(value: object, depth: int) -> JsonValue:
 
 
 def _ordered(values: AbstractSet[object]) -> list[object]:
-    """The members of a set, in an order that is the same each time."""
+    """Return the members of a set in an order that is the same in every run."""
     return sorted(values, key=lambda one: (type(one).__name__, one if isinstance(one, (int, float)) else 0, repr(one)))
 
 
 def _field(name: object) -> str:
+    """Convert the key of a mapping to the name of a field."""
     match name:
         case str():
             return _text(name)
@@ -124,6 +134,7 @@ def _field(name: object) -> str:
 
 
 def _text(value: str) -> str:
+    """Convert a text, and reject those that stand for an object without a JSON form."""
     if _NOT_AWAITED.fullmatch(value):
         raise NoJsonError("a call was not awaited: write `await` before it")
     if _NO_VALUE.fullmatch(value):
@@ -132,6 +143,7 @@ def _text(value: str) -> str:
 
 
 def _digits(value: int) -> str:
+    """Convert a whole number to text, unless it is too long for Python to write."""
     try:
         return str(value)
     except ValueError:
@@ -139,4 +151,5 @@ def _digits(value: int) -> str:
 
 
 def _unicode(text: str) -> str:
+    """Replace lone surrogates, which no encoder accepts."""
     return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,4 +1,4 @@
-"""What a program's end comes to: what it says of itself, and the veto of what is known of its calls."""
+"""Verdict on a finished program: what it claims, limited by what is known of its calls."""
 
 import json
 import re
@@ -23,7 +23,7 @@ from domain.tool import ToolDoc, ToolId
 
 _RANK: dict[Answered, int] = {"no": 0, "partly": 1, "yes": 2}
 LONGEST = 16_000
-"""Characters of an answer that are told."""
+"""Maximum number of characters of an answer that are reported."""
 WRONG = "you said that this answer is wrong, and nothing else was found"
 _NAMED = 3
 _NONE = "NoneType"
@@ -34,52 +34,56 @@ _SAID: dict[JsonValue, Answered] = {"yes": "yes", "true": "yes", "partly": "part
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a program says at its end. ``empty``: it gives no value that anybody could use."""
+    """Claim of a program at its end."""
 
     answered: Answered
     answer: str
     missing: str = ""
     empty: bool = False
+    """Its answer holds no value that anybody could use."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What is known of a program that has come to its end.
-
-    ``text``: of all its cells. ``calls``: its own, in order; ``before``: those of earlier texts for the same request. ``given``: whether it
-    goes by results that it was given. ``unreached``: changing tools that its text calls and that were not called. ``review``: of its calls
-    against the ``request``. ``wrong``: answers to it that its user has said are wrong, by themselves or as they were told.
-    """
+    """Facts about a program that has ended."""
 
     text: str
+    """Texts of all its cells."""
     calls: Results = ()
+    """Its calls, in order."""
     before: Results = ()
+    """Calls of earlier texts for the same request."""
     given: bool = False
+    """It uses results that it was given."""
     unreached: Sequence[str] = ()
+    """Changing functions that its text uses but that were not called."""
     review: Review = field(default_factory=Review)
+    """Review of its calls against the request."""
     request: str = ""
     wrong: Collection[str] = ()
+    """Answers to the request that the user has rejected, as values or as they were shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """``veto``: why it is less than the claim; empty where it is the same."""
+    """Judgement of a claim."""
 
     claim: Claim
     answered: Answered
     veto: str = ""
+    """Why it is less than the claim; empty if it is the same."""
 
 
 def worse(end: ProgramEnded | None, than: ProgramEnded) -> bool:
-    """Whether a program came to less than an earlier one, or to no end at all."""
+    """Return True if a program achieved less than an earlier one, or did not end at all."""
     return end is None or _RANK[end.verdict] < _RANK[than.verdict]
 
 
 def cut_short(broken: Broken, calls: Sequence[tuple[str, StepResult]]) -> str:
-    """Why a program is over that broke off for want of an answer that nobody has; empty where it broke off for anything else.
+    """Return why a program must not be written anew after its error; empty if it may be.
 
-    Written anew, it would make the same change once more. So is one of whose changes its user left some out and had others made. ``calls``: its
-    own, by function.
+    That is so if it failed for lack of a lost answer to a change that took effect, since a new text would make that change again. It is also
+    so if the user left out some of its changes and let others be made. ``calls``: its own calls, by function.
     """
     left = [name for name, result in calls if result.left_out]
     if left and broken.final and any(result.status == "ok" for _, result in calls):
@@ -91,13 +95,13 @@ def cut_short(broken: Broken, calls: Sequence[tuple[str, StepResult]]) -> str:
 
 
 def left_open(question: QuestionAnswered, *, changed: bool) -> Verdict:
-    """What a program comes to that ended at a question which nobody answered: nothing is lacking that a tool could find."""
+    """Return the verdict for a program that ended with an unanswered question: no tool could find what it lacks."""
     served: Answered = "partly" if changed else "no"
     return Verdict(Claim(served, ""), served, still_open(question))
 
 
 def ended(number: int, verdict: Verdict) -> ProgramEnded:
-    """The event of a program's end."""
+    """Build the event of a program's end."""
     claim = verdict.claim
     return ProgramEnded(
         number=number,
@@ -110,7 +114,7 @@ def ended(number: int, verdict: Verdict) -> ProgramEnded:
 
 
 def claim_of(value: JsonValue) -> Claim:
-    """A program's last value. A bare one counts as an answer that serves the whole request."""
+    """Parse the last value of a program; a value without claim fields counts as an answer to the whole request."""
     if not isinstance(value, dict) or not {"answered", "answer"} & set(value):
         return Claim("yes", told(value), empty=is_nothing(value))
     answer = value.get("answer")
@@ -120,7 +124,7 @@ def claim_of(value: JsonValue) -> Claim:
 
 
 def told(value: JsonValue) -> str:
-    """A value as an answer says it: texts as they are, single values one after the other, records a line each."""
+    """Render a value as an answer: text as it is, scalars in a row, records one a line."""
     match value:
         case None:
             return ""
@@ -137,6 +141,7 @@ def told(value: JsonValue) -> str:
 
 
 def _in_line(value: JsonValue) -> str:
+    """Render a value on one line."""
     match value:
         case str():
             return clean(value, 2000)
@@ -149,7 +154,7 @@ def _in_line(value: JsonValue) -> str:
 
 
 def is_nothing(value: JsonValue) -> bool:
-    """Whether a value says nothing: none, empty, or a text that is no more than a word for that."""
+    """Return True if a value says nothing: None, empty, or a text that only means that."""
     match value:
         case None:
             return True
@@ -164,7 +169,10 @@ def is_nothing(value: JsonValue) -> bool:
 
 
 def judged(claim: Claim, ran: Ran) -> Verdict:
-    """What a claim comes to. Code takes away from it only, and never makes more of it than it says."""
+    """Judge a claim by what is known of the program's calls.
+
+    The verdict is never better than the claim.
+    """
     if said_again(claim.answer, ran.wrong, ran.request) and not _ends_in_change(ran):
         return Verdict(claim, "no", WRONG)
     if claim.answered == "no":
@@ -186,13 +194,13 @@ def judged(claim: Claim, ran: Ran) -> Verdict:
 
 
 def unreached(text: str, docs: Mapping[str, ToolDoc], called: Collection[str]) -> list[str]:
-    """The functions that change something and that a text names without having called them."""
+    """Return the changing functions that a text uses but that were not called."""
     names = parse_source(text).uses
     return [name for name, tool in docs.items() if not tool.safe and name in names and name not in called]
 
 
 def by_calls(calls: Results) -> Verdict:
-    """What a plan comes to that says nothing at its end: what became of its calls."""
+    """Judge a plan that returns no value, by the results of its calls."""
     lost = _lost(calls)
     if not any(result.status == "ok" for _, result in calls):
         return Verdict(Claim("no", ""), "no", "none of its calls succeeded")
@@ -205,7 +213,7 @@ def by_calls(calls: Results) -> Verdict:
 
 
 def _hollow(claim: Claim, ran: Ran) -> str:
-    """Why there is nothing behind a claim; empty where there is."""
+    """Return why nothing supports a claim; empty if something does."""
     if claim.empty and not _ends_in_change(ran):
         return "its answer is empty"
     if not ran.given and not any(result.status == "ok" for _, result in (*ran.calls, *ran.before)):
@@ -214,14 +222,17 @@ def _hollow(claim: Claim, ran: Ran) -> str:
 
 
 def _ends_in_change(ran: Ran) -> bool:
-    """Whether the last thing it did was a change, and all of them were made: many answer nothing, and there may be nothing to say."""
+    """Return True if the last call was a change and all changes were made.
+
+    Many changes answer nothing, so there may be nothing to say.
+    """
     return any(not tool.safe and result.status == "ok" for tool, result in ran.calls[-1:]) and not _lost(ran.calls)
 
 
 def _lost(calls: Results) -> list[str]:
-    """The changes that failed, or whose outcome nobody knows; each call counts as it went last.
+    """Return the changes that failed or whose outcome is unknown; each call counts by its last result.
 
-    A tool that was tried until it succeeded, once, has made its change: what failed before was one way to it.
+    A tool that was tried until it succeeded, once, has made its change: what failed before was a way to it.
     """
     last = {(tool.id, repr(result.arguments)): (tool, result) for tool, result in calls if not tool.safe}
     went: dict[ToolId, list[str]] = {}
@@ -233,7 +244,7 @@ def _lost(calls: Results) -> list[str]:
 
 
 def _lacking(claim: Claim, ran: Ran) -> str:
-    """Why a request is not served whole by what its program calls served; empty where nothing speaks against it."""
+    """Return why a request is only partly served although its program claims more; empty if nothing suggests so."""
     if ran.unreached and any(result.status != "ok" for _, result in ran.calls):
         return f"a call failed before it came to change anything: {_named(ran.unreached)}"
     if said := ran.review.about_another:
@@ -249,11 +260,12 @@ def _lacking(claim: Claim, ran: Ran) -> str:
 
 
 def _named(names: Sequence[str]) -> str:
+    """Return the first few names, without repeats."""
     return ", ".join(clean(one, 80) for one in list(dict.fromkeys(names))[:_NAMED])
 
 
 def _words(ran: Ran) -> Iterator[str]:
-    """Where an answer may have its words from: texts of the program, and what calls answered."""
+    """Yield the possible sources of an answer's words: texts in the program and responses of calls."""
     yield from parse_source(ran.text).texts
     for _, result in (*ran.before, *ran.calls):
         yield result.response

@@ -1,7 +1,7 @@
-"""The processes that programs run in: started when the first is wanted, at most so many at a time, each lent to one session.
+"""Pool of processes that programs run in: started on demand, limited in number, lent to one session each.
 
-A worker is spoken to in a thread, since its client blocks. Whoever stops waiting for an answer ends the worker first, so that neither the
-thread nor the process outlives its caller.
+The client of a worker blocks, so it is used in a thread. A caller that stops waiting for an answer ends the worker first, so that neither
+the thread nor the process outlives it.
 """
 
 import asyncio
@@ -23,10 +23,10 @@ from domain.errors import UnavailableError
 T = TypeVar("T")
 
 _GRACE = 5.0
-"""Seconds past its own limit after which a worker that says nothing is ended."""
+"""Seconds past its own limit after which an unresponsive worker is ended."""
 _DEEPEST_CALL = 200
 _STOPS_PER_CALL = 8
-"""How often a program may stop for each call that it may make: to make it, to wait for it, to ask for a name that is not there."""
+"""Stops that a program may make for each allowed call: to make it, to wait for it, or to look up a missing name."""
 
 _POLICY: OSPolicy = {
     "datetime": dt.datetime(1970, 1, 1, tzinfo=dt.UTC),
@@ -35,11 +35,11 @@ _POLICY: OSPolicy = {
     "process_time": "zero",
     "random_start": {"seed": 0},
 }
-"""A program sees no clock but the date that it is given, waits for nothing but its calls, and draws the same numbers each time."""
+"""Deterministic system calls: no clock except the given date, no sleeping, the same random numbers each time."""
 
 
 class Worker:
-    """A process that is lent to a session until it is given back."""
+    """A process that is lent to one session."""
 
     def __init__(self, pool: "WorkerPool", session: MontySession) -> None:
         self._pool, self._pid = pool, session.worker_pid
@@ -49,18 +49,22 @@ class Worker:
         self._given_back = False
 
     async def do(self, work: Callable[[], T]) -> T:
-        """What ``work`` gives, done in a thread. Cancelled: the process is ended, and the thread with it, before this returns."""
+        """Run ``work`` in a thread and return its result.
+
+        On cancellation, the process and the thread have ended before this returns.
+        """
         return await self._pool.in_thread(lambda: self._occupied(work), self.end)
 
     def end(self) -> None:
-        """Kill the process where it is at work; whoever waits for it is told that it crashed."""
+        """Kill the process if it is working; whoever waits for it gets an error that it crashed."""
         with self._lock:
             self._ended = True
+            # An idle process is left alone: nobody waits for it, and it can be lent again.
             if self._busy and self._pid:
                 os.kill(self._pid, signal.SIGKILL)
 
     async def give_back(self) -> None:
-        """Leave the process to others, without what was in it. Twice is once."""
+        """Return the process to the pool without its contents; repeated calls have no effect."""
         if self._given_back:
             return
         self._given_back = True
@@ -71,6 +75,7 @@ class Worker:
             self._pool.freed()
 
     def _occupied(self, work: Callable[[], T]) -> T:
+        """Run ``work`` while the worker is marked as busy, so that :meth:`Worker.end` may kill its process."""
         with self._lock:
             if self._ended:
                 raise UnavailableError("the program was ended")
@@ -82,18 +87,21 @@ class Worker:
                 self._busy = False
 
     def _leave(self) -> None:
+        """Close the session, which frees the process for others."""
         self.session.__exit__(None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
 class _Started:
+    """Processes and threads of a pool."""
+
     processes: Monty
     threads: ThreadPoolExecutor
     end: Callable[[], object]
 
 
 class WorkerPool:
-    """All workers of a process. It belongs to the event loop that it is first waited for in."""
+    """All workers of a process; bound to the event loop in which it is first awaited."""
 
     def __init__(self, limits: SandboxLimits) -> None:
         self._limits = limits
@@ -102,7 +110,10 @@ class WorkerPool:
         self._starting = Lock()
 
     async def worker(self, stubs: str | None = None) -> Worker:
-        """A fresh worker, as soon as one is free. ``stubs``: it checks types over these declarations before it runs anything."""
+        """Lend a fresh worker as soon as one is free.
+
+        ``stubs``: declarations by which it checks types before it runs anything.
+        """
         await self._free.acquire()
         opened: list[MontySession] = []
         try:
@@ -115,11 +126,11 @@ class WorkerPool:
             raise
 
     def freed(self) -> None:
-        """One more worker may be lent."""
+        """Allow one more worker to be lent."""
         self._free.release()
 
     async def in_thread(self, work: Callable[[], T], end: Callable[[], None]) -> T:
-        """``work``, done in a thread. Cancelled: ``end`` makes it end soon, and that is waited for."""
+        """Run ``work`` in a thread; on cancellation, call ``end``, which makes it end soon, and wait for that."""
         future: Future[T] = self._pool().threads.submit(work)
         waited = asyncio.wrap_future(future)
         try:
@@ -131,11 +142,12 @@ class WorkerPool:
                     await asyncio.wait([waited])
                 except asyncio.CancelledError:
                     continue
+            # Mark the exception as retrieved: asyncio would log it otherwise.
             waited.exception()
             raise
 
     def close(self) -> None:
-        """End all processes and threads; a later program starts them anew."""
+        """End all processes and threads; a later program starts them again."""
         with self._starting:
             started, self._started = self._started, None
         if started:
@@ -143,12 +155,14 @@ class WorkerPool:
             started.end()
 
     def _pool(self) -> "_Started":
+        """Return the processes and threads, started on first use."""
         with self._starting:
             if self._started is None:
                 self._started = self._start()
             return self._started
 
     def _start(self) -> "_Started":
+        """Start the processes and threads."""
         pool = Monty(
             min_processes=1,
             max_processes=self._limits.workers,
@@ -165,6 +179,7 @@ class WorkerPool:
         return _Started(pool, ThreadPoolExecutor(self._limits.workers, thread_name_prefix="programs"), end)
 
     def _open(self, stubs: str | None) -> MontySession:
+        """Open a session in a free process."""
         session = self._pool().processes.checkout(
             limits=self._sandbox_limits(),
             os_policy=_POLICY,
@@ -176,6 +191,7 @@ class WorkerPool:
         return session
 
     def _sandbox_limits(self) -> ResourceLimits:
+        """Return the limits in the form that the sandbox takes."""
         return {
             "max_feed_duration_secs": self._limits.seconds,
             "max_memory": self._limits.memory,

@@ -1,1 +1,1 @@
-"""A small grammar for programs: sentences of named steps, as JSON under a schema, that compile into the text of a program."""
+"""A small grammar for programs: sentences of named steps, as JSON under a schema, compiled to a program."""

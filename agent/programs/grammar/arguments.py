@@ -1,4 +1,4 @@
-"""What a function is called with, as a sentence gives it."""
+"""Arguments of a function, as a sentence gives them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,11 +13,12 @@ from graph.shapes import UNKNOWN, Shape
 
 @dataclass(slots=True)
 class _Object:
-    """An argument whose fields are given one by one: expressions, and objects of such."""
+    """An argument whose fields are given one by one: expressions, or objects of them."""
 
     fields: "dict[str, str | _Object]" = field(default_factory=dict[str, "str | _Object"])
 
     def put(self, names: Sequence[str], expression: str) -> None:
+        """Set a nested field, which must not be set yet."""
         here = self
         for name in names[:-1]:
             inner = here.fields.setdefault(name, _Object())
@@ -35,10 +36,10 @@ class _Object:
 def written_arguments(
     arguments: Sequence[Argument], function: Signature, lookup: Lookup
 ) -> tuple[str, tuple[str, ...]]:
-    """The arguments of a call as Python writes them, and what must be there for it.
+    """Return the arguments of a call in Python, and the conditions under which they can be computed.
 
     Raises:
-        InvalidDecisionError: a parameter or a value is not there, or one that is required is not given.
+        InvalidDecisionError: a parameter or a value does not exist, or a required parameter is not given.
     """
     made = _Object()
     needs: list[str] = []
@@ -57,6 +58,7 @@ def written_arguments(
 
 
 def _missing(made: _Object, shape: Shape, before: str = "") -> Iterator[str]:
+    """Yield the paths of required fields that are not given."""
     for name, one in shape.fields.items():
         given = made.fields.get(name)
         if given is None and name in shape.required:
@@ -66,7 +68,7 @@ def _missing(made: _Object, shape: Shape, before: str = "") -> Iterator[str]:
 
 
 def _wanted(function: Signature, names: Sequence[str]) -> Shape:
-    """The shape of a parameter, or of a field of it."""
+    """Return the shape of a parameter, or of a nested field of it."""
     if names[0] not in function.arguments:
         own = ", ".join(function.arguments) or "none"
         raise InvalidDecisionError(f"{function.name} has no parameter {names[0]!r}; it has {own}")

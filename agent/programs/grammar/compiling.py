@@ -1,4 +1,4 @@
-"""A sentence as the text of a program."""
+"""Compilation of a sentence to the text of a program."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -14,23 +14,26 @@ from domain.errors import InvalidDecisionError
 _MOST_TOLD = 5
 _RESULT = "result"
 _EMPTY = "(None, '', [], {})"
-"""What is no answer. Nought and false are."""
+"""Values that are no answer; zero and false are answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """``text``: of the program; empty where there are ``complaints``, each fit to be told to who wrote the sentence."""
+    """Result of compiling a sentence."""
 
     text: str
+    """Program; empty if there are complaints."""
     complaints: tuple[str, ...] = ()
+    """Messages that can be shown to the author of the sentence."""
 
 
 def compiled(sentence: Sentence, offer: OfferText, given: Collection[str] = (), *, certain: bool = True) -> Compiled:
-    """The program of a sentence over the functions of an offer. ``given``: names that hold earlier results already.
+    """Compile a sentence over the functions of an offer.
 
-    A step that needs something which may not be there (the first of an empty list, a field that is null) guards all that follow it: where
-    it is not, the program answers *no*. Where it is not ``certain`` that the sentence is what was asked, it breaks off instead, as it does where its
-    answer, or a list in it, comes out empty: its author may have another.
+    ``given``: names that already hold earlier results. A step that needs something which may not exist (the first item of an empty list, a
+    field that is null) guards all steps after it: if it does not exist, the program answers *no*. With ``certain`` false, it is not sure that
+    the sentence is what was asked. Then the program raises an error in that case, and also if its answer, or a list in it, is empty: its
+    author may have another sentence.
     """
     scope = Scope({one.name: one for one in offer.signatures}, given)
     complaints: list[str] = []
@@ -50,7 +53,7 @@ def compiled(sentence: Sentence, offer: OfferText, given: Collection[str] = (), 
 
 
 def _end(sentence: Sentence, scope: Scope) -> list[str]:
-    """Write what the program comes to; what is wrong with it."""
+    """Write the result of the program; return complaints."""
     if sentence.answered == "yes" and sentence.answer in ("", []):
         return ['answer is empty: where nothing can be answered, `answered` is "no"']
     try:
@@ -65,7 +68,7 @@ def _end(sentence: Sentence, scope: Scope) -> list[str]:
 
 
 def _end_if_found(sentence: Sentence, scope: Scope) -> list[str]:
-    """Hold the answer, for the end to see whether there is one; what is wrong with it."""
+    """Store the answer in a variable, so that the end can check that there is one; return complaints."""
     try:
         answer = value(sentence.answer, scope.find)
     except InvalidDecisionError as error:
@@ -76,6 +79,7 @@ def _end_if_found(sentence: Sentence, scope: Scope) -> list[str]:
 
 
 def _guarded(sentence: Sentence, scope: Scope) -> str:
+    """Return the program of an uncertain sentence, which raises an error if its answer is empty."""
     told = f"{{'answered': {sentence.answered!r}, 'answer': {_RESULT}, 'missing': {sentence.missing!r}}}"
     before = ["import asyncio"] if scope.at_once else []
     before += [f"{_RESULT} = None"] if scope.depth else []
@@ -89,7 +93,10 @@ def _guarded(sentence: Sentence, scope: Scope) -> str:
 
 
 def _counted(sentence: Sentence, scope: Scope) -> Iterator[str]:
-    """The lists of which a figure is uncertain where they are empty: found by a name, or cut to one. That none is above a bound is known."""
+    """Yield the lists whose figure is uncertain if they are empty: those found by a name or cut to one.
+
+    That no item is above a bound is certain knowledge, so such a list may be empty.
+    """
     steps = {one.name: one for one in sentence.steps}
     for figure in (one for one in sentence.steps if isinstance(one, Figure)):
         path = path_of(figure.of)
@@ -103,11 +110,12 @@ def _counted(sentence: Sentence, scope: Scope) -> Iterator[str]:
 
 
 def _open(given: Value) -> bool:
-    """Whether a value is made of what was found before."""
+    """Return True if a value refers to the result of an earlier step."""
     return isinstance(given, str) and any(isinstance(part, Path) for part in pieces(given))
 
 
 def _whole(sentence: Sentence, scope: Scope) -> str:
+    """Return the program of a certain sentence, which answers *no* if a guard fails."""
     before: list[str] = []
     after: list[str] = []
     if scope.at_once:
@@ -120,7 +128,7 @@ def _whole(sentence: Sentence, scope: Scope) -> str:
 
 
 def _otherwise(sentence: Sentence) -> str:
-    """What is told where a step finds nothing: no value may be in it, since none is there for certain."""
+    """Return the message for a step that finds nothing; it holds no value, since none is certain to exist."""
     parts = pieces(sentence.missing)
     if sentence.missing.strip() and not any(isinstance(part, Path) for part in parts):
         return "".join(map(str, parts))

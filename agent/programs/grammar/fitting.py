@@ -1,4 +1,4 @@
-"""Values and constants made to fit what is wanted, where they differ in type only; what cannot fit is told."""
+"""Conversion of expressions and constants to a wanted shape, if they differ in type only."""
 
 import json
 from dataclasses import replace
@@ -25,10 +25,10 @@ _NAMED = 20
 
 
 def fitted(found: Found, wanted: Shape, called: str) -> Found:
-    """A value that lies somewhere as what is wanted. ``called``: as the sentence has it.
+    """Return an expression of the wanted shape. ``called``: the sentence's words for it.
 
     Raises:
-        InvalidDecisionError: it is something else.
+        InvalidDecisionError: it cannot be converted.
     """
     kinds, known = _kinds(wanted), found.known
     if not kinds or known.a_list is None:
@@ -53,6 +53,7 @@ def fitted(found: Found, wanted: Shape, called: str) -> Found:
 
 
 def _list(found: Found, wanted: Shape, called: str) -> Found:
+    """Fit a list, item by item."""
     if "array" not in wanted.kinds:
         _wrong(
             f"{called} is a list where one value is wanted: `for_each` goes through a list, `{called}[0]` is its first"
@@ -66,6 +67,7 @@ def _list(found: Found, wanted: Shape, called: str) -> Found:
 
 
 def _object(found: Found, wanted: Shape, called: str) -> Found:
+    """Fit an object, which is possible only if the wanted object has no known fields."""
     if "object" in wanted.kinds and not wanted.fields and not found.known.pair:
         return found
     fields = ["item", "result"] if found.known.pair else list(found.known.shape.fields)[:_NAMED]
@@ -80,10 +82,10 @@ def _object(found: Found, wanted: Shape, called: str) -> Found:
 
 
 def constant(given: Value | JsonValue, wanted: Shape) -> Found:
-    """A constant as what is wanted, where it says that in another type.
+    """Return a constant of the wanted shape, converting its type if the value stays the same.
 
     Raises:
-        InvalidDecisionError: it says something else.
+        InvalidDecisionError: it has another value.
     """
     meant = _meant(given, wanted)
     if wanted.enum and meant not in wanted.enum and not isinstance(meant, list):
@@ -92,6 +94,7 @@ def constant(given: Value | JsonValue, wanted: Shape) -> Found:
 
 
 def _meant(given: Value | JsonValue, wanted: Shape) -> JsonValue:
+    """Return the constant as a value of one of the wanted kinds."""
     kinds = _kinds(wanted)
     if isinstance(given, dict):
         return given
@@ -117,7 +120,7 @@ def _meant(given: Value | JsonValue, wanted: Shape) -> JsonValue:
 
 
 def comparable(left: Found, right: Found, called: str) -> tuple[str, str]:
-    """Two values as expressions of which one can be more than the other: both numbers, or both texts.
+    """Return two expressions that can be ordered: both numbers, or both texts.
 
     Raises:
         InvalidDecisionError: one of them is neither.
@@ -129,16 +132,17 @@ def comparable(left: Found, right: Found, called: str) -> tuple[str, str]:
 
 
 def ordered(found: Found, called: str) -> str:
-    """A value by which things are put in order. Raises as ``comparable``."""
+    """Return an expression to sort by. Raises like ``comparable``."""
     return number(found) if _order(found, called) == "number" else found.text
 
 
 def number(found: Found) -> str:
-    """An expression as a number: APIs write some as text."""
+    """Return an expression as a number, since some APIs write numbers as text."""
     return f"float({found.text})" if "string" in found.known.shape.kinds else found.text
 
 
 def _order(found: Found, called: str) -> Literal["number", "text", "unknown"]:
+    """Return how an expression is ordered."""
     kinds, known = _kinds(found.known.shape), found.known
     if known.computed or (kinds and kinds & _NUMBERS and kinds <= _NUMBERS | _TEXT):
         return "number"
@@ -154,14 +158,17 @@ def _order(found: Found, called: str) -> Literal["number", "text", "unknown"]:
 
 
 def _kinds(shape: Shape) -> frozenset[Kind]:
+    """Return the kinds of a shape, without null."""
     return frozenset(kind for kind in shape.kinds if kind != "null")
 
 
 def _short(given: object) -> str:
+    """Return a value for a message, clipped."""
     return repr(given)[:_SHOWN]
 
 
 def _read(given: object) -> JsonValue:
+    """Parse a text as JSON; None if it is none."""
     try:
         return json.loads(given) if isinstance(given, str) else None
     except (ValueError, RecursionError):
@@ -169,4 +176,5 @@ def _read(given: object) -> JsonValue:
 
 
 def _wrong(said: str) -> NoReturn:
+    """Raise an error about the sentence."""
     raise InvalidDecisionError(said)

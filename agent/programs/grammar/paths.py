@@ -1,4 +1,4 @@
-"""Paths into earlier results, and texts that hold them in braces."""
+"""Paths into earlier results, and texts that contain them in braces."""
 
 import re
 from collections.abc import Iterator
@@ -20,23 +20,26 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """``root``: a step. ``parts``: fields, places in lists, and ``None`` for every item of a list."""
+    """A path from a step to a part of its result."""
 
     root: str
+    """Name of the step."""
     parts: tuple[Key | int | None, ...]
+    """Fields, list indexes, and ``None`` for every item of a list."""
 
     def __str__(self) -> str:
         return self.root + "".join(_written(part) for part in self.parts)
 
 
 def _written(part: Key | int | None) -> str:
+    """Return a part of a path as text."""
     if isinstance(part, Key):
         return f".{part.name}" if re.fullmatch(r"[\w-]+", part.name) else f'["{part.name}"]'
     return "[]" if part is None else f"[{part}]"
 
 
 def path_of(text: str) -> Path | None:
-    """The path that a text writes, braces around it or not; None where it writes none."""
+    """Parse a path, with or without braces around it; None if the text is no path."""
     text = text.strip().removeprefix("{").removesuffix("}").strip()
     root = _ROOT.match(text)
     if root is None:
@@ -53,6 +56,7 @@ def path_of(text: str) -> Path | None:
 
 
 def _part(found: re.Match[str]) -> Key | int | None:
+    """Return the part of a path that the pattern matched."""
     plain, place, every, *quoted = found.groups()
     if place is not None:
         return int(place)
@@ -60,7 +64,7 @@ def _part(found: re.Match[str]) -> Key | int | None:
 
 
 def pieces(text: str) -> list[str | Path]:
-    """A text as what stands in it and the paths in braces; doubled braces stand for themselves, as do those around no path."""
+    """Split a text into words and paths in braces; doubled braces and braces around no path stay text."""
     found: list[str | Path] = []
     for piece in _split(text):
         if isinstance(piece, str) and found and isinstance(found[-1], str):
@@ -71,6 +75,7 @@ def pieces(text: str) -> list[str | Path]:
 
 
 def _split(text: str) -> Iterator[str | Path]:
+    """Yield the pieces of a text, of which neighbouring texts are not joined yet."""
     at = 0
     for braces in _BRACES.finditer(text):
         yield text[at : braces.start()]
@@ -80,6 +85,7 @@ def _split(text: str) -> Iterator[str | Path]:
 
 
 def _meant(braces: re.Match[str]) -> str | Path:
+    """Return the path in braces, or the text that the braces stand for."""
     inner = braces.group(1)
     if inner is None:
         return braces.group()[0]

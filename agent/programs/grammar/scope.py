@@ -1,4 +1,4 @@
-"""What has a name while a sentence is compiled, and the lines written so far."""
+"""Names in scope while a sentence is compiled, and the lines written so far."""
 
 from collections.abc import Collection, Iterable, Mapping
 
@@ -13,7 +13,10 @@ _NAMED = 30
 
 
 class Scope:
-    """Names of steps to variables with what is known of them; lines of the program, deeper by one level behind each guard."""
+    """State of a compilation: the variable and the known shape of each step, and the lines of the program.
+
+    Each guard indents the lines after it by one level.
+    """
 
     def __init__(self, functions: Mapping[str, Signature], given: Collection[str] = ()) -> None:
         self.functions = functions
@@ -27,11 +30,11 @@ class Scope:
         self._follower = Follower(self._fresh)
 
     def line(self, text: str) -> None:
-        """Write a line."""
+        """Append a line at the current depth."""
         self.lines.append("    " * self.depth + text)
 
     def need(self, conditions: Iterable[str]) -> None:
-        """All that is written from here on stands behind these conditions."""
+        """Guard everything written from here on by these conditions."""
         open_ones = [one for one in dict.fromkeys(conditions) if one not in self._certain]
         if open_ones:
             self.line(f"if {' and '.join(open_ones)}:")
@@ -39,7 +42,7 @@ class Scope:
             self._certain.update(open_ones)
 
     def hold(self, name: str, expression: str, known: Known) -> str:
-        """Write an expression down under the name of a step; the variable that holds it.
+        """Assign an expression to a variable for a step, and return the variable.
 
         Raises:
             InvalidDecisionError: the name is not free.
@@ -54,7 +57,7 @@ class Scope:
         return variable
 
     def variable(self, name: str) -> str:
-        """A variable that is free, as like the name as can be."""
+        """Return an unused variable, as similar to the name as possible."""
         wanted = identifier(name, "step")
         number, free = 2, wanted
         while free in self._used:
@@ -63,14 +66,16 @@ class Scope:
         return free
 
     def give_up(self, name: str) -> None:
-        """A step that is wrong: those that build on it are not told so again."""
+        """Register the name of a wrong step, so that steps that use it are not reported as well."""
         self._held.setdefault(name, Found(identifier(name, "step")))
 
     def find(self, path: Path, within: Found | None = None) -> Found:
-        """What lies at a path. ``within``: the item of a list, for paths that begin with ``item``, and ``result`` for what came of it.
+        """Return the expression at a path.
+
+        ``within``: the item of a list, for paths that begin with ``item``, and with ``result`` for the result of its call.
 
         Raises:
-            InvalidDecisionError: nothing does.
+            InvalidDecisionError: the path leads nowhere.
         """
         if within is not None and path.root in ("item", "result"):
             return self.enter(within, path)
@@ -80,7 +85,7 @@ class Scope:
         return self._follower.follow(self._held[path.root], path)
 
     def enter(self, item: Found, path: Path) -> Found:
-        """What lies in the item of a list. An item that is a pair of ``item`` and ``result`` is gone into by these names."""
+        """Return the expression at a path in a list item; a pair of ``item`` and ``result`` is entered by these names."""
         first = path.parts[0].name if path.parts and not isinstance(path.parts[0], int) and path.parts[0] else ""
         if item.known.pair and not (path.root == "item" and first in ("item", "result")):
             place = 1 if path.root == "result" else 0
@@ -90,4 +95,5 @@ class Scope:
         return self._follower.follow(item, path)
 
     def _fresh(self) -> str:
+        """Return an unused variable for the items of a list."""
         return self.variable("one")

@@ -1,8 +1,9 @@
-"""The sentences of the grammar: a flat list of named steps, each of one kind with few fields, and what is answered.
+"""Sentences of the grammar: a flat list of named steps, each of one kind with few fields, and an answer.
 
-A *path* names an earlier step and what lies in it: ``people[0].id``, ``people[].id`` (of all of them), ``people[].papers[].title``. A *value*
-is a constant, or a text in which ``{path}`` stands for what lies there; a text that is one ``{path}`` and nothing else is the value itself.
-The schema has no recursion, no optional field and no bound, so that every endpoint that takes schemas takes it; bounds are checked here.
+A *path* names an earlier step and a part of its result: ``people[0].id``, ``people[].id`` (of all of them), ``people[].papers[].title``.
+A *value* is a constant, or a text in which ``{path}`` stands for the value at that path; a text that is exactly one ``{path}`` is that
+value itself. The schema has no recursion, no optional field and no bound, so that every endpoint that takes schemas accepts it; bounds
+are checked here.
 """
 
 from typing import Annotated, Literal, Self
@@ -23,15 +24,17 @@ Test = Literal["=", "!=", ">", ">=", "<", "<=", "contains"]
 Operator = Literal["+", "-", "*", "/"]
 
 
+# The names of these classes are keys in the JSON schema that a model is given, so renaming one changes the prompt.
 class Argument(Model):
-    """A parameter of a function, ``body.city`` for a field of an object, and what it is given."""
+    """Argument of a function."""
 
     parameter: str
+    """Parameter, or a field of an object in it, such as ``body.city``."""
     value: Value
 
 
 class Call(Model):
-    """A function is called once."""
+    """Step that calls a function once."""
 
     do: Literal["call"]
     name: str
@@ -40,7 +43,10 @@ class Call(Model):
 
 
 class ForEach(Model):
-    """A function is called for each item of the list ``of``; values say ``{item.…}``. What comes of it is a list of ``item`` and ``result``."""
+    """Step that calls a function for each item of the list ``of``.
+
+    Values refer to the item by ``{item.…}``. The result is a list of pairs of ``item`` and ``result``.
+    """
 
     do: Literal["for_each"]
     name: str
@@ -50,7 +56,7 @@ class ForEach(Model):
 
 
 class Listed(Model):
-    """Values as a list, to go through with ``for_each``: two names that are compared, say."""
+    """Step that makes a list of values, to go through with ``for_each``: two names to compare, for example."""
 
     do: Literal["list"]
     name: str
@@ -58,7 +64,7 @@ class Listed(Model):
 
 
 class FieldOf(Model):
-    """What lies at a path gets a name."""
+    """Step that names the value at a path."""
 
     do: Literal["field"]
     name: str
@@ -66,7 +72,7 @@ class FieldOf(Model):
 
 
 class First(Model):
-    """The first item of a list."""
+    """Step that takes the first item of a list."""
 
     do: Literal["first"]
     name: str
@@ -74,7 +80,7 @@ class First(Model):
 
 
 class Pick(Model):
-    """The item of a list whose ``field`` is most like a text."""
+    """Step that takes the item of a list whose ``field`` is most similar to a text."""
 
     do: Literal["pick"]
     name: str
@@ -84,7 +90,7 @@ class Pick(Model):
 
 
 class Where(Model):
-    """The items of a list whose ``field`` passes a test."""
+    """Step that keeps the items of a list whose ``field`` passes a test."""
 
     do: Literal["where"]
     name: str
@@ -95,17 +101,18 @@ class Where(Model):
 
 
 class Ranked(Model):
-    """The item of a list with the most or the least in ``field``; with ``how_many`` above 1 a list of so many, the best first."""
+    """Step that takes the item of a list with the most or the least in ``field``."""
 
     do: Literal["most", "least"]
     name: str
     of: str
     field: str
     how_many: int
+    """Number of items to take; above 1, the result is a list, best first."""
 
 
 class Figure(Model):
-    """How many items a list has; the sum or the average of a list of numbers."""
+    """Step that counts the items of a list, or computes the sum or the average of a list of numbers."""
 
     do: Literal["count", "sum", "average"]
     name: str
@@ -113,7 +120,7 @@ class Figure(Model):
 
 
 class Calculate(Model):
-    """A number made of two."""
+    """Step that computes a number from two."""
 
     do: Literal["calculate"]
     name: str
@@ -123,7 +130,7 @@ class Calculate(Model):
 
 
 class Compare(Model):
-    """One of three texts, as ``left`` is more than ``right``, less, or equal to it."""
+    """Step that chooses one of three texts: ``left`` is more than ``right``, less, or equal to it."""
 
     do: Literal["compare"]
     name: str
@@ -135,17 +142,19 @@ class Compare(Model):
 
 
 class Join(Model):
-    """A list as one text: ``text`` for each item, which it names ``{item.…}``, with ``by`` in between."""
+    """Step that joins a list to one text."""
 
     do: Literal["join"]
     name: str
     of: str
     text: str
+    """Text for each item, which it refers to by ``{item.…}``."""
     by: str
+    """Text between the items."""
 
 
 class Look(Model):
-    """The last step: the structure of what lies at a path is shown before anything more is written."""
+    """Last step: show the structure of the value at a path before anything more is written."""
 
     do: Literal["look"]
     name: str
@@ -156,15 +165,18 @@ Step = Call | ForEach | Listed | FieldOf | First | Pick | Where | Ranked | Figur
 
 
 class Sentence(Model):
-    """``answer``: a text with ``{path}`` in it. ``missing``: what could not be served, and what is told where a step finds nothing."""
+    """A program as steps and an answer."""
 
     steps: list[Annotated[Step, Field(discriminator="do")]]
     answered: Answered
     answer: Value
+    """Text or value that may contain ``{path}``."""
     missing: str
+    """Description of what could not be served, and of what is lacking if a step finds nothing."""
 
     @model_validator(mode="after")
     def _within_bounds(self) -> Self:
+        """Check the bounds, which the schema does not express."""
         if len(self.steps) > MOST_STEPS:
             raise ValueError(f"there may be {MOST_STEPS} steps at most")
         for step in self.steps:

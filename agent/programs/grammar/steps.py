@@ -1,4 +1,4 @@
-"""Each kind of step as lines of a program."""
+"""Translation of each kind of step to lines of a program."""
 
 from collections.abc import Sequence
 from functools import singledispatch
@@ -34,16 +34,17 @@ _ITEM = "item"
 
 @singledispatch
 def written(step: Step, scope: Scope) -> None:  # noqa: ARG001  that of all kinds
-    """Write a step's lines into the scope.
+    """Write the lines of a step into the scope.
 
     Raises:
-        InvalidDecisionError: it cannot be; the message says why, and what there is instead.
+        InvalidDecisionError: that is not possible; the message says why, and what exists instead.
     """
     raise InvalidDecisionError(f"{step.do} is no kind of step")
 
 
 @written.register
 def _call(step: Call, scope: Scope) -> None:
+    """Write one call."""
     function = _function(step.function, scope)
     made, needs = written_arguments(step.arguments, function, scope.find)
     scope.need(needs)
@@ -52,6 +53,7 @@ def _call(step: Call, scope: Scope) -> None:
 
 @written.register
 def _for_each(step: ForEach, scope: Scope) -> None:
+    """Write concurrent calls for the items of a list, as a list of pairs of item and result."""
     function = _function(step.function, scope)
     items = _list(step.of, scope)
     item = Found(_ITEM, items.known.item)
@@ -70,6 +72,7 @@ def _for_each(step: ForEach, scope: Scope) -> None:
 
 @written.register
 def _listed(step: Listed, scope: Scope) -> None:
+    """Write a list of values; its items are known if they are all alike."""
     found = [value(given, scope.find) for given in step.values]
     if not found:
         raise InvalidDecisionError("a list needs one value at least")
@@ -80,6 +83,7 @@ def _listed(step: Listed, scope: Scope) -> None:
 
 @written.register
 def _field(step: FieldOf, scope: Scope) -> None:
+    """Write a variable for the value at a path."""
     found = _at(step.of, scope).there
     scope.need(found.needs)
     scope.hold(step.name, found.text, found.known)
@@ -87,6 +91,7 @@ def _field(step: FieldOf, scope: Scope) -> None:
 
 @written.register
 def _first(step: First, scope: Scope) -> None:
+    """Write the first item of a list, guarded against an empty one."""
     items = _named_list(step.of, step.name, scope)
     scope.need((items.text,))
     scope.hold(step.name, f"{items.text}[0]", items.known.item)
@@ -94,6 +99,7 @@ def _first(step: First, scope: Scope) -> None:
 
 @written.register
 def _pick(step: Pick, scope: Scope) -> None:
+    """Write the choice of an item by a name, guarded against no match."""
     items = _list(step.of, scope)
     told = _within(step.field, Found(_ITEM, items.known.item), scope)
     named = value(step.like, scope.find, TEXT)
@@ -112,6 +118,7 @@ def _pick(step: Pick, scope: Scope) -> None:
 
 @written.register
 def _where(step: Where, scope: Scope) -> None:
+    """Write a filtered list."""
     items = _list(step.of, scope)
     item = Found(_ITEM, items.known.item)
     told = _within(step.field, item, scope).there
@@ -122,7 +129,7 @@ def _where(step: Where, scope: Scope) -> None:
 
 
 def _test(step: Where, told: Found, scope: Scope) -> tuple[str, Sequence[str]]:
-    """The condition that an item must pass, and what must be there for it to be asked."""
+    """Return the condition that an item must pass, and the conditions under which it can be tested."""
     if step.test == "contains":
         wanted = told.known.item.shape if told.known.a_list else TEXT
         given = value(step.value, scope.find, wanted)
@@ -139,6 +146,7 @@ def _test(step: Where, told: Found, scope: Scope) -> tuple[str, Sequence[str]]:
 
 @written.register
 def _ranked(step: Ranked, scope: Scope) -> None:
+    """Write the item with the most or the least, or the best few."""
     items = _list(step.of, scope)
     told = _within(step.field, Found(_ITEM, items.known.item), scope).there
     told = Found(ordered(told, step.field or f"an item of {step.of}"), told.known, told.needs)
@@ -160,7 +168,10 @@ def _ranked(step: Ranked, scope: Scope) -> None:
 
 
 def _beside(items: Found, told: Found) -> tuple[str, str, str]:
-    """A list, a function that tells of each of its items what counts, and where the item is in it: items that lack that are left out."""
+    """Return a list, a key function for its items, and the path from its items to those of the original list.
+
+    If the key may be missing, the list holds pairs of key and item, without the items that lack the key.
+    """
     if not told.needs:
         return items.text, f"lambda {_ITEM}: {told.text}", ""
     pairs = f"[({told.text}, {_ITEM}) for {_ITEM} in {items.text}{where(told.needs)}]"
@@ -169,6 +180,7 @@ def _beside(items: Found, told: Found) -> tuple[str, str, str]:
 
 @written.register
 def _figure(step: Figure, scope: Scope) -> None:
+    """Write a count, a sum or an average."""
     items = _named_list(step.of, step.name, scope)
     if step.do == "count":
         scope.hold(step.name, f"len({items.text})", Known(INTEGER))
@@ -191,6 +203,7 @@ def _figure(step: Figure, scope: Scope) -> None:
 
 @written.register
 def _calculate(step: Calculate, scope: Scope) -> None:
+    """Write an operation on two numbers, guarded against division by zero."""
     left, right = (value(given, scope.find, NUMBER) for given in (step.left, step.right))
     scope.need((*left.needs, *right.needs, *([f"{right.text} != 0"] if step.operator == "/" else [])))
     scope.hold(step.name, f"{left.text} {step.operator} {right.text}", Known(NUMBER, computed=True))
@@ -198,6 +211,7 @@ def _calculate(step: Calculate, scope: Scope) -> None:
 
 @written.register
 def _compare(step: Compare, scope: Scope) -> None:
+    """Write a choice of one of three texts by comparing two values."""
     left, right = (value(given, scope.find) for given in (step.left, step.right))
     one, other = comparable(left, right, "what is compared")
     more, less, equal = (text(one, scope.find) for one in (step.more, step.less, step.equal))
@@ -208,6 +222,7 @@ def _compare(step: Compare, scope: Scope) -> None:
 
 @written.register
 def _join(step: Join, scope: Scope) -> None:
+    """Write a text that joins one text per item."""
     items = _list(step.of, scope)
     item = Found(_ITEM, items.known.item)
     told = text(step.text, lambda path: scope.find(path, item))
@@ -218,12 +233,14 @@ def _join(step: Join, scope: Scope) -> None:
 
 @written.register
 def _look(step: Look, scope: Scope) -> None:
+    """Write a look at the value of a path."""
     found = _at(step.of, scope)
     scope.need(found.needs)
     scope.line(f"look({found.text})")
 
 
 def _function(name: str, scope: Scope) -> Signature:
+    """Return the signature of an offered function."""
     if name not in scope.functions:
         raise InvalidDecisionError(
             f"there is no function {name!r}; there are {', '.join(list(scope.functions)[:_NAMED])}"
@@ -232,6 +249,7 @@ def _function(name: str, scope: Scope) -> Signature:
 
 
 def _at(written_path: str, scope: Scope) -> Found:
+    """Return the expression at a path that is written as text."""
     path = path_of(written_path)
     if path is None:
         raise InvalidDecisionError(f"{written_path[:60]!r} is no path: a path is people, people[0].id or people[].id")
@@ -239,6 +257,7 @@ def _at(written_path: str, scope: Scope) -> Found:
 
 
 def _list(written_path: str, scope: Scope) -> Found:
+    """Return the expression at a path, which must not be known to be something other than a list."""
     found = _at(written_path, scope).there
     if found.known.a_list is False:
         raise InvalidDecisionError(f"{written_path} is {found.known.in_words or 'one item'}, and a list is wanted")
@@ -246,7 +265,7 @@ def _list(written_path: str, scope: Scope) -> Found:
 
 
 def _named_list(written_path: str, name: str, scope: Scope) -> Found:
-    """A list as a variable, for what asks for it twice."""
+    """Return a list as a variable, for lines that use it twice."""
     items = _list(written_path, scope)
     scope.need(items.needs)
     if items.text.isidentifier():
@@ -257,7 +276,7 @@ def _named_list(written_path: str, name: str, scope: Scope) -> Found:
 
 
 def _within(field: str, item: Found, scope: Scope) -> Found:
-    """What lies in an item of a list, by a path that may begin with ``item``, or with ``result`` for what came of it."""
+    """Return the expression at a path in a list item; it may begin with ``item``, or ``result`` for its call."""
     if not field.strip(" {}"):
         return item
     path = path_of(field) or path_of(f"{_ITEM}.{field.strip(' {}')}") or path_of(f"{_ITEM}{field.strip(' {}')}")
@@ -275,14 +294,16 @@ def _within(field: str, item: Found, scope: Scope) -> Found:
 
 
 def _own(needs: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Conditions on the item of a loop, and those on what stands around it."""
+    """Split conditions into those on the item of a loop and the others, which can be tested before the loop."""
     own = [need for need in needs if _about_item(need)]
     return own, [need for need in needs if need not in own]
 
 
 def _about_item(need: str) -> bool:
+    """Return True if a condition mentions the item of a loop."""
     return any(word == _ITEM for word in _words(need))
 
 
 def _words(expression: str) -> list[str]:
+    """Split an expression into its names and numbers."""
     return "".join(one if one.isalnum() or one == "_" else " " for one in expression).split()

@@ -1,4 +1,4 @@
-"""Constants, and texts with values in them, as expressions of Python that fit what is wanted."""
+"""Values of a sentence as Python expressions: constants, paths, and texts with values in them."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,7 +9,7 @@ from agent.programs.grammar.values import TEXT, Found, Known
 from graph.shapes import UNKNOWN, Kind, Shape
 
 Lookup = Callable[[Path], Found]
-"""What lies at a path, by the names that are known where it stands."""
+"""Returns the expression at a path, by the names that are known at that point."""
 
 _SCALARS: frozenset[Kind] = frozenset({"string", "number", "integer", "boolean"})
 _DASH = "–"
@@ -17,10 +17,10 @@ _DIGITS = 4
 
 
 def value(given: Value, lookup: Lookup, wanted: Shape = UNKNOWN) -> Found:
-    """The expression of a value as a sentence gives it, fitted to what is wanted.
+    """Return the expression of a value, fitted to the wanted shape.
 
     Raises:
-        InvalidDecisionError: a path leads nowhere, or the value cannot be what is wanted.
+        InvalidDecisionError: a path leads nowhere, or the value cannot have that shape.
     """
     if not isinstance(given, str):
         return constant(given, wanted)
@@ -35,7 +35,7 @@ def value(given: Value, lookup: Lookup, wanted: Shape = UNKNOWN) -> Found:
 
 
 def text(parts: str | Sequence[str | Path], lookup: Lookup) -> Found:
-    """A text with the values of its paths; a value that is not there is a dash, a list its items behind each other."""
+    """Return a text with the values of its paths; a missing value is a dash, and the items of a list are joined."""
     found = [
         part if isinstance(part, str) else _gently(lookup(part))
         for part in (pieces(parts) if isinstance(parts, str) else parts)
@@ -44,6 +44,7 @@ def text(parts: str | Sequence[str | Path], lookup: Lookup) -> Found:
     written = [part if isinstance(part, str) else _shown(part) for part in found]
     if all(isinstance(part, str) for part in found):
         return Found(repr("".join(written)), Known(TEXT))
+    # Before Python 3.12, an f-string cannot contain its own quotes or a backslash in an expression.
     if any('"' in one or "\\" in one for one, part in zip(written, found, strict=True) if isinstance(part, Found)):
         sum_of = (
             repr(one) if isinstance(part, str) else f"str({one})" for one, part in zip(written, found, strict=True)
@@ -54,10 +55,12 @@ def text(parts: str | Sequence[str | Path], lookup: Lookup) -> Found:
 
 
 def _gently(found: Found) -> Found:
+    """Return the form of an expression that treats a missing field as null, if there is one."""
     return found.soft or found
 
 
 def _shown(part: Found) -> str:
+    """Return an expression in the form in which a text shows it."""
     known = part.known
     if known.computed:
         return f"round({part.text}, {_DIGITS})"
@@ -67,7 +70,7 @@ def _shown(part: Found) -> str:
 
 
 def _literal(words: str) -> str:
-    """Words within an f-string."""
+    """Escape words for an f-string."""
     return "".join(_ESCAPED.get(one) or (one if one.isprintable() else repr(one)[1:-1]) for one in words)
 
 

@@ -1,4 +1,4 @@
-"""What the steps of a sentence hold, as far as it is known, and paths into it as expressions of Python."""
+"""Known shapes of the values of steps, and paths into them as Python expressions."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -19,23 +19,25 @@ _IN_WORDS = {"string": "a text", "boolean": "true or false", "object": "an objec
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """``shape``: of a value that tools answer. ``pair``: it is an item of a list with what came of it. ``each``: it is a list of those.
-
-    ``computed``: a number that is the program's own, with all its digits.
-    """
+    """Facts about a value."""
 
     shape: Shape = UNKNOWN
+    """Shape of a value that a tool answered."""
     pair: "tuple[Known, Known] | None" = None
+    """It is a pair: an item of a list and the result of its call."""
     each: "Known | None" = None
+    """It is a list of such pairs; this is what is known of one."""
     computed: bool = False
+    """It is a number that the program computed, with all its digits."""
 
     @property
     def nullable(self) -> bool:
+        """True if it may be null."""
         return self.shape.nullable
 
     @property
     def a_list(self) -> bool | None:
-        """Whether it is a list; None: not known."""
+        """True if it is a list, None if that is not known."""
         if self.each or self.pair or self.computed:
             return self.each is not None
         kinds = self.shape.kinds - {"null"}
@@ -43,20 +45,22 @@ class Known:
 
     @property
     def a_number(self) -> bool:
+        """True if it is a number."""
         return self.computed or (bool(self.shape.kinds) and self.shape.kinds - {"null"} <= _NUMBERS)
 
     @property
     def item(self) -> "Known":
-        """What a list holds."""
+        """Facts about the items of a list."""
         return self.each or Known(self.shape.items or UNKNOWN)
 
     @property
     def there(self) -> "Known":
-        """The same, once it is known not to be null."""
+        """Facts about the value, once it is known not to be null."""
         return replace(self, shape=replace(self.shape, kinds=self.shape.kinds - {"null"})) if self.nullable else self
 
     @property
     def in_words(self) -> str:
+        """Words for its kind in a message; empty if unknown."""
         kinds = sorted(self.shape.kinds - {"null"})
         if self.a_list:
             return "a list"
@@ -64,7 +68,7 @@ class Known:
 
 
 def list_of(item: Known) -> Known:
-    """A list of what is known."""
+    """Return the facts about a list of such items."""
     if item.pair or item.each:
         return Known(each=item)
     return Known(Shape(_ARRAY, items=item.shape))
@@ -72,35 +76,38 @@ def list_of(item: Known) -> Known:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An expression. ``needs``: conditions without which it cannot be worked out, in order.
-
-    ``soft``: the same for a text, where a field that is missing counts as null.
-    """
+    """An expression and what is known of its value."""
 
     text: str
     known: Known = field(default_factory=Known)
     needs: tuple[str, ...] = ()
+    """Conditions without which it cannot be computed, in order."""
     soft: "Found | None" = None
+    """Alternative for use in a text, where a missing field counts as null."""
 
     @property
     def there(self) -> "Found":
-        """The same where it is not null, which is one more condition."""
+        """Expression with the further condition that it is not null."""
         if not self.known.nullable:
             return self
         return Found(self.text, self.known.there, (*self.needs, f"{self.text} is not None"))
 
 
 class Follower:
-    """Goes along paths from what has a name. ``fresh``: makes names for the items of lists."""
+    """Follows paths from a named expression."""
 
     def __init__(self, fresh: Callable[[], str]) -> None:
+        """Start without state.
+
+        ``fresh``: returns an unused variable for the items of a list.
+        """
         self._fresh = fresh
 
     def follow(self, start: Found, path: Path) -> Found:
-        """What lies at a path.
+        """Return the expression at a path.
 
         Raises:
-            InvalidDecisionError: there is no such thing, by all that is known; the message says what there is.
+            InvalidDecisionError: as far as is known, the path leads nowhere; the message says what exists.
         """
         at, soft = start, None
         loops: list[tuple[str, str]] = []
@@ -132,11 +139,12 @@ class Follower:
 
 
 def where(conditions: Iterable[str]) -> str:
-    """Conditions on the items of a loop."""
+    """Return conditions as ``if`` clauses of a comprehension."""
     return "".join(f" if {one}" for one in conditions)
 
 
 def _entered(at: Found, part: Key | int, here: Path) -> Found:
+    """Return the expression of one part of a path."""
     if isinstance(part, int):
         _must_be_a_list(at.known, here)
         return Found(f"{at.text}[{part}]", at.known.item)
@@ -152,7 +160,7 @@ def _entered(at: Found, part: Key | int, here: Path) -> Found:
 
 
 def _conditions(at: Found, part: Key | int) -> list[str]:
-    """What must hold for a part to be there, where it is known to be missing at times."""
+    """Return the conditions for a part to exist, if it may be missing."""
     if isinstance(part, int):
         return [f"len({at.text}) > {part}"]
     shape = at.known.shape
@@ -161,6 +169,7 @@ def _conditions(at: Found, part: Key | int) -> list[str]:
 
 
 def _soft(at: Found, part: Key | int, entered: Found, needs: Iterable[str]) -> Found | None:
+    """Return the expression of a field that is null if the field is missing; None for a list index."""
     if isinstance(part, int):
         return None
     shape = entered.known.shape
@@ -169,6 +178,7 @@ def _soft(at: Found, part: Key | int, entered: Found, needs: Iterable[str]) -> F
 
 
 def _field(known: Known, name: str, here: Path) -> Shape:
+    """Return the shape of a field."""
     shape = known.shape
     if known.a_list:
         _wrong(
@@ -189,6 +199,7 @@ def _field(known: Known, name: str, here: Path) -> Shape:
 
 
 def _must_be_a_list(known: Known, here: Path) -> None:
+    """Raise an error if a value is known not to be a list."""
     if known.a_list is False:
         within = [name for name, one in known.shape.fields.items() if "array" in one.kinds]
         hint = f"; its lists are {', '.join(within[:_NAMED])}" if within else ""
@@ -196,4 +207,5 @@ def _must_be_a_list(known: Known, here: Path) -> None:
 
 
 def _wrong(said: str) -> NoReturn:
+    """Raise an error about the sentence."""
     raise InvalidDecisionError(said)
