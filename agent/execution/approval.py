@@ -97,10 +97,8 @@ class ApprovedExecutor(ExecutorLayer):
     ) -> None:
         """Create the layer.
 
-        Args:
-            made: results of calls that were made before the run was interrupted.
-            announcements: calls that the run's programs announced.
-            undo: finds how a change can be undone.
+        ``made``: results of calls that were made before the run was interrupted. ``announcements``: calls that the run's programs
+        announced. ``undo``: finds how a change can be undone.
         """
         super().__init__(executor)
         self._approver = approver

@@ -62,12 +62,9 @@ async def execute(
     with ``attempts`` 0 and a note. Execution ends after the first step whose status is not ``ok``: a required argument is ``missing``,
     the call ``failed`` or was not allowed by its user (``skipped``), or the answer of a write was lost (``unknown``).
 
-    Args:
-        done: results of steps that are not called again, by step. They emit nothing, whatever their status, and only ``ok`` ones supply
-            values to later steps.
-        choices: what is known of the fields of responses, for compression.
-        within_time: limits the work of each step. A step that runs out of time has failed, or is ``unknown`` where it may have changed
-            something.
+    ``done``: results of steps that are not called again, by step. They emit nothing, whatever their status, and only ``ok`` ones supply
+    values to later steps. ``choices``: what is known of the fields of responses, for compression. ``within_time`` limits the work of
+    each step. A step that runs out of time has failed, or is ``unknown`` where it may have changed something.
     """
     path = _PathExecution(request, tools, policy, executor, tell, choices or FieldChoices(), within_time)
     for step in range(1, len(tools) + 1):
