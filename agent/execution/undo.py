@@ -50,10 +50,10 @@ def undo_of(tool: ToolDoc, near: Sequence[ToolDoc]) -> str:
 
 
 def undoes(one: ToolDoc, tool: ToolDoc) -> bool:
-    """Return whether a tool ends what another makes.
+    """Return whether ``one`` undoes a call of ``tool``, both of one service.
 
-    Both must belong to one service. Either one acts on a collection and the other on one thing in it, or both act on the same path, as
-    on a membership that PUT or POST makes and DELETE ends.
+    Either ``tool`` posts to a collection and ``one`` ends one thing in it (DELETE, or an action such as ``cancel``), or both act on one
+    path with the same required parameters, as on a membership, one by PUT or POST and the other by DELETE.
     """
     if one.safe or one.id == tool.id or service_of(one) != service_of(tool):
         return False

@@ -1,4 +1,4 @@
-"""Multipart bodies and files: texts that callers give as the bytes, media types and names that servers expect of an upload."""
+"""Multipart bodies and files: the bytes, media type and name of an upload from the text that a caller gives."""
 
 import base64
 import binascii
@@ -22,16 +22,18 @@ _DATA_URL = re.compile(rf"data:(?P<media>{_WORD}/{_WORD})?(?P<options>(?:;{_WORD
 _PLAIN_DATA_URL = re.compile(rf"data:(?P<media>{_WORD}/{_WORD})(?P<options>(?:;{_WORD}=[^;,]*)*),", re.IGNORECASE)
 _JOINTS = {"form": ",", "spaceDelimited": " ", "pipeDelimited": "|"}
 _EXTENSIONS = MimeTypes()
-"""Without this machine's own files, so that one call is the same request everywhere."""
+"""Media types without those of this machine's files, so that a call is the same request everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file to be sent. ``media`` and ``name``: as a data URL has them, else empty."""
+    """File to be sent."""
 
     content: bytes
     media: str = ""
+    """Media type of a data URL; else empty."""
     name: str = ""
+    """Name in a data URL; else empty."""
 
 
 def read_upload(name: str, value: JsonValue) -> Upload:
@@ -73,7 +75,7 @@ def choose_media(declared: str, own: str) -> str:
 
 
 def check_media(media: str) -> str:
-    """Return a media type of the document. Raises ``InvalidArgumentsError`` where it is none, and would break the request."""
+    """Return a media type of the document. Raises ``InvalidArgumentsError`` for an invalid one, which would break the request."""
     if media != "*/*" and not _MEDIA.fullmatch(media):
         raise InvalidArgumentsError(f"the document's media type {media[:100]!r} cannot be sent; correct the document")
     return media
@@ -98,7 +100,7 @@ def _write_parts(parameter: Parameter, value: JsonValue) -> list[bytes]:
 
 
 def _write_part(parameter: Parameter, value: JsonValue, number: int = 0) -> bytes:
-    """One part. ``number``: which item of a list it is, so that its files do not share a name."""
+    """Return one part. ``number``: its index in a list, from 1, so that the files of a list do not share a name."""
     head = f'Content-Disposition: form-data; name="{_quote(parameter.wire_name)}"'
     media = check_media(parameter.content_type) if parameter.content_type else ""
     if parameter.format == "binary":
