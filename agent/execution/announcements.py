@@ -1,4 +1,4 @@
-"""Calls that programs wait for, announced before they are made: the slices of their arguments, and their batches."""
+"""Calls that programs announce before they are made: the slices of their arguments, and their batches."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -33,7 +33,10 @@ class Announced:
 
 
 class Announcements:
-    """Announced calls of one run. Changes by the same tool that wait at the same time form a batch: one question, one round."""
+    """Announced calls of one run.
+
+    Changes by the same tool that wait at the same time form a batch: one question, one round.
+    """
 
     def __init__(self) -> None:
         self._told: dict[str, Announced] = {}

@@ -36,8 +36,8 @@ class IntendedCall:
     identity: str = ""
     """Which call of a program it is; empty outside of programs."""
     again: bool = False
-    """It may repeat a change that was made: another program of the run made the same call with success, or a dropped program of the same
-    subtask made any change with this tool."""
+    """It may repeat a change: another program of the run made the same call with success, or a dropped program of the same subtask made any
+    change with this tool."""
     tainted: bool = False
     """Its program was written after its author was shown foreign data, so it needs approval whatever its tool's permission says."""
     text: str = ""
@@ -51,7 +51,7 @@ class IntendedCall:
     left: int = 0
     """Changes that the run may still make."""
     summary: str = ""
-    """What the call will do, in words."""
+    """Summary of the call in words."""
     undo: str = ""
     """How the change can be undone, or that it cannot."""
 
@@ -143,6 +143,7 @@ class ApprovedExecutor(ExecutorLayer):
         together = tuple(self._judged(other, undo) for other in batch) if len(batch) > 1 else ()
         return replace(
             one,
+            # A batch in which this call has other arguments would ask about something else than what is sent.
             batch=together if any(other.arguments == arguments for other in together) else (),
             round=self._announced.round(identity) if told.in_loop else 0,
             left=self._meter.budget.changes - self._meter.changes,
@@ -160,7 +161,10 @@ class ApprovedExecutor(ExecutorLayer):
         return [one for one in self._announced.batch(identity) if one.identity not in self._begun]
 
     def _note(self, key: Key, result: CallResult) -> None:
-        """Record a successful change. A corrected one counts under both its intended and its sent arguments, so neither repeats unasked."""
+        """Record a successful change.
+
+        A corrected one counts under both its intended and its sent arguments, so neither repeats unasked.
+        """
         if result.outcome == "ok":
             program = program_of(key[-1])
             self._changed[unnamed(key)].add(program)
@@ -199,7 +203,7 @@ class ApprovedExecutor(ExecutorLayer):
         except FootpathError:  # nothing was sent
             self._meter.changes -= 1
             raise
-        if not result.attempts:
+        if not result.attempts:  # a layer below answered, so nothing was sent
             self._meter.changes -= 1
         self._note(key_of(tool.id, arguments, identity), result)
         return result
@@ -222,7 +226,10 @@ def why_asked(tool: ToolDoc) -> str:
 
 
 def what_asks(call: IntendedCall) -> str:
-    """Return sentences on the size of a change's batch and its round in a loop; empty for a single call outside of loops."""
+    """Return sentences on the size of a change's batch and its round in a loop.
+
+    The text is empty for a single call outside of loops.
+    """
     told: list[str] = []
     if call.batch:
         told.append(f"It is to be called {len(call.batch)} times: one answer is for all of them.")

@@ -22,7 +22,10 @@ class AllowChanges:
 
     @asynccontextmanager
     async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
-        """Allow the call. Raises ``NotAllowedError`` for a change at another host, or one that may have been made already."""
+        """Allow the call.
+
+        Raises ``NotAllowedError`` for a change at another host, or one that may have been made already.
+        """
         if not call.tool.safe and self._hosts is not None and call.tool.host not in self._hosts:
             raise NotAllowedError(_not_called(call, f"Changes are allowed at {', '.join(self._hosts)} only."))
         if call.again:
@@ -70,7 +73,10 @@ class KeepHostsApart:
 
     @asynccontextmanager
     async def approval(self, call: IntendedCall) -> AsyncGenerator[JsonObject | None]:
-        """Ask the next approver. Raises ``NotAllowedError``, which names the hosts and the setting, for a crossing value."""
+        """Ask the next approver.
+
+        Raises ``NotAllowedError``, which names the hosts and the setting, for a value that would cross from one host to another.
+        """
         for crossing in call.judged.crossings:
             _log.warning("%s", refused(crossing))
             raise NotAllowedError(

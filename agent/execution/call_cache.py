@@ -91,7 +91,10 @@ class ReusingExecutor(ExecutorLayer):
             return result
 
     async def _made_now(self, tool: ToolDoc, arguments: JsonObject, key: Key) -> CallResult:
-        """Make the call and store its result. A read that overlaps with a change may be old or new: the counter marks it as stale."""
+        """Make the call and store its result.
+
+        A read that overlaps with a change may be old or new: the counter marks it as stale.
+        """
         if not tool.safe:
             self._changes += 1
         begun = self._changes
@@ -107,7 +110,10 @@ class ReusingExecutor(ExecutorLayer):
         return result
 
     def _keep(self, key: Key, result: CallResult) -> None:
-        """Store a result, also without the program's identity: a later plan outside of programs must not make the write again."""
+        """Store a result, also without the program's identity.
+
+        A later plan outside of programs must not make the write again.
+        """
         self._made[key] = result
         self._made.setdefault(unnamed(key), result)
 
@@ -117,13 +123,19 @@ class ReusingExecutor(ExecutorLayer):
         return read.result if read is not None and read.changes == self._changes else None
 
     def begins_again(self, tool: ToolDoc) -> int:
-        """Count the beginning of a program's call that was made before the run was interrupted; return the counter for ``lived``."""
+        """Count the beginning of a program's call that was made before the run was interrupted.
+
+        Return the counter for ``lived``.
+        """
         if not tool.safe:
             self._changes += 1
         return self._changes
 
     def lived(self, tool: ToolDoc, arguments: JsonObject, identity: str, result: CallResult, begun: int) -> None:
-        """Record a program's call from before an interruption as if it were made now. ``begun``: the result of ``begins_again``."""
+        """Record a program's call from before an interruption as if it were made now.
+
+        ``begun``: the result of ``begins_again``.
+        """
         key = key_of(tool.id, arguments, identity)
         if not tool.safe:
             self._changes += 1
@@ -151,7 +163,7 @@ def _again(made: CallResult) -> CallResult:
 def _remember(host: _Host, place: str, result: CallResult) -> None:
     if result.attempts and (result.outcome in ("transient", "unknown") or result.http_status == 429):
         host.failures += 1
-    elif result.reached:
+    elif result.reached:  # any other answer shows that the host works
         host.failures = 0
     if place and not result.reached:
         host.why = f"{place} could not be reached before in this run ({result.note}), so it was not called again"

@@ -64,7 +64,9 @@ class NamesOnce:
 
 
 def secret_for(tool: ToolDoc, parameter: Parameter) -> str:
-    """Return the name of the secret that fills a parameter for all calls; empty where only a request or a result may fill it.
+    """Return the name of the secret that fills a parameter for all calls.
+
+    It is empty where only a request or a result may fill the parameter.
 
     A secret fills keys in a header, query or cookie, and every other parameter in a header or cookie: a client sends these with each
     call, and a user who asks in words does not know of them.
@@ -134,7 +136,10 @@ def _is_key(parameter: Parameter) -> bool:
 
 
 def _may_be_secret(parameter: Parameter) -> bool:
-    """Return whether answers must not show the value: a user's name or a language may be shown, anything called a key may not."""
+    """Return whether answers must not show the value.
+
+    A user's name or a language may be shown, anything called a key may not.
+    """
     return _is_key(parameter) or not _SECRET_WORDS.isdisjoint(words(parameter.name))
 
 

@@ -14,7 +14,10 @@ _DEPTH = 12
 
 
 def coerce(value: JsonValue, parameter: Parameter) -> JsonValue:
-    """Convert a value to the parameter's type where nothing is lost; otherwise return it unchanged, for the schema to refuse."""
+    """Convert a value to the parameter's type where nothing is lost.
+
+    Otherwise return it unchanged, for the schema to refuse.
+    """
     if parameter.enum and value not in parameter.enum and isinstance(value, str):
         same = [member for member in parameter.enum if str(member).casefold() == value.strip(" \t\r\n\"'").casefold()]
         return same[0] if len(same) == 1 else value
@@ -42,7 +45,10 @@ def typed(value: JsonValue, kind: ParameterType) -> JsonValue:
 
 
 def shaped(value: JsonValue, schema: dict[str, Any], depth: int = _DEPTH) -> JsonValue:
-    """Convert a value and all its items and fields to a schema's types. A scalar becomes a list where the schema expects a list of scalars."""
+    """Convert a value and all its items and fields to a schema's types.
+
+    A scalar becomes a list where the schema expects a list of scalars.
+    """
     for part in cast("list[Any]", schema.get("allOf") or ()):
         if depth and isinstance(part, dict):
             value = shaped(value, cast("dict[str, Any]", part), depth - 1)

@@ -70,7 +70,10 @@ def _names(error: ValidationError, name: str, tool: ToolDoc) -> str:
 
 
 def _alternatives(error: ValidationError, name: str, tool: ToolDoc) -> str:
-    """Describe the first error of the alternative that is closest to the value: of its kind, or the one that fits most deeply."""
+    """Describe the first error of the alternative that is closest to the value.
+
+    That is the one of the value's kind, else the one that fits most deeply.
+    """
     if not error.context:
         return f"{name} fits more than one of its alternatives; leave no doubt which is meant."
     faults: dict[object, list[ValidationError]] = {}
@@ -96,7 +99,10 @@ def _allowed(error: ValidationError) -> list[Any]:
 
 
 def _distance(faults: list[ValidationError]) -> tuple[int, int]:
-    """Return the distance of a value from an alternative: errors that show another kind of value first, then how deep they lie."""
+    """Return the distance of a value from an alternative, by the errors of the latter.
+
+    It counts the errors that show another kind of value; ties go to the alternative whose errors lie deeper.
+    """
     return sum(one.validator in ("type", "enum", "const") for one in faults), -max(
         len(one.absolute_path) for one in faults
     )

@@ -77,7 +77,10 @@ def refused(said: str) -> CallOutcome:
 
 
 def looks_binary(text: str) -> bool:
-    """Return whether a text is decoded binary data: over a twentieth of its first 1,000 characters are not printable."""
+    """Return whether a text is decoded binary data.
+
+    That is so where it holds a NUL among its first 1,000 characters, or where over a twentieth of these are not printable.
+    """
     head = text[:1000]
     odd = sum(1 for char in head if char == "\ufffd" or (ord(char) < 32 and char not in "\t\n\r\f\x1b"))
     return "\0" in head or odd * 20 > len(head)

@@ -1,4 +1,4 @@
-"""Execution of a path step by step (arguments, validation, call), and of the single calls that programs make too."""
+"""Execution of a path step by step (arguments, validation, call), and of single calls, which programs make too."""
 
 import json
 import time
@@ -142,7 +142,10 @@ class _PathExecution:
 
 
 def _fruitless(tool: ToolDoc, result: StepResult) -> str:
-    """Return the complaint for the policy on a safe call that found nothing or named a missing thing; else an empty text."""
+    """Return the complaint for the policy on a safe call that found nothing or named a missing thing.
+
+    The text is empty otherwise.
+    """
     if not tool.safe:
         return ""
     asked = shown(result.arguments, _ASKED)
@@ -193,7 +196,10 @@ async def _prepare(
 async def told_late(
     last: Event | None, tools: Sequence[ToolDoc], policy: Policy, choices: FieldChoices
 ) -> ResponseCompressed | None:
-    """Return the compression event that an interrupted run did not emit; None where none is missing. ``last``: its last event."""
+    """Return the compression event that an interrupted run did not emit; None where none is missing.
+
+    ``last``: its last event.
+    """
     if not isinstance(last, CallFinished) or last.result.status != "ok" or not last.result.compressed:
         return None
     tool = tools[last.step - 1]

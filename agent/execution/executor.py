@@ -21,7 +21,7 @@ class CallResult:
     attempts: int = 1
     """How often it was sent; 0 where nothing was sent."""
     note: str = ""
-    """What a reader must know of the body: a recorded call with other arguments, cut, not JSON."""
+    """Notes for a reader of the body: a recorded call with other arguments, cut, not JSON."""
     seconds: float = 0.0
     secrets: tuple[Binding, ...] = ()
     """Names of the secrets that were sent, and where they were put."""
@@ -34,7 +34,9 @@ class CallResult:
 
 
 class Executor(Protocol):
-    """Calls tools. Failures of a tool are results; only errors on our side are raised, ``ForbiddenAddressError`` among them.
+    """Calls tools.
+
+    Failures of a tool are results; only errors on our side are raised, ``ForbiddenAddressError`` among them.
 
     ``identity`` says which call of a program it is (:mod:`agent.execution.identity`): two calls with different identities are two calls,
     however alike. Without an identity, a call is its tool and arguments.

@@ -56,7 +56,10 @@ class HostMemory:
         self._answered: OrderedDict[tuple[str, ...], None] = OrderedDict()
 
     def without_history(self) -> "HostMemory":
-        """Return a memory that shares the hosts' answers but knows nothing of tools: the gate trusts only its own observations."""
+        """Return a memory that shares the hosts' answers but knows nothing of tools.
+
+        The gate uses it, since it trusts only its own observations of tools.
+        """
         other = HostMemory(self._now)
         other._answers = self._answers
         return other

@@ -60,7 +60,10 @@ def corrected_as(tool: ToolId, arguments: JsonObject, identity: str) -> str:
 
 
 def program_of(identity: str) -> str:
-    """Return the id of the program that a call belongs to, ``subtask:program``; empty for a call outside of programs."""
+    """Return the id of the program that a call belongs to, ``subtask:program``.
+
+    It is empty for a call outside of programs.
+    """
     return identity.rpartition(":")[0]
 
 

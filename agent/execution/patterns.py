@@ -12,7 +12,10 @@ class _Compiled(Protocol):
 
 
 def known(pattern: str) -> bool:
-    """Return whether RE2 supports a pattern: it has no look-around or back references, and refuses what would grow too large."""
+    """Return whether RE2 supports a pattern.
+
+    It has no look-around and no back references, and refuses what would grow too large.
+    """
     return _compiled(pattern) is not None
 
 

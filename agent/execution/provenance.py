@@ -84,7 +84,10 @@ class Provenance:
         self._files = FileOrigins(files)
 
     def hear(self, tool: ToolDoc, result: StepResult, reference: str = "") -> None:
-        """Record a tool's response. The call itself counts too: even an empty or failed one can reveal something to another host."""
+        """Record a tool's response.
+
+        The call itself counts too: even an empty or failed one can reveal something to another host.
+        """
         self._called[tool.id] = tool
         if result.response.strip():
             self._heard.append(Heard(tool, result, reference))
@@ -131,7 +134,10 @@ class Provenance:
         return Judged(tuple(origins), tuple(crossings))
 
     def reference(self, tool: ToolDoc, name: str, value: JsonValue) -> tuple[ValueKind, str]:
-        """Return the kind of a value's origin and its place in a response of an earlier run, as events name it, or an empty text."""
+        """Return the kind of a value's origin, and its place in a response of an earlier run.
+
+        The place is as events name it, and empty where the value comes from no earlier run.
+        """
         known = next((parameter for parameter in tool.parameters if parameter.name == name), None)
         worst = self._worst(tool, name, known, _leaves(value))
         heard = next((one for one in self._heard if one.reference and _place(one, worst) is not None), None)
@@ -166,7 +172,10 @@ class Provenance:
         )
 
     def _worst(self, tool: ToolDoc, name: str, parameter: Parameter | None, leaves: Sequence[JsonValue]) -> ValueOrigin:
-        """Return the origin furthest from the user's word among the leaves of an argument; more than ``_MOST`` are not searched for."""
+        """Return the origin furthest from the user's word among the leaves of an argument.
+
+        More than ``_MOST`` are not searched for.
+        """
         if len(leaves) > _MOST:
             others = any(_text(leaf) in self._others_fixed.get((tool.id, name), ()) for leaf in leaves)
             return _told(name, "others" if others else "said" if self._all_fixed(tool, name, leaves) else "written")
@@ -281,7 +290,10 @@ def _went_into(heard: Heard, made: Slice | None) -> bool:
 
 
 def _with_slice(origin: ValueOrigin, made: Slice | None) -> ValueOrigin:
-    """Return the origin with the slice of the value. A value found nowhere that is more than a constant of the program is computed."""
+    """Return the origin with the slice of the value.
+
+    A value found nowhere that is more than a constant of the program is computed.
+    """
     if made is None:
         return origin
     if origin.kind != "written":
@@ -344,7 +356,10 @@ def _leaves(value: JsonValue) -> list[JsonValue]:
 
 
 def _leaves_within(value: JsonValue) -> list[tuple[str, JsonValue]]:
-    """Return the leaves, each with the name of the field that holds it, directly or in a list; empty outside of objects."""
+    """Return the leaves, each with the name of the field that holds it, directly or in a list.
+
+    The name is empty outside of objects.
+    """
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:
             value = json.loads(value)

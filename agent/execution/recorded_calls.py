@@ -67,7 +67,10 @@ def _alike(wanted: JsonValue, recorded: JsonValue) -> float:
 
 
 def _ratio(first: str, second: str) -> float:
-    """Return Dice's coefficient of the pairs of neighbouring characters, an order of magnitude cheaper than an edit distance."""
+    """Return Dice's coefficient of the pairs of neighbouring characters.
+
+    It is an order of magnitude cheaper than an edit distance.
+    """
     one, other = _pairs(first), _pairs(second)
     return 2 * len(one & other) / (len(one) + len(other)) if one or other else 0.0
 

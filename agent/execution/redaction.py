@@ -15,7 +15,10 @@ _CHECKED_BY = 10
 
 
 def looks_secret(text: str) -> bool:
-    """Return whether a text seems to hold a token or a card number. Its form is all that counts; a password has none."""
+    """Return whether a text seems to hold a token or a card number.
+
+    Its form is all that counts; a password has none.
+    """
     return bool(_TOKEN.search(text)) or any(_is_card(re.sub(r"\D", "", hit[0])) for hit in _CARD.finditer(text))
 
 
@@ -29,7 +32,10 @@ _SHORTEST_TAIL = 4
 
 
 class Redactor:
-    """Replaces values and their usual encodings: percent, base64, JSON, HTML and Python escapes, upper or lower case hex."""
+    """Replaces values and their usual encodings in texts.
+
+    These are percent-encoding with hex in either case, base64, hex, and the escapes of JSON, HTML and Python.
+    """
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         forms = {form for value in values if value for form in _forms(value)}
@@ -39,7 +45,10 @@ class Redactor:
         return f"Redactor({len(self._forms)} forms)"
 
     def clean(self, text: str, *, cut: bool = False) -> str:
-        """Return the text with the values replaced. ``cut``: the text was truncated and may end with the beginning of a value."""
+        """Return the text with the values replaced.
+
+        ``cut``: the text was truncated and may end with the beginning of a value.
+        """
         for form in self._forms:
             text = text.replace(form, HIDDEN)
         return self._without_tail(text) if cut else text

@@ -24,7 +24,7 @@ _OUTCOMES: dict[Outcome, CallOutcome] = {
 
 
 class ReplayExecutor:
-    """Answers a call with the recorded call of the same arguments, else with the nearest recorded success of that tool.
+    """Answers a call with the recorded call of the same arguments, else with the nearest success of that tool.
 
     Same arguments: equal but for order and for the type a value is written in. Among several such recordings a success is
     preferred. Nearest: the greatest ``agent.execution.recorded_calls.similarity``, at least ``floor``; ties go to the earlier recording.

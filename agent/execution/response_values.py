@@ -107,7 +107,10 @@ class Spoken:
 
 
 class Heard(Spoken):
-    """Response of one tool. ``reference``: its name in a run's events, as ``earlier.2``; empty for one of the run itself."""
+    """Response of one tool.
+
+    ``reference``: its name in a run's events, as ``earlier.2``; empty for one of the run itself.
+    """
 
     def __init__(self, tool: ToolDoc, result: StepResult, reference: str = "") -> None:
         super().__init__(result.response)
@@ -115,7 +118,9 @@ class Heard(Spoken):
         self.reference = reference
 
     def thing(self, value: JsonValue, parameter: str, *, called: bool = False) -> str:
-        """Return the name of the item that a value identifies; empty where there is none, or several with different names.
+        """Return the name of the item that a value identifies.
+
+        It is empty where there is none, or several with different names.
 
         ``called``: consider only fields that the parameter is named after.
         """
@@ -139,7 +144,10 @@ def key_of_value(value: JsonValue) -> str:
 
 
 def _walk(whole: JsonValue) -> Iterator[tuple[str, JsonValue, str]]:
-    """Yield every field and every field name with its place. Iterative, so that deep documents do not overflow the stack."""
+    """Yield every field and every field name with its place.
+
+    It is iterative, so that deep documents do not overflow the stack.
+    """
     left: list[tuple[str, JsonValue]] = [("", whole)]
     while left:
         place, value = left.pop()

@@ -8,7 +8,10 @@ from domain.tool import ToolDoc
 
 
 class RoutedExecutor:
-    """Routes calls by method. ``usual`` serves every method not in ``others``, whose executors are built at their first call."""
+    """Routes calls by method.
+
+    ``usual`` serves every method not in ``others``, whose executors are built at their first call.
+    """
 
     def __init__(self, usual: Executor, others: Mapping[str, Callable[[], Executor]]) -> None:
         self.name = usual.name

@@ -1,4 +1,6 @@
-"""Named secrets: keys that calls send. A document names one; its value comes from outside and goes to its own hosts only.
+"""Named secrets: keys that calls send.
+
+A document names one; its value comes from outside and goes to its own hosts only.
 
 A document is untrusted text. If a name alone were enough, a hostile document could name somebody else's key and have it sent to its
 own host; so every secret has a list of hosts, set together with the value.
@@ -35,7 +37,10 @@ class Secrets(Protocol):
         ...
 
     def advice(self, name: str, host: str, port: int, what: str = "a key") -> str:
-        """Return a sentence on how a user sets this secret for this host, without any value. ``what`` names the value that is needed."""
+        """Return a sentence on how a user sets this secret for this host, without any value.
+
+        ``what`` names the value that is needed.
+        """
         ...
 
 
@@ -48,7 +53,9 @@ def variable(name: str) -> str:
 
 
 class EnvironmentSecrets:
-    """Secrets of environment variables: the value in ``FOOTPATH_SECRET_<NAME>``, its hosts in ``FOOTPATH_SECRET_<NAME>_HOSTS``.
+    """Secrets of environment variables.
+
+    ``FOOTPATH_SECRET_<NAME>`` holds the value, ``FOOTPATH_SECRET_<NAME>_HOSTS`` its hosts.
 
     The hosts are separated by commas. A host has a port or none (any port), or is written ``http://host``, which allows unencrypted
     requests. To loopback addresses these are always allowed. White space around a value, as a line break at the end of a file, is removed.

@@ -106,4 +106,5 @@ def _as_number(text: str) -> float | None:
         number = float(text)
     except ValueError:
         return None
+    # "nan" and "infinity" are words of a message, no numbers.
     return number if number == number and abs(number) != float("inf") else None

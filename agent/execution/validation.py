@@ -108,7 +108,10 @@ def corrected(
 
 
 def checked(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> tuple[JsonObject, list[tuple[str, str]]]:
-    """Return the arguments as :func:`validate` does, and the complaints: the parameter (empty: none in particular) and a sentence."""
+    """Return the arguments as :func:`validate` does, and the complaints about them.
+
+    A complaint is the parameter, empty for none in particular, and a sentence.
+    """
     parameters = {parameter.name: parameter for parameter in tool.parameters}
     arguments = _in_the_documents_case(arguments, parameters)
     unsound = [(name, f"{name}: {why}.") for name, value in arguments.items() if (why := why_unsendable(value))]
@@ -179,7 +182,10 @@ def _validator(schema: str) -> Draft202012Validator:
 
 @lru_cache(maxsize=1)
 def _bounded() -> Any:
-    """Build the validator class. Keywords that may run for ever or fail on large numbers are replaced; all keywords count steps."""
+    """Build the validator class.
+
+    Keywords that may run for ever or fail on large numbers are replaced; all keywords count steps.
+    """
     replaced = {"pattern": _pattern, "multipleOf": _multiple_of, "uniqueItems": _unique_items}
     keywords = cast("dict[str, _Keyword]", dict(Draft202012Validator.VALIDATORS)) | replaced
     return cast(Any, extend(Draft202012Validator, {name: _counted(check) for name, check in keywords.items()}))

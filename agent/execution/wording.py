@@ -1,4 +1,4 @@
-"""Calls in words for people, made from facts alone: the tool's name, its values, the names of the things behind its ids.
+"""Calls in words for people, from facts alone: the tool's name, its values, the names behind its ids.
 
 Text in “curly quotes” comes from a service or its document; a value is shown as it is sent, in "straight quotes" where it is a text.
 """
@@ -35,7 +35,10 @@ HIDDEN = "•••"
 
 
 def title_of(tool: ToolDoc) -> str:
-    """Return the title of an operation: ``cancelBooking`` gives “Cancel booking”, a path the first sentence of its description."""
+    """Return the title of an operation: ``cancelBooking`` gives “Cancel booking”.
+
+    An operation named by a path gets the first sentence of its description.
+    """
     name = clean(given_name(tool), _TITLE)
     if any(char.isspace() for char in name) and not _is_path(name):
         return name

@@ -38,7 +38,7 @@ def compare_answers(one: HostAnswer, other: HostAnswer) -> Likeness:
 
 
 def names_route(answer: HostAnswer) -> bool:
-    """Return whether an answer names the method and the whole path of its request, as routers do that have no such route."""
+    """Return whether an answer names the method and whole path of its request, as routers do without such a route."""
     return {_PATH, _METHOD} <= set(_words(_mask(answer.body[:_LONGEST], answer, masked=False)))
 
 
@@ -114,7 +114,10 @@ def _masked_words(answer: HostAnswer, text: str, masked: bool) -> list[str]:
 
 
 def _mask(text: str, answer: HostAnswer, *, masked: bool) -> str:
-    """Replace what the answer repeats of its request: the path, with and without the query, the method, and own words if ``masked``."""
+    """Replace what an answer repeats of its request by marks.
+
+    These are the path, with and without the query, the method and, if ``masked``, the request's own words.
+    """
     path = answer.target.partition("?")[0]
     if len(path) > 1:
         for form in _forms((answer.target, path, path.strip("/") if "/" in path.strip("/") else path)):

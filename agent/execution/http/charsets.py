@@ -10,7 +10,10 @@ _NOT_OF_TEXT = frozenset(
 
 
 def decoded(data: bytes, charset: str | None, *, whole: bool) -> tuple[str, str]:
-    """Return the text, and a note where the charset was guessed. ``whole`` False: the last character may be cut in two."""
+    """Return the text, and a note where the charset was guessed.
+
+    ``whole`` False: the last character may be cut in two.
+    """
     declared = _codec(charset)
     marked = next((codec for mark, codec in _MARKS if data.startswith(mark)), None)
     if marked or declared:

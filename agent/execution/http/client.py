@@ -1,4 +1,4 @@
-"""The HTTP client of all outgoing calls: guarded connections, no cookies, no redirects, nothing from the environment."""
+"""The HTTP client of all calls: guarded connections, no cookies, no redirects, nothing from the environment."""
 
 import ssl
 from collections.abc import Callable, Mapping
@@ -30,5 +30,8 @@ def tls_context() -> ssl.SSLContext:
 
 
 def _no_cookies() -> CookieJar:
-    """Build a cookie jar that accepts none: a call depends on its document and arguments only, never on earlier responses."""
+    """Build a cookie jar that accepts no cookie.
+
+    A call depends on its document and arguments only, never on earlier responses.
+    """
     return CookieJar(DefaultCookiePolicy(allowed_domains=()))

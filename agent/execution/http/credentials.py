@@ -1,4 +1,4 @@
-"""Credentials of a document, added to a request by name, for allowed hosts only, and kept out of everything else."""
+"""Credentials of a document, added to a request by name and for allowed hosts only, and shown nowhere else."""
 
 import base64
 import hmac

@@ -1,4 +1,7 @@
-"""The HTTP executor: one guarded client, with limits on time, size and retries, and outcomes that claim no more than is known."""
+"""The HTTP executor.
+
+It has one guarded client, limits on time, size and retries, and reports outcomes that claim no more than is known.
+"""
 
 import asyncio
 import time
@@ -122,7 +125,7 @@ class HttpExecutor:
         try:
             request = outgoing(tool, arguments)
             self._guard.check_url(request.url)
-            (urlsplit(request.url).hostname or "").encode("idna")
+            (urlsplit(request.url).hostname or "").encode("idna")  # raises here what would fail while sending
         except ValueError as error:
             raise ForbiddenAddressError(f"the URL cannot be read ({error}); correct the tool's document") from error
         if tool.idempotency_header:
@@ -200,7 +203,10 @@ class HttpExecutor:
             raise InvalidArgumentsError(f"the call's URL cannot be built: {said}") from None
 
     async def _ask(self, call: Call, method: str, url: str) -> HostAnswer | None:
-        """Probe a call's host without keys or arguments, within its limits and the call's time; None without a usable answer."""
+        """Probe a call's host without keys or arguments, within its limits and the call's time.
+
+        Return None where there is no usable answer.
+        """
         deadline = min(call.deadline, asyncio.get_running_loop().time() + _LONGEST_QUESTION)
         try:
             async with asyncio.timeout_at(deadline), self._hosts.turn(call.place, _LONGEST_QUESTION):

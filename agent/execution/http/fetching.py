@@ -26,7 +26,9 @@ class FetchLimits:
 
 
 async def fetch(address: str, guard: Guard, limits: FetchLimits | None = None) -> bytes:
-    """Return the document at a URL, as UTF-8 where it is text. Every address on the way is checked before a connection to it.
+    """Return the document at a URL, as UTF-8 where it is text.
+
+    Every address on the way is checked before a connection to it.
 
     Raises:
         ForbiddenAddressError: the URL, or one that it redirects to, may not be reached.

@@ -117,7 +117,10 @@ class Guard:
         self._resolver = resolver
 
     def check_url(self, url: str) -> None:
-        """Raise ``ForbiddenAddressError`` for a URL of another scheme, with user information, or with a host in disguise."""
+        """Raise ``ForbiddenAddressError`` for a URL that is refused whatever its addresses.
+
+        These are other schemes than http and https, user information, and hosts in disguise; a literal address is checked as well.
+        """
         if any(ord(character) <= 32 or ord(character) == 127 for character in url) or "\\" in url:
             raise ForbiddenAddressError(
                 "the URL holds spaces, control characters or backslashes; correct the tool's document"
@@ -140,10 +143,12 @@ class Guard:
         self._check_literal(host, port or (443 if parts.scheme == "https" else 80))
 
     def _check_literal(self, host: str, port: int) -> None:
+        # As IDNA does: fullwidth digits and the ideographic full stop must not hide an address.
         plain = unicodedata.normalize("NFKC", host).replace("\u3002", ".").rstrip(".")
         try:
             literal = str(ip_address(plain.partition("%")[0]))
         except ValueError:
+            # inet_aton reads 0x7f.1, 0177.0.0.1 and 2130706433 as addresses, and so do many resolvers.
             if re.fullmatch(r"(0x[0-9a-f]*|\d+)", plain.rpartition(".")[2], re.IGNORECASE):
                 raise ForbiddenAddressError(
                     f"{host!r} is an address in an unusual form; write it as four decimal numbers"

@@ -71,13 +71,17 @@ class HostLimits:
                 yield
         finally:
             host.calls -= 1
-            if host.idle(self._clock.now()):
+            if host.idle(self._clock.now()):  # else the table would grow with every host ever called
                 self._hosts.pop(place, None)
 
     def pause(self, place: str, seconds: float, key: str = "") -> None:
-        """Begin no call at this host for this long, as it asked. ``key``: only calls of this caller, whose quota is used up."""
+        """Begin no call at this host for this long, as it asked.
+
+        ``key``: only calls of this caller, whose quota is used up.
+        """
         now = self._clock.now()
         until = max(self._pauses.get((place, key), now), now + min(seconds, self._longest_pause))
+        # Rebuilt without the pauses that have ended, so that the table stays small.
         self._pauses = {one: end for one, end in self._pauses.items() if end > now} | {(place, key): until}
 
     async def _unpaused(self, place: str, longest: float, key: str) -> None:

@@ -1,4 +1,4 @@
-"""Decides whether a 404 means a missing route or a missing thing, by how the host answers a path that cannot exist."""
+"""Tells a missing route from a missing thing after a 404, by how the host answers a path that cannot exist."""
 
 import re
 import string
@@ -125,7 +125,10 @@ def _own_answer(call: Call, last: Try) -> HostAnswer:
 
 
 def _beside(call: Call) -> _Control | None:
-    """Build a path beside the call's, with random words as the last fixed segment and the values; None without a fixed segment."""
+    """Build a path beside the call's, with random words as the last fixed segment and the values.
+
+    Return None where the path has no fixed segment.
+    """
     parts = urlsplit(call.tool.url)
     segments = parts.path.split("/")
     at = _last_fixed(segments)
@@ -145,7 +148,10 @@ def _beside(call: Call) -> _Control | None:
 
 
 def _below(call: Call) -> _Control:
-    """Build a path below the call's, with one more random segment: a service mounted there may word its 404 in its own way."""
+    """Build a path below the call's, with one more random segment.
+
+    A service mounted there may word its 404 in its own way.
+    """
     word = "".join(choice(string.ascii_lowercase) for _ in range(14))
     return _Control(_key(call, "below"), f"{_without_query(call).rstrip('/')}/{word}", (word,))
 

@@ -68,21 +68,30 @@ def _describe_upload(content: bytes, head: re.Match[str]) -> Upload:
 
 
 def choose_media(declared: str, own: str) -> str:
-    """Return the media type of a file: the declared one, or its ``own`` where the declared one is a range that it fits."""
+    """Return the media type of a file: the declared one unless that is a range.
+
+    For a range it is the file's ``own`` type where that fits, else bytes of any kind.
+    """
     if "*" not in declared:
         return declared
     return own if own.startswith(declared.partition("*")[0]) and own else OCTETS
 
 
 def check_media(media: str) -> str:
-    """Return a media type of the document. Raises ``InvalidArgumentsError`` for an invalid one, which would break the request."""
+    """Return a media type of the document.
+
+    Raises ``InvalidArgumentsError`` for an invalid one, which would break the request.
+    """
     if media != "*/*" and not _MEDIA.fullmatch(media):
         raise InvalidArgumentsError(f"the document's media type {media[:100]!r} cannot be sent; correct the document")
     return media
 
 
 def write_multipart(fields: Iterable[tuple[Parameter, JsonValue]], media: str) -> tuple[bytes, str]:
-    """Return the body and its media type (RFC 7578): lists as parts of one name, objects as JSON, ``binary`` fields as files."""
+    """Return a multipart body and its media type (RFC 7578).
+
+    Lists become parts of one name, objects JSON, and ``binary`` fields files.
+    """
     parts = [part for parameter, value in fields for part in _write_parts(parameter, value)]
     # The boundary is a digest of the parts, so it is in none of them, and a request repeated is the same request.
     boundary = hashlib.sha256(b"\0".join(parts)).hexdigest()[:40]

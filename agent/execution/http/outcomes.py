@@ -17,7 +17,9 @@ HERE = "this machine found no way there, which says nothing of the tool"
 
 
 def outcome_of(status: int, *, keyed: bool, safe: bool, named: bool) -> CallOutcome:
-    """Classify an answered call. ``keyed``: a key was sent. ``named``: values of the call were sent (in the path, query or body).
+    """Classify an answered call.
+
+    ``keyed``: a key was sent. ``named``: values of the call were sent (in the path, query or body).
 
     A write that ends in an error of the server (500) or of a gateway (502, 504) may have taken effect before it failed: unknown. 503 and
     429 refuse a call before it begins. A refusal to one key says nothing about the tool. A 404 to a call with values may be about them or
@@ -50,7 +52,7 @@ def outcome_of_error(error: BaseException, *, sent: bool, safe: bool) -> CallOut
 
 
 def at_this_end(error: BaseException) -> bool:
-    """Return whether a connection failed on this machine, for lack of an address or a route: no server was contacted."""
+    """Return whether a connection failed on this machine for lack of an address or a route: no server was asked."""
     causes = list(_causes(error))
     return any(isinstance(one, socket.gaierror) or getattr(one, "errno", None) in _NO_ROUTE for one in causes)
 

@@ -47,9 +47,9 @@ def plain(value: JsonValue) -> str:
 
 
 def pairs(parameter: Parameter, value: JsonValue) -> list[Pair]:
-    """Build the pairs of a query or form in a style: ``form``, ``spaceDelimited``, ``pipeDelimited``, ``deepObject``, ``json``.
+    """Build the pairs of a query or form in the style of the parameter.
 
-    A list without a style is repeated, an object without one is JSON. Null items are left out.
+    Styles are ``form``, ``spaceDelimited``, ``pipeDelimited``, ``deepObject`` and ``json``. A list without a style is repeated, an object without one is JSON. Null items are left out.
     """
     name, style, reserved = parameter.wire_name, parameter.style, parameter.allow_reserved
     exploded = (parameter.explode is not False and style in (None, "form")) or parameter.explode is True
@@ -85,7 +85,10 @@ def _join(parameter: Parameter, texts: list[str]) -> list[Pair]:
 
 
 def _deep(value: JsonValue, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the leaves with paths as ``[a][b]``, ``[0]`` for an item. OpenAPI leaves lists open; Stripe, PHP and qs read indices."""
+    """Yield the leaves with paths as ``[a][b]``, ``[0]`` for an item.
+
+    OpenAPI leaves lists open; Stripe, PHP and qs read indices.
+    """
     match value:
         case dict():
             for key, item in value.items():
@@ -100,15 +103,18 @@ def _deep(value: JsonValue, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def query_text(made: Iterable[Pair]) -> str:
-    """Encode pairs as a query or form: everything but letters, digits, ``-``, ``.``, ``_`` and ``~`` is percent-encoded.
+    """Encode pairs as a query or form.
 
-    The commas that join a list are not encoded (RFC 6570), so that they differ from a comma in a value.
+    Everything but letters, digits, ``-``, ``.``, ``_`` and ``~`` is percent-encoded. The commas that join a list are not encoded (RFC 6570), so that they differ from a comma in a value.
     """
     return "&".join(pair.encode() for pair in made)
 
 
 def path_text(parameter: Parameter, value: JsonValue) -> str:
-    """Encode a value for a path: ``simple``, ``label`` (``.a``) or ``matrix`` (``;name=a``); only its parts are percent-encoded."""
+    """Encode a value for a path: ``simple``, ``label`` (``.a``) or ``matrix`` (``;name=a``).
+
+    Only its parts are percent-encoded.
+    """
     name, style, explode = parameter.wire_name, parameter.style, parameter.explode is True
     if style == "json" or not isinstance(value, (list, dict)):
         text = path_value(name, _text(parameter, value))
@@ -136,9 +142,9 @@ def _parts(name: str, value: "list[JsonValue] | dict[str, JsonValue]", *, explod
 
 
 def path_value(name: str, value: JsonValue) -> str:
-    """Encode a value as one segment of a path: everything but letters, digits, ``-``, ``.``, ``_`` and ``~`` is percent-encoded.
+    """Encode a value as one segment of a path.
 
-    Servers decode ``%2e%2e`` and traverse the path, and some cut a segment at ``;`` or drop spaces first. So a value with such a segment
+    Everything but letters, digits, ``-``, ``.``, ``_`` and ``~`` is percent-encoded. Servers decode ``%2e%2e`` and traverse the path, and some cut a segment at ``;`` or drop spaces first. So a value with such a segment
     ``.`` or ``..`` is refused, as is an empty one. Other dots are not encoded: firewalls refuse ``%2E``.
     """
     text = plain(value)
@@ -164,5 +170,8 @@ def header_text(parameter: Parameter, value: JsonValue) -> str:
 
 
 def cookie_pairs(parameter: Parameter, value: JsonValue) -> list[str]:
-    """Encode a value as ``name=value`` of a ``Cookie`` header in the style ``form``; what a cookie cannot hold is percent-encoded."""
+    """Encode a value as ``name=value`` of a ``Cookie`` header in the style ``form``.
+
+    What a cookie cannot hold is percent-encoded.
+    """
     return [pair.encode(_COOKIE_SAFE) for pair in pairs(parameter, value)]

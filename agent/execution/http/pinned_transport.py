@@ -17,7 +17,10 @@ def _backend() -> httpcore.AsyncNetworkBackend:
 
 
 class PinnedBackend(httpcore.AsyncNetworkBackend):
-    """Network backend that connects to checked addresses only. TLS is negotiated for the name, which httpcore takes from the URL."""
+    """Network backend that connects to checked addresses only.
+
+    TLS is negotiated for the name, which httpcore takes from the URL.
+    """
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard

@@ -37,7 +37,7 @@ async def find_next_url(response: httpx.Response, tool: ToolDoc, request: Outgoi
 
 
 def describe_redirect(location: str, url: str) -> str:
-    """Return the note of a redirect that is not followed: where it leads, and what to correct in the tool's document."""
+    """Return the note of a redirect that is not followed: its target, and what to correct in the tool's document."""
     note = f"redirects to {location[:300]}, which is not followed"
     try:
         target = urljoin(url, location)

@@ -15,7 +15,9 @@ _NOT_AGAIN = (
 
 
 async def with_new_keys(call: Call, last: Try, secrets: Secrets) -> Try | None:
-    """Replace keys that were refused (401); return None where the call should be sent once more with them, else the attempt.
+    """Replace keys that were refused (401).
+
+    Return None where the call should be sent once more with them, else the attempt.
 
     A refusal should mean that nothing was done, but not every server keeps to that, so a change is not repeated without its user.
     """

@@ -1,4 +1,4 @@
-"""Builds an HTTP request from arguments: each value where the document puts it, encoded so that it cannot leave its place."""
+"""Builds an HTTP request from arguments: each value in its place, encoded so that it cannot leave it."""
 
 import re
 from collections.abc import Iterable
