@@ -203,7 +203,7 @@ class ApprovedExecutor(ExecutorLayer):
         except FootpathError:  # nothing was sent
             self._meter.changes -= 1
             raise
-        if not result.attempts:  # a layer below answered, so nothing was sent
+        if not result.attempts:  # nothing was sent: a secret is missing, or a layer below answered
             self._meter.changes -= 1
         self._note(key_of(tool.id, arguments, identity), result)
         return result
