@@ -1,1 +1,1 @@
-"""Calls: arguments checked, approvals asked, secrets put in, answers read, recorded and cached."""
+"""Calls of tools: validation of arguments, approval, secrets, sending, caching and the origins of values."""

@@ -1,4 +1,4 @@
-"""What is known of a program's calls before they are made: what their values are made of, and which of them wait together."""
+"""Calls that programs announce before they are made: the slices of their arguments, and their batches."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -11,26 +11,32 @@ from domain.tool import ToolDoc
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """A call that a program waits for. ``slices``: of its arguments. ``tainted``: its program was written after its author was shown foreign data.
-
-    ``text``: the program's; ``open``: arguments that it leaves open, whose values were found on the way. ``in_loop``: the program may come by there again. ``cells``: the programs that it goes on from (``program_of``): their names hold.
-    """
+    """A call that a program waits for."""
 
     identity: str
     tool: ToolDoc
     arguments: JsonObject
     slices: tuple[Slice, ...] = ()
+    """Backward slices of its arguments."""
     tainted: bool = False
+    """The program was written after its author was shown foreign data."""
     text: str = ""
+    """Text of the program."""
     open: frozenset[str] = frozenset()
+    """Arguments that the program leaves open, whose values were found while it ran."""
     in_loop: bool = False
+    """The program may reach this place again."""
     cells: frozenset[str] = frozenset()
+    """Ids (``program_of``) of the earlier programs that it continues, whose names remain defined."""
     control: Slice | None = None
-    """What decides whether and how often a tainted program makes it; None: it was written before its author saw anything foreign."""
+    """Slice that decides whether and how often a tainted program makes the call; None for a program whose author saw nothing foreign."""
 
 
 class Announcements:
-    """One run's. Changes by the same tool that wait together are a batch: they are asked about at once, and counted as one round."""
+    """Announced calls of one run.
+
+    Changes by the same tool that wait at the same time form a batch: one question, one round.
+    """
 
     def __init__(self) -> None:
         self._told: dict[str, Announced] = {}
@@ -39,18 +45,21 @@ class Announcements:
         self._rounds: Counter[str] = Counter()
 
     def tell(self, calls: Iterable[Announced]) -> None:
-        """These calls wait to be made."""
+        """Add calls that wait to be made."""
         for call in calls:
             self._told[call.identity] = call
             if not call.tool.safe:
                 self._waiting[call.identity] = call
 
     def of(self, identity: str) -> Announced | None:
-        """What is known of a call; None of one that was not announced."""
+        """Return the announced call of this identity; None where it was not announced."""
         return self._told.get(identity)
 
     def batch(self, identity: str) -> tuple[Announced, ...]:
-        """The changes that a change is asked about together with, itself among them. It stays the same once it was asked for."""
+        """Return the changes that share one question with this change, itself included.
+
+        The first call fixes the batch: later announcements do not join it.
+        """
         call = self._waiting.get(identity)
         if identity not in self._batches and call is not None:
             together = tuple(one for one in self._waiting.values() if one.tool.id == call.tool.id)
@@ -61,10 +70,10 @@ class Announcements:
         return self._batches.get(identity, ())
 
     def round(self, identity: str) -> int:
-        """How often changes at this place of a program were asked about, this time included."""
+        """Return how many batches of changes at this place of the program were formed, this one included."""
         return self._rounds[_place(identity)]
 
 
 def _place(identity: str) -> str:
-    """The place in the text, however often it is come by."""
+    """Return the place in the program's text, without the count of how often it was reached."""
     return identity.partition("#")[0]

@@ -1,4 +1,4 @@
-"""The approval of calls: an approver is asked about each with where its values really come from, before anything is sent."""
+"""Approval of calls: an approver sees each call with the real origins of its values before anything is sent."""
 
 import asyncio
 from collections import defaultdict
@@ -22,62 +22,67 @@ from domain.tool import ToolDoc, ToolId
 TAINTED = (
     "Whoever made this call may have seen what tools answered, or a file says, so each of its changes is asked about."
 )
-"""What a user is told of a change whose program foreign text may have had a hand in."""
+"""Shown with a change whose program may have been influenced by foreign text."""
 
 
 @dataclass(frozen=True, slots=True)
 class IntendedCall:
-    """A call that is about to be made. ``judged``: where its arguments come from. ``identity``: which call of a program it is.
-
-    ``again``: it changes something that may be done already: another program of the run has made the very same call with success, or one that
-    this program is written anew for has made any change with its tool.
-    ``text``: of the program that makes it; ``open``: arguments that it leaves open, whose values were found on the way.
-    ``tainted``: its program was written after foreign data was shown to its author: it is asked about whatever was said of its tool.
-    ``batch``: changes that wait together with it and are asked about at once, itself among them; empty where it is alone.
-    ``summary``: what it will do, in words; ``undo``: how that can be taken back, or that it cannot.
-    ``round``: how often its place in a loop was asked about, this time included; 0: it is in none. ``left``: how many changes the run may
-    still make.
-    """
+    """A call that is about to be made, as its approver sees it."""
 
     tool: ToolDoc
     arguments: JsonObject
     judged: Judged = field(default_factory=Judged)
+    """Origins of its arguments."""
     identity: str = ""
+    """Which call of a program it is; empty outside of programs."""
     again: bool = False
+    """It may repeat a change: another program of the run made the same call with success, or a dropped program of the same subtask made any
+    change with this tool."""
     tainted: bool = False
+    """Its program was written after its author was shown foreign data, so it needs approval whatever its tool's permission says."""
     text: str = ""
+    """Text of the program that makes it."""
     open: frozenset[str] = frozenset()
+    """Arguments that the program leaves open, whose values were found while it ran."""
     batch: "tuple[IntendedCall, ...]" = ()
+    """Changes that share one question with it, itself included; empty for a single call."""
     round: int = 0
+    """How often its place in a loop was asked about, this time included; 0 outside of loops."""
     left: int = 0
+    """Changes that the run may still make."""
     summary: str = ""
+    """Summary of the call in words."""
     undo: str = ""
+    """How the change can be undone, or that it cannot."""
 
     @property
     def asks_always(self) -> bool:
-        """Whether it is asked about whatever its user said of its tool."""
+        """True where it needs approval even if its user allowed its tool."""
         return self.again or self.tainted
 
     @property
     def together(self) -> "tuple[IntendedCall, ...]":
-        """The calls that one answer is about."""
+        """Calls that one answer decides."""
         return self.batch or (self,)
 
 
 class Approver(Protocol):
-    """A run's user, or a rule in the user's stead."""
+    """Decides on calls: a run's user, or a rule in the user's place."""
 
     def approval(self, call: IntendedCall) -> AbstractAsyncContextManager[JsonObject | None]:
-        """Held while the call is made. ``NotAllowedError`` where it must not be. The arguments as its user corrected them, fit to be sent; None: as
-        they are.
+        """Return a context to hold while the call is made.
+
+        It yields the arguments as the user corrected them, valid to send, or None where they stay as they are. Entering it raises
+        ``NotAllowedError`` where the call must not be made.
         """
         ...
 
 
 class ApprovedExecutor(ExecutorLayer):
-    """One run's, around the one that makes its calls. What its approver takes to answer is none of the run's time.
+    """Executor layer of one run that asks an approver before each call.
 
-    Calls that may change something and are sent count against the run's budget; whatever was approved, none goes beyond it.
+    The time that the approver takes does not count as the run's. Calls with side effects that are sent count against the run's budget
+    of changes, and an approval never exceeds it.
     """
 
     def __init__(
@@ -90,8 +95,10 @@ class ApprovedExecutor(ExecutorLayer):
         announcements: Announcements | None = None,
         undo: Undo | None = None,
     ) -> None:
-        """``made``: calls that were made before the run was broken off. ``announcements``: what its programs tell of theirs before they are made.
-        ``undo``: what tells how a change is taken back.
+        """Create the layer.
+
+        ``made``: results of calls that were made before the run was interrupted. ``announcements``: calls that the run's programs
+        announced. ``undo``: finds how a change can be undone.
         """
         super().__init__(executor)
         self._approver = approver
@@ -106,11 +113,16 @@ class ApprovedExecutor(ExecutorLayer):
             self._note(key, result)
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
-        """The call's result, once it is approved. ``NotAllowedError`` where it is not, or where the budget of changes is used up."""
+        """Return the result of the call once it is approved.
+
+        Raises ``NotAllowedError`` where it is not approved, or where the budget of changes is used up.
+        """
         if not tool.safe:
             self._within_budget(tool, len(self._to_make(identity)))
         undo = await self._undo.of(tool)
-        call = await asyncio.to_thread(self._intended, tool, arguments, identity, undo)  # long answers are read anew
+        call = await asyncio.to_thread(
+            self._intended, tool, arguments, identity, undo
+        )  # a thread: long responses are parsed again
         async with AsyncExitStack() as held:
             with self._meter.stopwatch.standing_still():
                 corrected = await held.enter_async_context(self._approver.approval(call))
@@ -122,7 +134,7 @@ class ApprovedExecutor(ExecutorLayer):
 
     def _intended(self, tool: ToolDoc, arguments: JsonObject, identity: str, undo: str) -> IntendedCall:
         told = self._announced.of(identity) or Announced(identity, tool, arguments)
-        if told.arguments != arguments:  # what is sent is what is asked about
+        if told.arguments != arguments:  # the question must show what is sent, and the slices are of other values
             told = replace(told, arguments=arguments, slices=())
         one = self._judged(told, undo)
         if tool.safe:
@@ -131,6 +143,7 @@ class ApprovedExecutor(ExecutorLayer):
         together = tuple(self._judged(other, undo) for other in batch) if len(batch) > 1 else ()
         return replace(
             one,
+            # A batch in which this call has other arguments would ask about something else than what is sent.
             batch=together if any(other.arguments == arguments for other in together) else (),
             round=self._announced.round(identity) if told.in_loop else 0,
             left=self._meter.budget.changes - self._meter.changes,
@@ -144,11 +157,14 @@ class ApprovedExecutor(ExecutorLayer):
         return IntendedCall(told.tool, told.arguments, judged, *made_by, summary=summary, undo=undo)
 
     def _to_make(self, identity: str) -> list[Announced]:
-        """What is still to be made of the batch that a change stands in."""
+        """Return the changes of this change's batch that have not been sent."""
         return [one for one in self._announced.batch(identity) if one.identity not in self._begun]
 
     def _note(self, key: Key, result: CallResult) -> None:
-        """Of one that was corrected, neither what it was to be nor what it was is to be done again unasked."""
+        """Record a successful change.
+
+        A corrected one counts under both its intended and its sent arguments, so neither repeats unasked.
+        """
         if result.outcome == "ok":
             program = program_of(key[-1])
             self._changed[unnamed(key)].add(program)
@@ -157,9 +173,10 @@ class ApprovedExecutor(ExecutorLayer):
                 self._changed[key_of(key[0], result.corrected)].add(program)
 
     def _may_be_done(self, told: Announced) -> bool:
-        """Whether another program, or what is none, has made the same call with success, or a dropped one of the same subtask any with this tool.
+        """Return whether the change may have been made before in this run.
 
-        Within a program, the text says how often.
+        That is so where another program, or a call outside of programs, made the same call with success, or where a dropped program of
+        the same subtask made any change with this tool. Repetitions within one program are as its text says and do not count.
         """
         own = program_of(told.identity)
         if self._changed[unnamed(key_of(told.tool.id, told.arguments, told.identity))] - {own}:
@@ -170,7 +187,10 @@ class ApprovedExecutor(ExecutorLayer):
     async def _change(
         self, tool: ToolDoc, arguments: JsonObject, identity: str, corrected: JsonObject | None
     ) -> CallResult:
-        """Counted before it is sent, so that calls side by side do not go beyond the budget together. ``corrected``: made with these instead."""
+        """Send a change, with the ``corrected`` arguments where there are some, and record it.
+
+        It is counted before it is sent, so that concurrent calls cannot exceed the budget together.
+        """
         self._within_budget(tool)
         made, named = arguments, identity
         if corrected is not None:
@@ -183,13 +203,13 @@ class ApprovedExecutor(ExecutorLayer):
         except FootpathError:  # nothing was sent
             self._meter.changes -= 1
             raise
-        if not result.attempts:
+        if not result.attempts:  # nothing was sent: a secret is missing, or a layer below answered
             self._meter.changes -= 1
         self._note(key_of(tool.id, arguments, identity), result)
         return result
 
     def _within_budget(self, tool: ToolDoc, wanted: int = 1) -> None:
-        """A batch that goes beyond it is not begun: half of it is what nobody asked for."""
+        """Raise ``NotAllowedError`` where a batch of this size exceeds the budget: nobody asked for half of it."""
         bound, made = self._meter.budget.changes, self._meter.changes
         if made + max(wanted, 1) <= bound:
             return
@@ -199,14 +219,17 @@ class ApprovedExecutor(ExecutorLayer):
 
 
 def why_asked(tool: ToolDoc) -> str:
-    """What a user is told of a tool's side effect, and who says so."""
+    """Return a sentence on a tool's side effect and the source of that knowledge."""
     effect = tool.effect
     certain = "changes" if effect.kind == "changes" else "may change"
     return f"It {certain} something: {clean(effect.why, 160)}."
 
 
 def what_asks(call: IntendedCall) -> str:
-    """What a user is told besides of a change: that it is one of several, that it comes round again."""
+    """Return sentences on the size of a change's batch and its round in a loop.
+
+    The text is empty for a single call outside of loops.
+    """
     told: list[str] = []
     if call.batch:
         told.append(f"It is to be called {len(call.batch)} times: one answer is for all of them.")

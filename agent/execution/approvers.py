@@ -1,4 +1,4 @@
-"""Approvers that ask nobody: what a setting or an option says in the user's stead."""
+"""Approvers that ask nobody: a setting or an option decides in the user's place."""
 
 import logging
 from collections.abc import AsyncGenerator, Callable, Collection
@@ -15,14 +15,17 @@ _log = logging.getLogger(__name__)
 
 
 class AllowChanges:
-    """Every call is made. ``hosts``: changes only there, where they are given."""
+    """Allows every call that does not repeat a change. With ``hosts``, changes are allowed at these hosts only."""
 
     def __init__(self, hosts: Collection[str] | None = None) -> None:
         self._hosts = hosts
 
     @asynccontextmanager
     async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
-        """``NotAllowedError``: it would change something at another host, or do again what was done."""
+        """Allow the call.
+
+        Raises ``NotAllowedError`` for a change at another host, or one that may have been made already.
+        """
         if not call.tool.safe and self._hosts is not None and call.tool.host not in self._hosts:
             raise NotAllowedError(_not_called(call, f"Changes are allowed at {', '.join(self._hosts)} only."))
         if call.again:
@@ -33,28 +36,28 @@ class AllowChanges:
 
 
 class DenyChanges:
-    """Only calls that are known to change nothing are made. ``how``: says how others would be allowed."""
+    """Allows only calls that are known to change nothing. ``how`` ends the message: how changes would be allowed."""
 
     def __init__(self, how: str = "Give the run an approver that asks its user, or allows changes.") -> None:
         self._how = how
 
     @asynccontextmanager
     async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
-        """``NotAllowedError`` for what may change something."""
+        """Allow the call. Raises ``NotAllowedError`` where it may change something."""
         if not call.tool.safe:
             raise NotAllowedError(_not_called(call, f"{why_asked(call.tool)} Nobody could be asked. {self._how}"))
         yield
 
 
 class DryRun:
-    """Calls that may change something are shown and not made; those that wait together are all shown. ``show``: what shows one."""
+    """Passes calls with side effects to ``show``, each of a batch, instead of allowing them."""
 
     def __init__(self, show: Callable[[IntendedCall], None]) -> None:
         self._show = show
 
     @asynccontextmanager
     async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
-        """``NotAllowedError`` for what was shown."""
+        """Allow the call. Raises ``NotAllowedError`` for a change, after it was shown."""
         if not call.tool.safe:
             for one in call.together:
                 self._show(one)
@@ -63,14 +66,17 @@ class DryRun:
 
 
 class KeepHostsApart:
-    """No value of a host's response goes to another host; everything else is up to the next approver."""
+    """Refuses to send values of a host's response to another host; the next approver decides everything else."""
 
     def __init__(self, then: Approver) -> None:
         self._then = then
 
     @asynccontextmanager
     async def approval(self, call: IntendedCall) -> AsyncGenerator[JsonObject | None]:
-        """``NotAllowedError`` names the hosts, and the setting that lets all values go."""
+        """Ask the next approver.
+
+        Raises ``NotAllowedError``, which names the hosts and the setting, for a value that would cross from one host to another.
+        """
         for crossing in call.judged.crossings:
             _log.warning("%s", refused(crossing))
             raise NotAllowedError(
@@ -81,7 +87,7 @@ class KeepHostsApart:
 
 
 def refused(crossing: Crossing) -> str:
-    """That a value does not go where a call would send it."""
+    """Return a sentence that says which value was not sent to which host."""
     if not crossing.parameter:
         return (
             f"Whether and how often this is called depends on what {crossing.source} answers, which {crossing.target}, "

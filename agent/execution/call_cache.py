@@ -1,4 +1,4 @@
-"""One run's calls: an identical one is answered from the first, and a host that does not answer is left alone."""
+"""Cache of one run's calls: identical calls are answered once, and a failing host is not called again."""
 
 import asyncio
 from collections import defaultdict
@@ -13,41 +13,47 @@ from domain.model import JsonObject
 from domain.tool import ToolDoc, host_of
 
 MOST_FAILURES = 4
-"""Calls in a row to one host that fail for reasons of its own before a run calls it no more."""
+"""Consecutive failures of a host after which a run does not call it again."""
 CUT_OFF = "The call was cut off before its answer came, so it is not known whether it took effect."
 _LASTING = frozenset({"ok", "gone", "absent", "undecided", "refused", "caller_fault"})
-"""Outcomes of a read that the same read would have again."""
+"""Outcomes of a read that a repetition would not change."""
 HAPPENED = "Its answer is lost; you said that it took effect."
-"""The note of a change that its user vouches for. It has an empty response."""
+"""Note of a change with a lost answer of which its user said that it took effect; its response is empty."""
 
 
 @dataclass(slots=True)
 class _Host:
+    """State of a host in one run."""
+
     failures: int = 0
     why: str = ""
+    """Why it is not called again; empty while it is called."""
     refused: ForbiddenAddressError | None = None
+    """Raised again for every further call to a forbidden address."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """``changes``: how many had been begun or had ended in the run when it was asked for."""
+    """Cached result of a read by a program."""
 
     result: CallResult
     changes: int
+    """Beginnings and ends of changes that the run had counted when the read began; the result is stale once there are more."""
 
 
 class ReusingExecutor(ExecutorLayer):
-    """An executor for one run. Writes are not repeated either: after a change of plan that would do the thing twice.
+    """Executor layer of one run that answers identical calls from the first one.
 
-    A program's calls have an identity, and each is made: two identical writes are two. Only what a program reads again is answered from the
-    first time, with a failure too where it is one for good, while nothing in the run has changed anything in between.
+    Outside of programs, writes are not repeated either: after a change of plan, that would do the same thing twice. A program's calls
+    have an identity, and each is made, so two identical writes are two. Only its repeated reads are answered from the first, lasting
+    failures included, as long as no change began or ended in the run in between.
 
-    Identical calls that are made at the same moment wait for the first. A host that cannot be connected to, or that failed
-    ``MOST_FAILURES`` times in a row, is not called again; nor is one whose address is forbidden.
+    Identical calls at the same moment wait for the first. A host that cannot be reached, that failed ``MOST_FAILURES`` times in a row
+    or whose address is forbidden is not called again.
     """
 
     def __init__(self, executor: Executor, made: Mapping[Key, CallResult] | None = None) -> None:
-        """``made``: calls that were made before the run was broken off."""
+        """Create the cache. ``made``: results of calls that were made before the run was interrupted."""
         super().__init__(executor)
         self._made: dict[Key, CallResult] = {}
         self._read: dict[Key, _Read] = {}
@@ -58,8 +64,9 @@ class ReusingExecutor(ExecutorLayer):
         self._hosts: defaultdict[str, _Host] = defaultdict(_Host)
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
-        """The result of the call, made now or earlier in this run; ``attempts`` is 0 for the latter."""
+        """Return the result of the call, made now or earlier in this run; ``attempts`` is 0 for an earlier one."""
         key = key_of(tool.id, arguments, identity)
+        # One lock for identical calls: the second waits and is answered from the first. A program's writes lock by identity, as each is made.
         async with self._in_turn[unnamed(key) if tool.safe else key]:
             made = self._made.get(key) or self._fresh(key)
             if made is not None:
@@ -77,14 +84,17 @@ class ReusingExecutor(ExecutorLayer):
             except FootpathError:
                 raise  # nothing was sent
             except BaseException:
-                if not tool.safe:
+                if not tool.safe:  # cancelled while the request was under way: it may have taken effect
                     self._keep(key, CallResult("unknown", "", note=CUT_OFF))
                 raise
             _remember(host, host_of(tool.url), result)
             return result
 
     async def _made_now(self, tool: ToolDoc, arguments: JsonObject, key: Key) -> CallResult:
-        """The result of a call that is made; what was read while something changed may be old or new, and is kept for nobody."""
+        """Make the call and store its result.
+
+        A read that overlaps with a change may be old or new: the counter marks it as stale.
+        """
         if not tool.safe:
             self._changes += 1
         begun = self._changes
@@ -100,23 +110,32 @@ class ReusingExecutor(ExecutorLayer):
         return result
 
     def _keep(self, key: Key, result: CallResult) -> None:
-        """What a program wrote is also there for a later plan that is none, which would do it twice."""
+        """Store a result, also without the program's identity.
+
+        A later plan outside of programs must not make the write again.
+        """
         self._made[key] = result
         self._made.setdefault(unnamed(key), result)
 
     def _fresh(self, key: Key) -> CallResult | None:
-        """What was read before with the same arguments, if nothing was changed since."""
+        """Return the result of an earlier read with the same arguments if nothing changed since; else None."""
         read = self._read.get(unnamed(key))
         return read.result if read is not None and read.changes == self._changes else None
 
     def begins_again(self, tool: ToolDoc) -> int:
-        """When a program's call begins, as ``lived`` is told, that was made before the run was broken off: what is read beside a change is kept for nobody."""
+        """Count the beginning of a program's call that was made before the run was interrupted.
+
+        Return the counter for ``lived``.
+        """
         if not tool.safe:
             self._changes += 1
         return self._changes
 
     def lived(self, tool: ToolDoc, arguments: JsonObject, identity: str, result: CallResult, begun: int) -> None:
-        """Take in a program's call that was made before the run was broken off, as if it were made now. ``begun``: by ``begins_again``."""
+        """Record a program's call from before an interruption as if it were made now.
+
+        ``begun``: the result of ``begins_again``.
+        """
         key = key_of(tool.id, arguments, identity)
         if not tool.safe:
             self._changes += 1
@@ -127,12 +146,12 @@ class ReusingExecutor(ExecutorLayer):
         self.saw(tool.url, result)
 
     def saw(self, url: str, result: CallResult) -> None:
-        """Take into account what a call told of its host that was made before the run was broken off."""
+        """Update the state of a host by a call that was made before the run was interrupted."""
         if result.attempts:
             _remember(self._hosts[host_of(url)], host_of(url), result)
 
     def left_alone(self, url: str) -> bool:
-        """Whether the host of a URL is not called any more in this run."""
+        """Return whether the host of a URL is not called any more in this run."""
         host = self._hosts[host_of(url)]
         return bool(host.why or host.refused)
 
@@ -144,7 +163,7 @@ def _again(made: CallResult) -> CallResult:
 def _remember(host: _Host, place: str, result: CallResult) -> None:
     if result.attempts and (result.outcome in ("transient", "unknown") or result.http_status == 429):
         host.failures += 1
-    elif result.reached:
+    elif result.reached:  # any other answer shows that the host works
         host.failures = 0
     if place and not result.reached:
         host.why = f"{place} could not be reached before in this run ({result.note}), so it was not called again"

@@ -1,4 +1,4 @@
-"""What a call needs that no model decides: keys, and the value that tells a repeated write. The caller supplies it."""
+"""Values of a call that the caller supplies and no model decides: keys, and the idempotency key of a write."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -34,40 +34,42 @@ _PLACES: dict[str, Literal["header", "query", "cookie"]] = {"header": "header", 
 
 
 class SecretNames(Protocol):
-    """What is known of secrets without their values."""
+    """Looks up which secrets exist, without their values."""
 
     async def has(self, name: str) -> bool:
-        """Whether there is a secret of this name, wherever it may be sent."""
+        """Return whether a secret of this name exists, for whatever hosts."""
         ...
 
     def advice(self, name: str, host: str, port: int, what: str = "a key") -> str:
-        """How a user gives this secret a value for this host."""
+        """Return a sentence on how a user sets this secret for this host. ``what`` names the value that is needed."""
         ...
 
 
 class NamesOnce:
-    """Secrets of which each name is looked up once: many tools of one API share their keys, and each look-up may read a database."""
+    """Secret names, each looked up once: many tools of one API share their keys, and a look-up may read a database."""
 
     def __init__(self, secrets: Secrets) -> None:
         self._secrets = secrets
         self._known: dict[str, bool] = {}
 
     async def has(self, name: str) -> bool:
-        """Whether there was one when it was first asked for."""
+        """Return whether the secret existed at the first look-up."""
         if name not in self._known:
             self._known[name] = await self._secrets.has(name)
         return self._known[name]
 
     def advice(self, name: str, host: str, port: int, what: str = "a key") -> str:
-        """As the secrets say it."""
+        """Return the advice of the underlying secrets."""
         return self._secrets.advice(name, host, port, what)
 
 
 def secret_for(tool: ToolDoc, parameter: Parameter) -> str:
-    """Return the name of the secret that fills a parameter for all calls; empty where only a request or a result may fill it.
+    """Return the name of the secret that fills a parameter for all calls.
 
-    These are keys in header, query or cookie, and whatever else stands in a header or cookie: a client sends it with each call, and who
-    asks in words does not know of it.
+    It is empty where only a request or a result may fill the parameter.
+
+    A secret fills keys in a header, query or cookie, and every other parameter in a header or cookie: a client sends these with each
+    call, and a user who asks in words does not know of them.
     """
     if parameter.location not in _PLACES or _is_idempotency(parameter):
         return ""
@@ -77,7 +79,7 @@ def secret_for(tool: ToolDoc, parameter: Parameter) -> str:
 
 
 def secrets_wanted(tool: ToolDoc) -> dict[str, Parameter]:
-    """Return the required parameters that a secret fills, by its name; those that have a default are none of them."""
+    """Return the required parameters without a default that a secret fills, by the name of the secret."""
     return {
         name: parameter
         for parameter in tool.required
@@ -86,16 +88,16 @@ def secrets_wanted(tool: ToolDoc) -> dict[str, Parameter]:
 
 
 def wanted_credentials(tool: ToolDoc) -> tuple[Credential, ...]:
-    """Return the credentials that the required parameters become whose secrets are kept."""
+    """Return the credentials that required parameters become once their secrets are stored."""
     return _credentials(tool, list(secrets_wanted(tool).values()))
 
 
 async def advise_on_secrets(
     tool: ToolDoc, secrets: SecretNames, names: Collection[str] | None = None
 ) -> tuple[str, ...]:
-    """Say of each required parameter that a secret would fill how its value is given; of those whose secret is there nothing.
+    """Return, for each required parameter whose secret is missing, a sentence on how to set it.
 
-    ``names``: of the parameters that it is about; None: all.
+    ``names``: the parameters to look at; None: all.
     """
     wanted = {secret: one for secret, one in secrets_wanted(tool).items() if names is None or one.name in names}
     if not wanted or not tool.host or tool.host.startswith(STDIO):
@@ -110,10 +112,10 @@ async def advise_on_secrets(
 
 
 async def with_supplied(tool: ToolDoc, secrets: SecretNames) -> ToolDoc:
-    """The document as a run uses it: its parameters are those that a request or an earlier result has to fill.
+    """Return the document as a run uses it, with only the parameters that a request or an earlier result must fill.
 
-    A header ``Idempotency-Key`` gets a value with each call, which makes a write repeatable. A parameter that a secret may fill becomes a
-    credential where that secret is there; else it stays, missing.
+    A header ``Idempotency-Key`` gets a new value with each call, which makes a write safe to retry. A parameter that a secret may fill
+    becomes a credential where that secret exists; otherwise it remains as a missing parameter.
     """
     header = next((p.wire_name for p in tool.parameters if _is_idempotency(p)), tool.idempotency_header)
     parameters = [parameter for parameter in tool.parameters if not _is_idempotency(parameter)]
@@ -134,7 +136,10 @@ def _is_key(parameter: Parameter) -> bool:
 
 
 def _may_be_secret(parameter: Parameter) -> bool:
-    """Whether answers must not show the value: a user's name or a language they may, and whatever is called a key they may not."""
+    """Return whether answers must not show the value.
+
+    A user's name or a language may be shown, anything called a key may not.
+    """
     return _is_key(parameter) or not _SECRET_WORDS.isdisjoint(words(parameter.name))
 
 

@@ -1,4 +1,4 @@
-"""Values brought into the type that a parameter has, where nothing is lost: models and forms give texts."""
+"""Lossless conversion of values to the types of parameters: models and forms give texts."""
 
 from typing import Any, cast
 
@@ -14,7 +14,10 @@ _DEPTH = 12
 
 
 def coerce(value: JsonValue, parameter: Parameter) -> JsonValue:
-    """A value in the parameter's type where that loses nothing; otherwise the value as it is, for the schema to refuse."""
+    """Convert a value to the parameter's type where nothing is lost.
+
+    Otherwise return it unchanged, for the schema to refuse.
+    """
     if parameter.enum and value not in parameter.enum and isinstance(value, str):
         same = [member for member in parameter.enum if str(member).casefold() == value.strip(" \t\r\n\"'").casefold()]
         return same[0] if len(same) == 1 else value
@@ -22,7 +25,7 @@ def coerce(value: JsonValue, parameter: Parameter) -> JsonValue:
 
 
 def typed(value: JsonValue, kind: ParameterType) -> JsonValue:
-    """A value in a JSON type, under the same conditions."""
+    """Convert a value to a JSON type where nothing is lost; otherwise return it unchanged."""
     match kind, value:
         case ("string", bool()):
             return "true" if value else "false"
@@ -42,7 +45,10 @@ def typed(value: JsonValue, kind: ParameterType) -> JsonValue:
 
 
 def shaped(value: JsonValue, schema: dict[str, Any], depth: int = _DEPTH) -> JsonValue:
-    """A value with its items and fields in the types that a schema names; a single item where a list of such is wanted becomes one."""
+    """Convert a value and all its items and fields to a schema's types.
+
+    A scalar becomes a list where the schema expects a list of scalars.
+    """
     for part in cast("list[Any]", schema.get("allOf") or ()):
         if depth and isinstance(part, dict):
             value = shaped(value, cast("dict[str, Any]", part), depth - 1)
@@ -70,7 +76,7 @@ def shaped(value: JsonValue, schema: dict[str, Any], depth: int = _DEPTH) -> Jso
 
 
 def _listed(text: str, allowed: object) -> list[str]:
-    """The allowed values that a text lists, with commas as a URL has them; none where it is not made of those."""
+    """Return the allowed values that a text lists with commas, as a URL does; empty where it holds anything else."""
     known = {str(one) for one in cast("list[object]", allowed)} if isinstance(allowed, list) else set[str]()
     pieces = [piece.strip() for piece in text.split(",")]
     return pieces if text not in known and set(pieces) <= known else []

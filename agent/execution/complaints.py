@@ -1,4 +1,4 @@
-"""What is wrong with an argument, in a sentence that says what would be right."""
+"""Validation errors of arguments as sentences that say what would be right."""
 
 import json
 from typing import Any
@@ -19,7 +19,7 @@ _SIZES = {
 
 
 def complaint(error: ValidationError, tool: ToolDoc) -> str:
-    """A sentence on one error of a call's arguments."""
+    """Return a sentence on one error of a call's arguments."""
     name, keyword = _place(error), str(error.validator)
     value: Any = error.instance
     limit: Any = error.validator_value
@@ -47,7 +47,7 @@ def complaint(error: ValidationError, tool: ToolDoc) -> str:
 
 
 def _place(error: ValidationError) -> str:
-    """``filter.tags[0]``: the parameter, and where in its value."""
+    """Return the parameter and the place in its value, as ``filter.tags[0]``."""
     text = ""
     for step in list(error.absolute_path)[:12]:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
@@ -70,7 +70,10 @@ def _names(error: ValidationError, name: str, tool: ToolDoc) -> str:
 
 
 def _alternatives(error: ValidationError, name: str, tool: ToolDoc) -> str:
-    """The first fault in the alternative that the value comes closest to: its kind fits, or it fits most deeply."""
+    """Describe the first error of the alternative that is closest to the value.
+
+    That is the one of the value's kind, else the one that fits most deeply.
+    """
     if not error.context:
         return f"{name} fits more than one of its alternatives; leave no doubt which is meant."
     faults: dict[object, list[ValidationError]] = {}
@@ -96,7 +99,10 @@ def _allowed(error: ValidationError) -> list[Any]:
 
 
 def _distance(faults: list[ValidationError]) -> tuple[int, int]:
-    """How far a value is from an alternative: by the faults that tell it is of another kind, then by how deep they lie."""
+    """Return the distance of a value from an alternative, by the errors of the latter.
+
+    It counts the errors that show another kind of value; ties go to the alternative whose errors lie deeper.
+    """
     return sum(one.validator in ("type", "enum", "const") for one in faults), -max(
         len(one.absolute_path) for one in faults
     )
@@ -108,7 +114,7 @@ def _described(tool: ToolDoc, name: str) -> str:
 
 
 def _number(limit: Any) -> str:
-    """Whole numbers without a point."""
+    """Return a limit as text, whole numbers without a decimal point."""
     return str(int(limit)) if isinstance(limit, float) and limit.is_integer() and abs(limit) < 1e15 else str(limit)
 
 

@@ -1,4 +1,4 @@
-"""Answers that are none: an error in the body of a 200, bytes that are no text, a structure that holds nothing."""
+"""Detection of responses that are no answers: errors in the body of a 200, binary data, empty structures."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,13 +13,13 @@ from graph.outcomes import of_error
 
 _MOST_FINDINGS = 400
 _SAYS = ("message", "error_message", "errormessage", "error_description", "msg", "detail", "details", "description", "reason", "title", "info", "error", "errors", "code", "type")  # fmt: skip
-"""Where an error's words stand, the most telling first."""
+"""Keys that hold an error's message, the most telling first."""
 _ABOUT = frozenset(_SAYS) | frozenset(
     {"status", "statuscode", "status_code", "status_message", "cod", "errorcode", "error_code", "errno", "success", "ok", "result", "timestamp",
      "time", "date", "path", "url", "method", "help", "link", "links", "documentation", "documentation_url", "docs", "instance", "trace",
      "traceid", "trace_id", "requestid", "request_id", "version", "meta", "messages", "is_error", "iserror", "failed", "http_code", "httpstatus"}
 )  # fmt: skip
-"""What an error says of itself. A body that holds anything else says something of what was asked."""
+"""Keys of an error object. A body with any other key holds data on the request."""
 _BAD_STATUS = re.compile(
     r"\W*(?:error|err|fail|ko\b|nok\b|not ok|bad|invalid|unauthori[sz]ed|forbidden|not[ _]found|false\b)", re.IGNORECASE
 )
@@ -30,7 +30,7 @@ _WORDS = re.compile(
     r"|went wrong|an? (?:unexpected )?(?:error|exception)|failed|(?:can(?:not|'t)|could not|couldn't|unable to))",
     re.IGNORECASE,
 )
-"""Words by which a body that is nothing but a message tells an error."""
+"""Words that mark a body with nothing but a message as an error."""
 _PLAIN = re.compile(
     r"\W*(?:error\b|exception\b|traceback \(most|fatal\b|unauthori[sz]ed\b|forbidden\b|access denied|not found\b|bad (?:request|gateway)\b"
     r"|internal server error|service unavailable|too many requests|invalid\b.{0,20}(?:api|key|token|request|parameter)|(?:4[0-2]\d|50\d)\s*[-:]\s*[a-z]{3}|missing |(?:\w+ ){1,3}not found\W*$)",
@@ -47,9 +47,9 @@ _BOOKKEEPING = re.compile(
 
 
 def refusal(body: str) -> str | None:
-    """What a body says went wrong, one line; None where it is an answer.
+    """Return the error that a body reports, on one line; None where the body is an answer.
 
-    It is an error where it says so (``error``, ``success: false``, ``status: error``, a status code of 400 or more, a message in
+    A body is an error where it says so (``error``, ``success: false``, ``status: error``, a status code of 400 or more, a message in
     the words of errors) and says nothing else: a body with data beside its errors is an answer.
     """
     value = read_value(body) if body.lstrip()[:1] in ("{", "[") else None
@@ -62,7 +62,7 @@ def refusal(body: str) -> str | None:
 
 
 def complaint(body: str) -> str:
-    """The words of a body that is known to be an error's, one line; empty where they cannot be told from a page or data."""
+    """Return the message of a body known to be an error, on one line; empty where it may be a page or data."""
     value = read_value(body) if body.lstrip()[:1] in ("{", "[") else None
     if isinstance(value, list) and value:
         value = value[0]
@@ -72,12 +72,15 @@ def complaint(body: str) -> str:
 
 
 def refused(said: str) -> CallOutcome:
-    """The class of such an answer. What was asked for is not there: no evidence against the tool."""
+    """Return the outcome of a call answered with this error. A missing thing is no evidence against the tool."""
     return "caller_fault" if _NOT_THERE.search(said) or of_error(said) is Outcome.CALLER_FAULT else "transient"
 
 
 def looks_binary(text: str) -> bool:
-    """Whether a text is bytes that were no text: more than a twentieth of its beginning are no printable characters."""
+    """Return whether a text is decoded binary data.
+
+    That is so where it holds a NUL among its first 1,000 characters, or where over a twentieth of these are not printable.
+    """
     head = text[:1000]
     odd = sum(1 for char in head if char == "\ufffd" or (ord(char) < 32 and char not in "\t\n\r\f\x1b"))
     return "\0" in head or odd * 20 > len(head)
@@ -94,7 +97,7 @@ def _of_object(value: Mapping[str, JsonValue]) -> str | None:
 
 
 def _declared(held: Mapping[str, JsonValue]) -> bool:
-    """Whether the object says by its fields that it is an error."""
+    """Return whether the fields of an object declare an error."""
     if any(_is_error(held.get(key)) for key in ("error", "errors", "is_error", "iserror", "failed")):
         return True
     if any(str(held[key]).lower() in ("false", "0") for key in ("success", "ok") if key in held):
@@ -119,7 +122,7 @@ def _said(held: Mapping[str, JsonValue]) -> str:
 
 
 def _texts(value: JsonValue, depth: int = 0) -> Iterable[str]:
-    """The words in an error, whatever it is wrapped in."""
+    """Yield the texts of an error, whatever objects and lists wrap them."""
     match value:
         case str():
             yield value
@@ -138,7 +141,7 @@ def _texts(value: JsonValue, depth: int = 0) -> Iterable[str]:
 
 
 def is_empty(response: str) -> bool:
-    """Whether a structured response holds no finding: nothing but empty lists and objects, nulls and zeros."""
+    """Return whether a structured response found nothing: only empty lists and objects, nulls and zeros."""
     value = read_value(response)
     if not isinstance(value, (dict, list)):
         return False
@@ -149,7 +152,7 @@ def is_empty(response: str) -> bool:
 
 
 def findings_of(value: JsonValue, prefix: str, depth: int = 0) -> Iterator[tuple[str, JsonValue]]:
-    """Scalars and lists of scalars below a value, in order, at most a few hundred."""
+    """Yield the scalars and lists of scalars in a value with their paths, at most a few hundred of an object."""
     if isinstance(value, dict) and depth < 6:
         for _, (key, inner) in zip(range(_MOST_FINDINGS), value.items(), strict=False):
             yield from findings_of(inner, f"{prefix}{key}." if isinstance(inner, dict) else f"{prefix}{key}", depth + 1)

@@ -1,4 +1,4 @@
-"""Small questions and answers of protocols beside calls: how a key is obtained. Who asks does not know how it is sent."""
+"""Protocol of a small HTTP client for JSON, for requests beside tool calls such as those of OAuth."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -9,24 +9,29 @@ from domain.model import JsonObject
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """``body``: the JSON object that was answered; None where it is none. ``challenge``: its ``WWW-Authenticate``."""
+    """Response to one request."""
 
     status: int
     body: JsonObject | None
+    """None where the body is no JSON object."""
     challenge: str = ""
+    """Header ``WWW-Authenticate``."""
 
 
 class Exchange(Protocol):
-    """Asks once. Each raises ``NoAnswerError``, and ``ForbiddenAddressError`` before anything is sent."""
+    """Sends one request without retries.
+
+    Each method raises ``NoAnswerError``, and ``ForbiddenAddressError`` before anything is sent.
+    """
 
     async def get(self, url: str) -> Answer:
-        """What is at an address."""
+        """Return the response to a GET."""
         ...
 
     async def post_form(self, url: str, form: Mapping[str, str], headers: Mapping[str, str], secrets: Iterable[str]) -> Answer:  # fmt: skip
-        """Send a form. ``secrets``: what neither a log nor an error shows of it."""
+        """Send a form. ``secrets``: values that no log and no error may show."""
         ...
 
     async def post_json(self, url: str, body: JsonObject, headers: Mapping[str, str] | None = None) -> Answer:
-        """Send JSON. ``headers``: further ones, without secrets."""
+        """Send JSON. ``headers``: further headers, without secrets."""
         ...

@@ -1,4 +1,4 @@
-"""A path carried out step by step (arguments, validation, call), and one call of it, which programs make too (``made``)."""
+"""Execution of a path step by step (arguments, validation, call), and of single calls, which programs make too."""
 
 import json
 import time
@@ -41,7 +41,7 @@ _STATUS: dict[CallOutcome, StepStatus] = {
 }
 
 WithinTime = Callable[[], AbstractAsyncContextManager[None]]
-"""``TimeoutError`` where the run's time is used up before its block is left."""
+"""Makes a context that raises ``TimeoutError`` where the run's time is used up inside it."""
 
 
 async def execute(
@@ -55,16 +55,16 @@ async def execute(
     choices: FieldChoices | None = None,
     within_time: WithinTime = nullcontext,
 ) -> None:
-    """Execute a path. Results count from 1, in events, in ``done`` and in references such as ``2.items[0].lat``.
+    """Execute a path. Steps count from 1, in events, in ``done`` and in references such as ``2.items[0].lat``.
 
-    ``done``: results of steps that need no second call, by step; nothing is told of them, whatever their status (what is not
-    ok there feeds nothing). Of every other step ``CallFinished`` is told, before it ``CallStarted`` where a call is made, and
-    after it ``ResponseCompressed`` where the long response of an ``ok`` step was made short (``choices``: what is known of fields). A
-    safe call that an ``ok`` step already made with the same arguments is answered from it, with ``attempts`` 0 and a note. This
-    returns after the first step whose status is not ``ok``: a required argument is ``missing``, the call ``failed`` or
-    was not allowed by its user (``skipped``), or the answer of a write was lost (``unknown``).
+    Each step emits ``CallFinished``, before it ``CallStarted`` where a call is made, and after it ``ResponseCompressed`` where the long
+    response of an ``ok`` step was shortened. A safe call that an ``ok`` step already made with the same arguments is answered from it,
+    with ``attempts`` 0 and a note. Execution ends after the first step whose status is not ``ok``: a required argument is ``missing``,
+    the call ``failed`` or was not allowed by its user (``skipped``), or the answer of a write was lost (``unknown``).
 
-    ``within_time``: holds the work of each step; one that the time runs out on has failed, or is unknown where it may have changed something.
+    ``done``: results of steps that are not called again, by step. They emit nothing, whatever their status, and only ``ok`` ones supply
+    values to later steps. ``choices``: what is known of the fields of responses, for compression. ``within_time`` limits the work of
+    each step. A step that runs out of time has failed, or is ``unknown`` where it may have changed something.
     """
     path = _PathExecution(request, tools, policy, executor, tell, choices or FieldChoices(), within_time)
     for step in range(1, len(tools) + 1):
@@ -75,7 +75,7 @@ async def execute(
 
 
 class _PathExecution:
-    """One path while it is executed. ``results``: of the steps so far."""
+    """Execution of one path; ``results`` holds those of the steps so far."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class _PathExecution:
         self.results: dict[int, StepResult] = {}
 
     async def make(self, step: int) -> bool:
-        """Make one step; whether it succeeded."""
+        """Execute one step and return whether it succeeded."""
         tool, tried = self._tools[step - 1], list[StepResult]()
         started: CallStarted | None = None
         try:
@@ -128,7 +128,7 @@ class _PathExecution:
             return await _prepare(self._request, step, self._tools, self.results, self._policy, complaint)
 
     async def _conclude(self, step: int, tool: ToolDoc, result: StepResult, *, tried: bool) -> bool:
-        """Tell how a step ended, and what of a long response is kept; whether it succeeded."""
+        """Emit the result of a step, and how a long response was shortened; return whether the step succeeded."""
         short = None
         if tried:
             async with self._within_time():
@@ -142,7 +142,10 @@ class _PathExecution:
 
 
 def _fruitless(tool: ToolDoc, result: StepResult) -> str:
-    """What to tell the policy of a safe call that found nothing, or named something that is not there; empty where it bore fruit."""
+    """Return the complaint for the policy on a safe call that found nothing or named a missing thing.
+
+    The text is empty otherwise.
+    """
     if not tool.safe:
         return ""
     asked = shown(result.arguments, _ASKED)
@@ -152,7 +155,7 @@ def _fruitless(tool: ToolDoc, result: StepResult) -> str:
 
 
 def _best_of(tool: ToolDoc, tried: Sequence[StepResult]) -> StepResult:
-    """The call that bore fruit, else the first one."""
+    """Return the last attempt where it found something, else the first; its note names the arguments tried before."""
     good = tried[-1] if not _fruitless(tool, tried[-1]) else tried[0]
     if len(tried) == 1 or good is tried[0]:
         return good
@@ -168,7 +171,10 @@ async def _prepare(
     policy: Policy,
     complaint: str = "",
 ) -> Arguments | StepResult:
-    """Valid arguments, or the result of a step that cannot be called. A complaint goes back to the policy."""
+    """Return valid arguments, or the result of a step that cannot be called.
+
+    The policy is asked again with the complaint where its arguments are not valid.
+    """
     tool = tools[step - 1]
     earlier = tuple((tools[number - 1], results[number]) for number in sorted(results))
     answer = Arguments({}, ())
@@ -190,7 +196,10 @@ async def _prepare(
 async def told_late(
     last: Event | None, tools: Sequence[ToolDoc], policy: Policy, choices: FieldChoices
 ) -> ResponseCompressed | None:
-    """What was still to be told of a step's short response when the run was broken off. ``last``: the last event that was told."""
+    """Return the compression event that an interrupted run did not emit; None where none is missing.
+
+    ``last``: its last event.
+    """
     if not isinstance(last, CallFinished) or last.result.status != "ok" or not last.result.compressed:
         return None
     tool = tools[last.step - 1]
@@ -199,7 +208,7 @@ async def told_late(
 
 
 def compressed_event(step: int, tool: ToolDoc, short: Compressed) -> ResponseCompressed:
-    """The event of a step's long response that was made short."""
+    """Return the event of a step whose long response was shortened."""
     return ResponseCompressed(
         step=step, tool=tool.id, fields=short.fields, before=short.before, after=len(short.text), cut=short.cut
     )
@@ -210,7 +219,7 @@ def _not_called(tool: ToolDoc, answer: Arguments, status: StepStatus, note: str)
 
 
 def _same_call(tool: ToolDoc, arguments: JsonObject, results: Mapping[int, StepResult]) -> int | None:
-    """The step that made the same safe call with success."""
+    """Return the step that already made the same safe call with success; None where there is none."""
     if not tool.safe:
         return None
     wanted = _canonical(arguments)
@@ -234,7 +243,10 @@ def _repeat(step: int, earlier: StepResult, prepared: Arguments) -> StepResult:
 
 
 async def made(tool: ToolDoc, prepared: Arguments, executor: Executor, identity: str = "") -> StepResult:
-    """A step by one call, however it ends. What is no failure of the tool's, or of what it is asked, is raised."""
+    """Make one call and return its step result, whatever the outcome.
+
+    Errors that neither the tool nor the arguments caused are raised.
+    """
     started = time.perf_counter()
     try:
         answer = await executor.call(tool, prepared.values, identity)
@@ -262,14 +274,14 @@ async def made(tool: ToolDoc, prepared: Arguments, executor: Executor, identity:
 
 
 def _as_corrected(prepared: Arguments, made: JsonObject) -> tuple[Binding, ...]:
-    """Where the arguments come from: those that its user corrected, from them."""
+    """Return the bindings of the arguments that were sent; those that the user corrected are bound to the user."""
     changed = [name for name in made if differs(made[name], prepared.values.get(name))]
     kept = (one for one in prepared.provenance if one.parameter in made and one.parameter not in changed)
     return (*kept, *(Binding(parameter=name, origin="user", reference=CORRECTED) for name in changed))
 
 
 def _out_of_time(step: int, tool: ToolDoc, started: CallStarted | None) -> CallFinished:
-    """What is to be said of a step that the budget's seconds cut off: of a write, that its effect is unknown."""
+    """Return the event of a step that ran out of time; a write that had started is ``unknown``."""
     lost = started is not None and not tool.safe
     result = StepResult(
         tool=tool.id,

@@ -1,4 +1,4 @@
-"""The protocol of an executor: arguments to a response; and of what stands around one."""
+"""Protocol of an executor, which turns a tool and arguments into a result, and the base of its layers."""
 
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -12,30 +12,34 @@ from domain.tool import ToolDoc
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """``body`` is text; ``note`` says what a reader must know of it (recorded call with other arguments, cut, not JSON).
-
-    ``attempts``: how often it was tried. ``secrets``: which secrets went where, by name. ``reached`` False: the host could not
-    be connected to. ``instead``: the arguments of a recorded call that answered though they differ; null where it had none.
-    ``corrected``: the arguments that it was made with, where its user corrected them.
-    """
+    """Result of one call."""
 
     outcome: CallOutcome
     body: str
+    """Response as text."""
     http_status: int | None = None
     attempts: int = 1
+    """How often it was sent; 0 where nothing was sent."""
     note: str = ""
+    """Notes for a reader of the body: a recorded call with other arguments, cut, not JSON."""
     seconds: float = 0.0
     secrets: tuple[Binding, ...] = ()
+    """Names of the secrets that were sent, and where they were put."""
     reached: bool = True
+    """False where no connection to the host could be made."""
     instead: JsonObject = field(default_factory=dict[str, JsonValue])
+    """Differing arguments of the recorded call that answered, by name; null where that call had none."""
     corrected: JsonObject | None = None
+    """Arguments that were sent, where the user corrected them."""
 
 
 class Executor(Protocol):
-    """Calls a tool. Failures of the tool are results; only errors of ours are raised (``ForbiddenAddressError`` among them).
+    """Calls tools.
 
-    ``identity``: which call of a program it is (:mod:`agent.execution.identity`): calls of different ones are different calls, however alike.
-    Without one, a call is its tool and arguments.
+    Failures of a tool are results; only errors on our side are raised, ``ForbiddenAddressError`` among them.
+
+    ``identity`` says which call of a program it is (:mod:`agent.execution.identity`): two calls with different identities are two calls,
+    however alike. Without an identity, a call is its tool and arguments.
     """
 
     name: str
@@ -46,16 +50,16 @@ class Executor(Protocol):
 
 
 class ExecutorLayer:
-    """An executor around another one, to which it forwards everything; a layer overrides what it changes."""
+    """Executor that forwards everything to another one; a subclass overrides what it changes."""
 
     def __init__(self, executor: Executor) -> None:
         self.name = executor.name
         self._executor = executor
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
-        """The result of the call."""
+        """Return the result of the call."""
         return await self._executor.call(tool, arguments, identity)
 
     async def close(self) -> None:
-        """Close the executor that it is around."""
+        """Close the wrapped executor."""
         await self._executor.close()

@@ -1,4 +1,4 @@
-"""The formats of texts that arguments are checked for, each as lenient as servers are."""
+"""Formats of text arguments, checked as leniently as servers do."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ def _date(text: str) -> None:
 
 
 def _date_time(text: str) -> None:
-    """RFC 3339; the offset and seconds may be missing, as most servers allow."""
+    """Check a date-time of RFC 3339; the offset and the seconds may be missing, as most servers allow."""
     if not _DATE.match(text) or text[10:11] not in ("T", "t", " "):
         raise ValueError
     datetime.fromisoformat(text.upper())
@@ -62,11 +62,11 @@ FORMATS: Mapping[str, tuple[Callable[[str], object], str]] = {
     "url": (_uri, "scheme://host/path"),
     "uuid": (UUID, "8-4-4-4-12 hexadecimal digits"),
 }
-"""A check, which raises ``ValueError``, and the form in words, for each format."""
+"""For each format a check, which raises ``ValueError``, and the form in words."""
 
 
 def fits(name: str, value: object) -> bool:
-    """Whether a value has the format; other values than texts, and formats that are not known, always do."""
+    """Return whether a value has the format; true for values that are no text and for unknown formats."""
     if name not in FORMATS or not isinstance(value, str):
         return True
     if len(value) > _LONGEST:

@@ -1,4 +1,4 @@
-"""What the calls of a process have shown of hosts and of refused keys, whoever made them. Bounded; holds no key and no argument."""
+"""Memory of hosts and refused keys, shared by all calls of a process. Bounded; holds no key and no argument."""
 
 import asyncio
 import time
@@ -9,31 +9,34 @@ from dataclasses import dataclass, field
 from domain.tool import ToolDoc, ToolId
 
 LIFETIME = 600.0
-"""Seconds for which a host's answer to a request of ours is remembered."""
+"""Seconds for which a host's answer to a probe is remembered."""
 RETRY_AFTER = 60.0
-"""Seconds after which a host is asked again that gave no answer."""
+"""Seconds after which a host without an answer is probed again."""
 MOST_ANSWERS = 2_000
 MOST_TOOLS = 2_000
 OWNERS = 3
-"""So many owners, each with a key of their own, must be refused before a refusal counts against a tool."""
+"""Owners, each with another key, who must be refused before a refusal counts against a tool."""
 _MOST_OWNERS = 16
 
 
 @dataclass(frozen=True, slots=True)
 class HostAnswer:
-    """A host's answer, with what it was asked. ``target``: path and query as sent. ``words``: the parts of the path that are this request's own."""
+    """Answer of a host, with the request that it answers."""
 
     status: int
     body: str
     method: str
     target: str
+    """Path and query as sent."""
     words: tuple[str, ...] = ()
+    """Segments of the path that are this request's own: its values and random words."""
     allow: str = ""
+    """Header ``Allow``."""
 
 
 @dataclass(slots=True)
 class _Entry:
-    """An answer that is remembered, or is being fetched by whoever holds the lock."""
+    """Remembered answer, or one that the holder of the lock is fetching."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     answer: HostAnswer | None = None
@@ -41,7 +44,10 @@ class _Entry:
 
 
 class HostMemory:
-    """Answers of hosts to requests of ours, and which tools have answered, and whose keys each refused (403). One object serves all executors of a process."""
+    """Answers of hosts to probes, tools that have answered, and owners whose keys a tool refused (403).
+
+    One object serves all executors of a process.
+    """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
@@ -50,7 +56,10 @@ class HostMemory:
         self._answered: OrderedDict[tuple[str, ...], None] = OrderedDict()
 
     def without_history(self) -> "HostMemory":
-        """Return a memory with the same answers of hosts that knows nothing of tools: the gate believes only what it sees itself."""
+        """Return a memory that shares the hosts' answers but knows nothing of tools.
+
+        The gate uses it, since it trusts only its own observations of tools.
+        """
         other = HostMemory(self._now)
         other._answers = self._answers
         return other
@@ -58,7 +67,7 @@ class HostMemory:
     async def recall(
         self, key: tuple[str, ...], fetch: Callable[[], Awaitable[HostAnswer | None]]
     ) -> HostAnswer | None:
-        """Return the answer remembered under this key, or fetch it: once, however many ask at the same moment."""
+        """Return the answer remembered under this key, or fetch it; concurrent callers share one fetch."""
         entry = self._answers.setdefault(key, _Entry())
         self._answers.move_to_end(key)
         while len(self._answers) > MOST_ANSWERS:
@@ -70,7 +79,7 @@ class HostMemory:
             return entry.answer
 
     def record_answer(self, tool: ToolDoc) -> None:
-        """Record that a tool has answered, as its document is now, and that a key was accepted if it takes one."""
+        """Record that a tool, with its present method and URL, has answered; earlier refusals of keys are forgotten."""
         self._refused.pop(tool.id, None)
         self._answered[tool.id, tool.method, tool.url] = None
         self._answered.move_to_end((tool.id, tool.method, tool.url))
@@ -78,13 +87,13 @@ class HostMemory:
             self._answered.popitem(last=False)
 
     def has_answered(self, tool: ToolDoc) -> bool:
-        """Whether the tool has answered in this process, by the same method and address."""
+        """Return whether the tool has answered in this process with the same method and URL."""
         return (tool.id, tool.method, tool.url) in self._answered
 
     def record_refusal(self, tool: ToolId, owner: str, key: str) -> bool:
-        """Record a refused key, by a digest; return whether :data:`OWNERS` owners were refused, each with another key.
+        """Record a refused key by its digest; return whether :data:`OWNERS` owners were refused, each with another key.
 
-        Only the last key of an owner counts: several keys of one owner, or one key that several accounts share, prove nothing.
+        Only the last key of an owner counts: several keys of one owner, or one key that several accounts share, prove nothing about the tool.
         """
         if not owner or not key:
             return False

@@ -1,4 +1,4 @@
-"""The executor of one run, put together: what every call passes before it is sent."""
+"""The executor of one run with all layers that a call passes before it is sent."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -12,7 +12,7 @@ from agent.execution.provenance import Provenance
 from agent.execution.undo import Undo
 
 Layer = Callable[[Executor], Executor]
-"""Puts something around an executor."""
+"""Wraps an executor."""
 
 
 def build_executor(
@@ -26,16 +26,16 @@ def build_executor(
     announcements: Announcements,
     undo: Undo,
 ) -> ReusingExecutor:
-    """Everything that a call of a run passes, in this order:
+    """Build the executor of a run. A call passes, in this order:
 
-    1. *reuse*: the same call is made once, and a host that does not answer is left alone (:class:`ReusingExecutor`);
-    2. *approval*: whoever is asked has allowed it, and the budget of changes has room for it (:class:`ApprovedExecutor`);
-    3. ``layers`` of whoever makes the run, the outermost first. A command has none. A server's (``server/runs/control.py``): may the run
-       still go on, what became of a change whose answer was lost, the ledger of changes, is the tool still offered to this user;
+    1. *reuse*: the same call is made once, and a failing host is not called again (:class:`ReusingExecutor`);
+    2. *approval*: the approver allows it, and the budget of changes has room for it (:class:`ApprovedExecutor`);
+    3. the ``layers`` of the caller, the outermost first. A command has none. A server's (``server/runs/control.py``) check whether the run
+       may continue, resolve changes whose answer was lost, keep the ledger of changes, and check that the user may still use the tool;
     4. ``sender``, which makes the call: over HTTP or to an MCP server, with the keys of the user or of the source, or from recorded calls.
 
-    ``made``: calls that were made before the run was broken off. ``announcements``: what programs tell of their calls before they are
-    made. ``undo``: tells how a change is taken back.
+    ``made``: results of calls that were made before the run was interrupted. ``announcements``: calls that programs announced. ``undo``:
+    finds how a change can be undone.
     """
     executor = sender
     for layer in reversed(layers):

@@ -1,4 +1,4 @@
-"""Regular expressions that strangers wrote, matched in time linear in the text: by RE2, which cannot backtrack."""
+"""Untrusted regular expressions, matched in linear time by RE2, which cannot backtrack."""
 
 from functools import lru_cache
 from typing import Any, Protocol, cast
@@ -12,12 +12,15 @@ class _Compiled(Protocol):
 
 
 def known(pattern: str) -> bool:
-    """Whether a pattern can be matched: RE2 has no look-around and no back references, and refuses what would grow too large."""
+    """Return whether RE2 supports a pattern.
+
+    It has no look-around and no back references, and refuses what would grow too large.
+    """
     return _compiled(pattern) is not None
 
 
 def found(pattern: str, text: str) -> bool:
-    """Whether the pattern is found in the text; true for one that is not known."""
+    """Return whether the pattern matches somewhere in the text; true for an unsupported pattern."""
     compiled = _compiled(pattern)
     return compiled is None or compiled.search(text) is not None
 

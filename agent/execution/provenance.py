@@ -1,7 +1,7 @@
-"""Where the values of a run's calls really come from: found out by looking for them, whatever a policy says of them.
+"""Origins of the values in a run's calls, found by searching for the values, whatever a policy claims.
 
-A value counts as the user's where it stands in the user's own messages. What an earlier response said stays that response's, however
-often a question was rewritten on the way to a call. Where several origins fit, the one that is furthest from the user's word counts.
+A value counts as the user's where it occurs in the user's own messages. A value from an earlier response keeps that origin, however
+often a question was rewritten on the way to a call. Where several origins fit, the one furthest from the user's word counts.
 """
 
 import json
@@ -26,15 +26,15 @@ from domain.slice import Slice
 from domain.tool import Parameter, ToolDoc, ToolId
 
 Fixed = tuple[ToolId, str, JsonValue]
-"""A value that somebody fixed for a parameter of a tool."""
+"""Tool, parameter and the value that somebody fixed for it."""
 ORDER: tuple[ValueKind, ...] = ("said", "document", "file", "field", "written", "computed", "prose", "others")
-"""Further and further from the user's word."""
+"""Kinds of origins, each further from the user's word than the one before."""
 _LEAST = 2
-"""Characters below which a value says too little to have gone from one host to another."""
+"""Characters below which a value says too little to count as carried from one host to another."""
 _NAMED = 3
-"""Things of one argument that are named."""
+"""Things of one argument that are named at most."""
 _MOST = 100
-"""Single values of one argument that are looked for."""
+"""Leaves of one argument that are searched for at most."""
 _WORDS: dict[ValueKind, str] = {
     "said": "you said it",
     "document": "the tool's own document gives it",
@@ -46,26 +46,29 @@ _WORDS: dict[ValueKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Voices:
-    """Who spoke before a run's calls. ``said``: the user's own messages, the oldest first; ``fixed``: values that the user fixed in a plan.
-    ``others_said``, ``others_fixed``: the same of the author of a template who is another.
-    """
+    """Messages and fixed values that precede a run, of its user and of others."""
 
     said: Sequence[str] = ()
+    """The user's own messages, the oldest first."""
     fixed: Sequence[Fixed] = ()
+    """Values that the user fixed in a plan."""
     others_said: Sequence[str] = ()
+    """Messages of a template's author who is not the user."""
     others_fixed: Sequence[Fixed] = ()
+    """Values that this author fixed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A call's arguments. ``crossings``: values of other hosts' responses that nothing lets go to the tool's host."""
+    """Origins of a call's arguments."""
 
     origins: tuple[ValueOrigin, ...] = ()
     crossings: tuple[Crossing, ...] = ()
+    """Values of other hosts' responses that nothing allows to go to the tool's host."""
 
 
 class Provenance:
-    """One run's."""
+    """Tracks what was said and answered in one run, and traces the values of calls to it."""
 
     def __init__(self, voices: Voices, reader: RequestReader | None = None) -> None:
         self._said = Said(voices.said, reader or PlainReader())
@@ -77,21 +80,24 @@ class Provenance:
         self._files = FileOrigins()
 
     def give(self, files: Sequence[GivenFile]) -> None:
-        """Take in the files that the user gave with the request: what stands there, others may have written."""
+        """Set the files that the user gave with the request. Others may have written their content."""
         self._files = FileOrigins(files)
 
     def hear(self, tool: ToolDoc, result: StepResult, reference: str = "") -> None:
-        """Take in what a tool answered; that it answered nothing, or failed, can be told on too."""
+        """Record a tool's response.
+
+        The call itself counts too: even an empty or failed one can reveal something to another host.
+        """
         self._called[tool.id] = tool
         if result.response.strip():
             self._heard.append(Heard(tool, result, reference))
 
     def say(self, text: str) -> None:
-        """Take in what the user answered: it is their word."""
+        """Record a user's answer to a question as the user's word."""
         self._said = self._said.with_answer(text)
 
     def correct(self, tool: ToolDoc, arguments: JsonObject, corrected: JsonObject) -> None:
-        """Take in what its user put in place of values of a call: it is their word. What stood there before is not."""
+        """Record the values that the user put into a call as the user's word; those that were there before do not count."""
         for name, value in corrected.items():
             given = {_text(leaf) for leaf in put_in(value, arguments.get(name))}
             if given:
@@ -100,10 +106,12 @@ class Provenance:
     def judged(
         self, tool: ToolDoc, arguments: JsonObject, slices: Sequence[Slice] = (), control: Slice | None = None
     ) -> Judged:
-        """Where the arguments of a call come from. Of a call that changes nothing, only as far as hosts other than its own were heard.
+        """Return the origins of a call's arguments, and the values that would cross from one host to another.
 
-        ``slices``: what a program made them of. A value that is found nowhere is then one that it computed, and carries what went into it.
-        ``control``: what decides whether and how often the program makes the call, where that may be there to tell another host of it.
+        A safe call is traced only where tools of other hosts were called before: otherwise nothing can cross.
+
+        ``slices``: what a program computed the arguments from. A value that is found nowhere then counts as computed and carries its slice.
+        ``control``: what decides whether and how often the program makes the call, where this may reveal something to another host.
         """
         if tool.safe and not any(_apart(other, tool) for other in self._called.values()):
             return Judged()
@@ -126,16 +134,21 @@ class Provenance:
         return Judged(tuple(origins), tuple(crossings))
 
     def reference(self, tool: ToolDoc, name: str, value: JsonValue) -> tuple[ValueKind, str]:
-        """The kind of a value's origin, and where it stands in an earlier run's response, as events name it; empty elsewhere."""
+        """Return the kind of a value's origin, and its place in a response of an earlier run.
+
+        The place is as events name it, and empty where the value comes from no earlier run.
+        """
         known = next((parameter for parameter in tool.parameters if parameter.name == name), None)
         worst = self._worst(tool, name, known, _leaves(value))
         heard = next((one for one in self._heard if one.reference and _place(one, worst) is not None), None)
         return worst.kind, f"{heard.reference}.{worst.place}".rstrip(".") if heard else ""
 
     def _named(self, tool: ToolDoc, origin: ValueOrigin, value: JsonValue) -> ValueOrigin:
-        """The origin with what a response calls the things that these values stand for: one of the tool's own service, since names mislead; of
-        the calls that the value is made of first, then the latest. What comes out of no response, or is a field of an object, stands only for
-        what is called after it: one night is not the berth of number 1.
+        """Return the origin with the names that responses give to the things behind these values.
+
+        Only responses of the tool's own service count, since names of others may mislead: first those of the calls that the value was made
+        from, then the latest. A value that comes from no response, or is a field of an object, matches only fields that the parameter is
+        named after: one night is not the berth of number 1.
         """
         made = origin.slice
         own = [one for one in self._heard[::-1] if not _apart(one.tool, tool)]
@@ -159,7 +172,10 @@ class Provenance:
         )
 
     def _worst(self, tool: ToolDoc, name: str, parameter: Parameter | None, leaves: Sequence[JsonValue]) -> ValueOrigin:
-        """Of a list or an object, that of the value that is furthest from the user's word; one of very many is not looked for."""
+        """Return the origin furthest from the user's word among the leaves of an argument.
+
+        More than ``_MOST`` are not searched for.
+        """
         if len(leaves) > _MOST:
             others = any(_text(leaf) in self._others_fixed.get((tool.id, name), ()) for leaf in leaves)
             return _told(name, "others" if others else "said" if self._all_fixed(tool, name, leaves) else "written")
@@ -171,7 +187,7 @@ class Provenance:
         return all(_text(leaf) in fixed for leaf in leaves)
 
     def _origin(self, tool: ToolDoc, name: str, parameter: Parameter | None, value: JsonValue) -> ValueOrigin:
-        """Of one value, not of a list or an object."""
+        """Return the origin of a single value."""
         if _text(value) in self._others_fixed.get((tool.id, name), ()):
             return _told(name, "others")
         if self._is_said(tool, name, parameter, value) or value in (None, ""):
@@ -188,7 +204,11 @@ class Provenance:
         return _told(name, "document" if offered else "written")
 
     def _found(self, name: str, value: JsonValue) -> ValueOrigin | None:
-        """In what was heard: first inside of texts, which are the worse origin; of a text that is nowhere, its unsaid words."""
+        """Return the origin of a value in responses and files; None where none holds it.
+
+        Texts are searched before whole fields, as they are the worse origin. Of a text that is found nowhere, the words that the user did
+        not say are searched for.
+        """
         for heard in reversed(self._heard):
             if (place := heard.prose(value)) is not None:
                 return _heard(name, "prose", heard, place)
@@ -205,12 +225,12 @@ class Provenance:
         return None if held is None else _of_file(name, f"words of {held}")
 
     def _pieces(self, value: JsonValue) -> list[str]:
-        """The words of a longer text that the user did not say."""
+        """Return the words of a text that the user did not say."""
         words = PIECE.findall(plain_value(value)) if isinstance(value, str) else []
         return [word for word in dict.fromkeys(words) if not self._said.says(word, None)]
 
     def _has_a_piece(self, heard: Heard, value: JsonValue, pieces: Sequence[str]) -> bool:
-        """Whether a response has an unsaid word of a longer text, or the text has an unsaid field of the response."""
+        """Return whether the response holds one of the unsaid words, or the text holds an unsaid field of the response."""
         if any(heard.has_word(piece) for piece in pieces):
             return True
         return isinstance(value, str) and any(
@@ -223,9 +243,12 @@ class Provenance:
     def _crossings(
         self, tool: ToolDoc, name: str, parameter: Parameter | None, value: JsonValue, made: Slice | None = None
     ) -> Iterator[Crossing]:
-        """A value that the tool's own host or source has told is none of another's; nor is one of few characters, or of the document.
+        """Yield the crossings of one value from other hosts to the tool's host.
 
-        ``made``: what a program made it of, which may hold more than can be seen in it.
+        A value that the tool's own host or source gave, a very short one, one of the document and one of the user do not cross. Neither
+        does one from a tool whose values recorded calls passed to this parameter.
+
+        ``made``: what a program computed it from, which may carry more than can be found in it.
         """
         if not tool.host or len(plain_value(value)) < _LEAST or self._is_said(tool, name, parameter, value):
             return
@@ -248,7 +271,10 @@ class Provenance:
         yield from (_crossing(one, tool, name) for one in holding)
 
     def _told_by_calling(self, tool: ToolDoc, control: Slice) -> Iterator[Crossing]:
-        """Hosts on whose answers it depends that a call is made. Recorded calls took values of a tool as they are: these may decide, too."""
+        """Yield crossings from hosts whose answers decide whether the call is made.
+
+        A tool whose values recorded calls passed to this one may decide as well.
+        """
         if not tool.host:
             return
         recorded = {flow.source for parameter in tool.parameters for flow in parameter.flows}
@@ -259,12 +285,15 @@ class Provenance:
 
 
 def _went_into(heard: Heard, made: Slice | None) -> bool:
-    """Whether something of a response may be in what a program made."""
+    """Return whether something of the response may be in a value that a program made."""
     return made is not None and (heard.tool.id in made.tools or not made.traced)
 
 
 def _with_slice(origin: ValueOrigin, made: Slice | None) -> ValueOrigin:
-    """The origin with what a program made of the value; what was found nowhere, and is more than a constant of it, is computed."""
+    """Return the origin with the slice of the value.
+
+    A value found nowhere that is more than a constant of the program is computed.
+    """
     if made is None:
         return origin
     if origin.kind != "written":
@@ -275,7 +304,10 @@ def _with_slice(origin: ValueOrigin, made: Slice | None) -> ValueOrigin:
 
 
 def _things(heard: Sequence[Heard], value: JsonValue, parameter: str, *, called: bool) -> Iterator[tuple[str, Heard]]:
-    """What responses call the thing that a value stands for, each with the response. ``called``: only of fields that the parameter is called after."""
+    """Yield the names that responses give to the thing behind a value, each with its response.
+
+    ``called``: only by fields that the parameter is named after.
+    """
     return ((told, one) for one in heard if (told := one.thing(value, parameter, called=called)))
 
 
@@ -288,14 +320,14 @@ def _holds(heard: Heard, value: JsonValue) -> bool:
 
 
 def _apart(one: ToolDoc, other: ToolDoc) -> bool:
-    """Whether two tools are of different hosts, which no import has brought in together."""
+    """Return whether two tools have different hosts and were not imported from one source."""
     if not one.host or not other.host or one.host == other.host:
         return False
     return not one.source or one.source != other.source
 
 
 def _by_place(fixed: Sequence[Fixed]) -> dict[tuple[ToolId, str], set[str]]:
-    """The single values that somebody fixed, as text, by tool and parameter."""
+    """Return the leaves of the fixed values, as text, by tool and parameter."""
     found: defaultdict[tuple[ToolId, str], set[str]] = defaultdict(set)
     for tool, name, whole in fixed:
         found[tool, name] |= {_text(leaf) for leaf in _leaves(whole)}
@@ -307,24 +339,27 @@ def _text(value: JsonValue) -> str:
 
 
 def _given(parameter: Parameter, value: JsonValue) -> bool:
-    """Whether the document leaves no choice: its default, or the only value that it allows."""
+    """Return whether the value is the document's default, or the only value that it allows."""
     only = len(parameter.enum) == 1 and value == parameter.enum[0]
     return only or (parameter.default not in (None, "") and value == coerce(parameter.default, parameter))
 
 
 def put_in(value: JsonValue, instead: JsonValue) -> list[JsonValue]:
-    """The single values that a corrected value holds and the one before it did not."""
+    """Return the leaves that the corrected value holds and the earlier one did not."""
     before = {_text(leaf) for leaf in _leaves(instead)}
     return [leaf for leaf in _leaves(value) if _text(leaf) not in before]
 
 
 def _leaves(value: JsonValue) -> list[JsonValue]:
-    """The single values of a value; a structure as JSON text is what it holds."""
+    """Return the leaves of a value; a text that is a JSON structure counts as that structure."""
     return [leaf for _, leaf in _leaves_within(value)]
 
 
 def _leaves_within(value: JsonValue) -> list[tuple[str, JsonValue]]:
-    """The same, each with the name of the object's field that it is or is listed in; empty where it is in no object."""
+    """Return the leaves, each with the name of the field that holds it, directly or in a list.
+
+    The name is empty outside of objects.
+    """
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:
             value = json.loads(value)

@@ -1,4 +1,4 @@
-"""How alike two calls' arguments are: what the replay executor ranks recorded calls by."""
+"""Similarity of two calls' arguments, by which the replay executor ranks recorded calls."""
 
 from functools import lru_cache
 
@@ -12,7 +12,7 @@ _LONG = 200
 
 
 def canonical(arguments: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """One form for equal arguments, whatever the type they were written in (``"3"`` and 3; None and absent)."""
+    """Return one form for equal arguments, whatever type they were written in (``"3"`` and 3; None and absent)."""
     return {key: _plain(value) for key, value in arguments.items() if value is not None}
 
 
@@ -34,21 +34,21 @@ def _plain(value: JsonValue) -> JsonValue:
 
 
 def answers(call: RecordedCall) -> bool:
-    """Whether a recording holds an answer: no failure, no error told in the body of a success, no bytes that were no text."""
+    """Return whether a recording holds an answer: no failure, no error in the body of a success, no binary data."""
     return not call.outcome.failed and not looks_binary(call.response) and refusal(call.response) is None
 
 
 @lru_cache(maxsize=20_000)
 def recorded_arguments(text: str) -> dict[str, JsonValue]:
-    """The arguments of a recorded call; empty where the text holds no mapping."""
+    """Return the arguments of a recorded call; empty where the text holds no mapping."""
     value = read_value(text)
     return value if isinstance(value, dict) else {}
 
 
 def similarity(wanted: dict[str, JsonValue], recorded: dict[str, JsonValue]) -> float:
-    """In [0, 1]: the mean over all names of either call of how alike their values are.
+    """Return the similarity in [0, 1]: the mean over the names of both calls of the similarity of their values.
 
-    1 for equal values; for others the share of common pairs of neighbouring characters (Dice) times 0.9; 0.05 where only one
+    It is 1 for equal values; for others the share of common pairs of neighbouring characters (Dice) times 0.9; 0.05 where only one
     call has the name.
     """
     names = {name for name, value in (*wanted.items(), *recorded.items()) if value is not None}
@@ -67,7 +67,10 @@ def _alike(wanted: JsonValue, recorded: JsonValue) -> float:
 
 
 def _ratio(first: str, second: str) -> float:
-    """Dice's coefficient of the pairs of neighbouring characters: an order of magnitude cheaper than an edit distance."""
+    """Return Dice's coefficient of the pairs of neighbouring characters.
+
+    It is an order of magnitude cheaper than an edit distance.
+    """
     one, other = _pairs(first), _pairs(second)
     return 2 * len(one & other) / (len(one) + len(other)) if one or other else 0.0
 
@@ -78,13 +81,13 @@ def _pairs(text: str) -> frozenset[str]:
 
 
 def instead_of(wanted: dict[str, JsonValue], recorded: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """The recorded values that differ from those that were wanted; None where there is none."""
+    """Return the recorded values that differ from the wanted ones, by name; None for one that the recording lacks."""
     names = sorted({*wanted, *recorded})
     return {name: recorded.get(name) for name in names if _plain(wanted.get(name)) != _plain(recorded.get(name))}
 
 
 def differences(wanted: dict[str, JsonValue], recorded: dict[str, JsonValue]) -> str:
-    """What differs, for a reader: ``city: 'Rome' instead of 'Paris'; without days``."""
+    """Describe the differences for a reader: ``city: 'Rome' instead of 'Paris'; without days``."""
     told: list[str] = []
     for name in sorted({*wanted, *recorded}):
         mine, other = wanted.get(name), recorded.get(name)

@@ -1,4 +1,4 @@
-"""Values of secrets out of texts, in whatever encoding they stand there."""
+"""Removal of secret values from texts, in all usual encodings."""
 
 import base64
 import html
@@ -9,18 +9,21 @@ from urllib.parse import quote, quote_plus
 
 HIDDEN = "[secret]"
 _TOKEN = re.compile(r"(?=[a-z_+=~]*\d)(?=[\d_+=~]*[a-z])[a-z0-9_+=~]{20,}", re.IGNORECASE)
-"""Letters with digits, too long for a word: keys, tokens, hashes. Words of an address or a title are shorter between their marks."""
+"""Letters with digits, too long for a word: keys, tokens, hashes. Parts of URLs and titles are shorter between their separators."""
 _CARD = re.compile(r"(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)")
 _CHECKED_BY = 10
 
 
 def looks_secret(text: str) -> bool:
-    """Whether a text holds what looks like a token or a card number, by its form alone: no form tells a password."""
+    """Return whether a text seems to hold a token or a card number.
+
+    Its form is all that counts; a password has none.
+    """
     return bool(_TOKEN.search(text)) or any(_is_card(re.sub(r"\D", "", hit[0])) for hit in _CARD.finditer(text))
 
 
 def _is_card(digits: str) -> bool:
-    """Whether the last digit is the check digit of ISO/IEC 7812."""
+    """Return whether the last digit is the check digit of ISO/IEC 7812 (Luhn)."""
     doubled = (int(one) * (1 + at % 2) for at, one in enumerate(reversed(digits)))
     return sum(one // _CHECKED_BY + one % _CHECKED_BY for one in doubled) % _CHECKED_BY == 0
 
@@ -29,7 +32,10 @@ _SHORTEST_TAIL = 4
 
 
 class Redactor:
-    """Replaces values and their usual encodings: percent, base64, JSON, HTML and Python escapes, upper or lower case hex."""
+    """Replaces values and their usual encodings in texts.
+
+    These are percent-encoding with hex in either case, base64, hex, and the escapes of JSON, HTML and Python.
+    """
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         forms = {form for value in values if value for form in _forms(value)}
@@ -39,7 +45,10 @@ class Redactor:
         return f"Redactor({len(self._forms)} forms)"
 
     def clean(self, text: str, *, cut: bool = False) -> str:
-        """The text without any of them. ``cut``: it was cut off, and may end in the beginning of one."""
+        """Return the text with the values replaced.
+
+        ``cut``: the text was truncated and may end with the beginning of a value.
+        """
         for form in self._forms:
             text = text.replace(form, HIDDEN)
         return self._without_tail(text) if cut else text

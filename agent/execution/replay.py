@@ -1,4 +1,4 @@
-"""The replay executor: answers from recorded calls, and says which one and how it differs."""
+"""The replay executor, which answers from recorded calls and says how the recording differs."""
 
 import time
 from dataclasses import replace
@@ -13,7 +13,7 @@ from domain.trajectory import Outcome, RecordedCall
 from graph.recordings import Recordings
 
 _COMPARED = 600
-"""So many recorded calls of one tool are compared at most."""
+"""Recorded calls of one tool that are compared at most."""
 
 _OUTCOMES: dict[Outcome, CallOutcome] = {
     Outcome.OK: "ok",
@@ -24,11 +24,11 @@ _OUTCOMES: dict[Outcome, CallOutcome] = {
 
 
 class ReplayExecutor:
-    """Answers a call with the recorded call of the same arguments, else with the nearest recorded success of that tool.
+    """Answers a call with the recorded call of the same arguments, else with the nearest success of that tool.
 
     Same arguments: equal but for order and for the type a value is written in. Among several such recordings a success is
     preferred. Nearest: the greatest ``agent.execution.recorded_calls.similarity``, at least ``floor``; ties go to the earlier recording.
-    Below the floor a recording tells of something else, and the call fails instead. ``FAILED`` is replayed as ``transient``; a
+    Below the floor a recording is of something else, and the call fails instead. ``FAILED`` is replayed as ``transient``; a
     recording of unknown outcome counts as an answer, unless its body is an error or no text. The recordings belong to the
     caller.
     """
@@ -40,7 +40,7 @@ class ReplayExecutor:
         self._floor = floor
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:  # noqa: ARG002  # each call is answered
-        """Answer from the recordings. Where the tool has none that help: ``caller_fault``, with a note that says so."""
+        """Answer from the recordings. The outcome is ``caller_fault``, with a note, where no recording is close enough."""
         started = time.perf_counter()
         calls = await self._recordings.of_tool(tool.id)
         wanted = canonical(arguments)
@@ -66,7 +66,7 @@ class ReplayExecutor:
         )
 
     async def close(self) -> None:
-        """Nothing to release: the recordings are the caller's."""
+        """Do nothing: the recordings belong to the caller."""
 
 
 def _nearest(arguments: JsonObject, calls: list[RecordedCall]) -> tuple[RecordedCall, float] | None:
@@ -79,7 +79,7 @@ def _nearest(arguments: JsonObject, calls: list[RecordedCall]) -> tuple[Recorded
 
 
 def _judged(call: RecordedCall, result: CallResult, seconds: float) -> CallResult:
-    """The recording as a result; a success whose body is none is said to be what it is."""
+    """Return the recording as a result; a success whose body is binary or an error gets the outcome of that."""
     if not call.outcome.failed and looks_binary(call.response):
         return replace(
             result, outcome="caller_fault", body="", note=f"{result.note}; a binary response", seconds=seconds

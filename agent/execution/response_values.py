@@ -1,4 +1,4 @@
-"""A response that a run has heard: its fields, and the texts that words can be taken out of."""
+"""Index of a response: its fields, and the texts that words can be taken from."""
 
 import re
 from bisect import bisect_right
@@ -17,32 +17,36 @@ from domain.tool import ToolDoc
 from graph.lenient_json import read_value
 
 _PLACES = 50
-"""Places of one value that are looked at for what it stands for."""
+"""Places of one value that are kept to find the thing that it stands for."""
 PIECE = re.compile(r"\w{4,}|\w*\d\w*")
-"""What of a longer text may have been taken out of a response: words of some length, and what has digits."""
+"""Words of a text that show it was taken from a response: those of four letters or more, and those with digits."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """``fields``: whole values with their places, of each the first. ``things``: of values that tell a thing from others, a few places. ``texts``:
-    fields that are texts and, as ``named``, names of fields, with their places; ``joined``: all of them, a line each, which begin at ``starts``.
-    """
+    """Values and texts of a response with their places in it."""
 
     fields: dict[str, str]
+    """First place of each whole value."""
     texts: list[tuple[str, str]]
+    """Fields that are texts."""
     named: list[tuple[str, str]]
+    """Names of fields."""
     things: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    """A few places of each value that identifies a thing."""
     joined: str = ""
+    """All ``texts`` and ``named``, one a line, so that one search covers them."""
     starts: list[int] = field(default_factory=list[int])
+    """Offset of each line in ``joined``."""
 
     def lined_up(self) -> "_Read":
-        """With its texts joined."""
+        """Return a copy with ``joined`` and ``starts`` filled."""
         lines = [told for told, _ in (*self.texts, *self.named)]
         starts = list(accumulate((len(line) + 1 for line in lines), initial=1))
         return replace(self, joined="\n".join(["", *lines, ""]), starts=starts)
 
     def inside(self, text: str) -> str | None:
-        """Where a text stands in a longer one, or in a name; None where it does not."""
+        """Return the place of a longer text, or of a name, that contains the text; None where none does."""
         for at in places(text, self.joined):
             line = bisect_right(self.starts, at) - 1
             if line >= len(self.texts):
@@ -54,26 +58,26 @@ class _Read:
 
 
 class Spoken:
-    """What somebody other than the user said: a response, or a file. It is read when a value is first looked for in it."""
+    """Text by somebody other than the user: a response, or a file. It is parsed at the first search."""
 
     def __init__(self, text: str) -> None:
         self._text = text
 
     def field(self, value: JsonValue) -> str | None:
-        """Where a whole field is a value; None where none is."""
+        """Return the place of the first field that equals a value; None where none does."""
         return self._read.fields.get(key_of_value(value))
 
     def prose(self, value: JsonValue) -> str | None:
-        """Where a value stands inside a longer text, or in the name of a field; None where it does not."""
+        """Return the place of a longer text or a field's name that contains a value; None where none does."""
         text = plain_value(value)
         return self._read.inside(text) if text else None
 
     def has_word(self, word: str) -> bool:
-        """Whether a plain word is one of its words."""
+        """Return whether a normalized word is one of its words."""
         return word in self._words
 
     def fields_in(self, text: str) -> Iterator[str]:
-        """Its fields that stand in a longer plain text, as far as they say anything."""
+        """Yield its fields that occur in a longer normalized text and hold a word of ``PIECE``."""
         return (told for told in self._read.fields if told != text and stands(told, text) and PIECE.search(told))
 
     @cached_property
@@ -84,7 +88,7 @@ class Spoken:
     @cached_property
     def _read(self) -> _Read:
         whole = read_value(self._text)
-        if whole is None:  # no JSON: one text, of which even the whole is no field
+        if whole is None:  # no JSON: one text, which is no field even as a whole
             return _Read({}, [], [(plain(self._text), "")]).lined_up()
         fields: dict[str, str] = {}
         telling: defaultdict[str, list[str]] = defaultdict(list)
@@ -103,7 +107,10 @@ class Spoken:
 
 
 class Heard(Spoken):
-    """What one tool answered. ``reference``: how a run's events name it, as ``earlier.2``; empty for those of the run itself."""
+    """Response of one tool.
+
+    ``reference``: its name in a run's events, as ``earlier.2``; empty for one of the run itself.
+    """
 
     def __init__(self, tool: ToolDoc, result: StepResult, reference: str = "") -> None:
         super().__init__(result.response)
@@ -111,9 +118,11 @@ class Heard(Spoken):
         self.reference = reference
 
     def thing(self, value: JsonValue, parameter: str, *, called: bool = False) -> str:
-        """What the item is called that holds a value as what tells it apart; empty where none does, or several that are called otherwise.
+        """Return the name of the item that a value identifies.
 
-        ``called``: only where a parameter of this name is called after that field.
+        It is empty where there is none, or several with different names.
+
+        ``called``: consider only fields that the parameter is named after.
         """
         places = self._read.things.get(key_of_value(value), ()) if plain_value(value) else ()
         if not places:
@@ -126,7 +135,7 @@ class Heard(Spoken):
 
 
 def key_of_value(value: JsonValue) -> str:
-    """Equal for a number and the same number as text."""
+    """Return a key that is equal for a number and the same number as text."""
     text = plain_value(value)
     try:
         return f"{float(text):.10g}"
@@ -135,7 +144,10 @@ def key_of_value(value: JsonValue) -> str:
 
 
 def _walk(whole: JsonValue) -> Iterator[tuple[str, JsonValue, str]]:
-    """Every field and every name of one, with their places; without recursion, whatever the depth."""
+    """Yield every field and every field name with its place.
+
+    It is iterative, so that deep documents do not overflow the stack.
+    """
     left: list[tuple[str, JsonValue]] = [("", whole)]
     while left:
         place, value = left.pop()

@@ -1,4 +1,4 @@
-"""An executor of several: each tool is called by the one that knows its method."""
+"""An executor that routes each tool to the executor of its method."""
 
 from collections.abc import Callable, Mapping
 
@@ -8,7 +8,10 @@ from domain.tool import ToolDoc
 
 
 class RoutedExecutor:
-    """``usual``: of all methods that ``others`` does not name. The others are made with the first call that needs them."""
+    """Routes calls by method.
+
+    ``usual`` serves every method not in ``others``, whose executors are built at their first call.
+    """
 
     def __init__(self, usual: Executor, others: Mapping[str, Callable[[], Executor]]) -> None:
         self.name = usual.name
@@ -17,7 +20,7 @@ class RoutedExecutor:
         self._made: dict[str, Executor] = {}
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
-        """The result of the call, by the executor of its tool's method."""
+        """Return the result of the call by the executor of the tool's method."""
         return await self._of(tool.method).call(tool, arguments, identity)
 
     def _of(self, method: str) -> Executor:
@@ -28,7 +31,7 @@ class RoutedExecutor:
         return self._made[method]
 
     async def close(self) -> None:
-        """Close those that were made; idempotent."""
+        """Close the default executor and those that were built; idempotent."""
         await self._usual.close()
         for one in self._made.values():
             await one.close()

@@ -1,7 +1,9 @@
-"""Named secrets: the keys that calls send. A document names one; its value comes from outside and goes to named hosts only.
+"""Named secrets: keys that calls send.
 
-A document is a stranger's text. Were a name alone enough, a hostile one could name somebody else's key and have it sent to its
-own host; so every secret has its hosts, given by whoever gave the value.
+A document names one; its value comes from outside and goes to its own hosts only.
+
+A document is untrusted text. If a name alone were enough, a hostile document could name somebody else's key and have it sent to its
+own host; so every secret has a list of hosts, set together with the value.
 """
 
 import re
@@ -14,28 +16,31 @@ from domain.tool import STDIO
 
 
 class Secrets(Protocol):
-    """Where values come from: the environment, a vault."""
+    """Source of secret values: the environment, a vault."""
 
     async def has(self, name: str) -> bool:
-        """Whether there is a secret of this name, wherever it may be sent."""
+        """Return whether a secret of this name exists, for whatever hosts."""
         ...
 
     async def value(self, name: str, host: str, port: int, *, encrypted: bool) -> str | None:
-        """The value, to be sent to this host; None where there is none.
+        """Return the value to send to this host; None where there is none.
 
         Raises ``SecretError`` where it may not be sent there, or not unencrypted; the message says how to allow it.
         """
         ...
 
     async def refused(self, name: str, value: str) -> bool:
-        """A host did not take this value (401): whether another was obtained, so that asking once more may help.
+        """Replace a value that a host refused (401) and return whether there is another now, so that a retry may help.
 
-        Raises ``SecretError`` where one was to be obtained, and was not.
+        Raises ``SecretError`` where another value should have been obtained and was not.
         """
         ...
 
     def advice(self, name: str, host: str, port: int, what: str = "a key") -> str:
-        """How a user gives this secret a value for this host, in a sentence without any value. ``what``: that it is the value of."""
+        """Return a sentence on how a user sets this secret for this host, without any value.
+
+        ``what`` names the value that is needed.
+        """
         ...
 
 
@@ -43,15 +48,17 @@ PREFIX = "FOOTPATH_SECRET_"
 
 
 def variable(name: str) -> str:
-    """The environment variable of a secret: upper case, everything but A-Z, 0-9 as an underscore."""
+    """Return the environment variable of a secret: upper case, an underscore for everything but A-Z and 0-9."""
     return PREFIX + re.sub(r"[^A-Z0-9]", "_", name.upper())
 
 
 class EnvironmentSecrets:
-    """``FOOTPATH_SECRET_<NAME>`` is the value, ``FOOTPATH_SECRET_<NAME>_HOSTS`` the hosts, comma-separated.
+    """Secrets of environment variables.
 
-    A host stands alone (any port), with a port, or as ``http://host``, which allows it to be sent unencrypted. On loopback
-    addresses that is always allowed. Spaces around a value (a line break at the end of a file) are no part of it.
+    ``FOOTPATH_SECRET_<NAME>`` holds the value, ``FOOTPATH_SECRET_<NAME>_HOSTS`` its hosts.
+
+    The hosts are separated by commas. A host has a port or none (any port), or is written ``http://host``, which allows unencrypted
+    requests. To loopback addresses these are always allowed. White space around a value, as a line break at the end of a file, is removed.
     """
 
     def __init__(self, variables: Mapping[str, str]) -> None:
@@ -63,11 +70,11 @@ class EnvironmentSecrets:
         return f"EnvironmentSecrets({', '.join(sorted(self._variables))})"
 
     async def has(self, name: str) -> bool:
-        """Whether the variable is set and not empty."""
+        """Return whether the variable is set and not empty."""
         return bool(self._variables.get(variable(name)))
 
     async def value(self, name: str, host: str, port: int, *, encrypted: bool) -> str | None:
-        """The value for this host; None where the variable is not set. Raises ``SecretError``."""
+        """Return the value for this host; None where the variable is not set. Raises ``SecretError``."""
         key = variable(name)
         found = self._variables.get(key)
         if not found:
@@ -77,19 +84,19 @@ class EnvironmentSecrets:
         return found
 
     async def refused(self, name: str, value: str) -> bool:  # noqa: ARG002  # what stands in the environment stays
-        """Never: it is what it is."""
+        """Return False: an environment variable does not change."""
         return False
 
     def advice(self, name: str, host: str, port: int, what: str = "a key") -> str:
-        """The two variables to set."""
+        """Return a sentence that names the two variables to set."""
         key = variable(name)
         return f"{what} is needed: set {key} to it and {key}_HOSTS to {_place(host, port)}"
 
 
 def check_host(name: str, hosts: Iterable[str], host: str, port: int, *, encrypted: bool, where: str) -> None:
-    """Whether a secret with these hosts may be sent to this one; ``where``: what holds the hosts, for the message.
+    """Raise ``SecretError`` where a secret with these hosts may not be sent to this host, or not unencrypted.
 
-    Raises ``SecretError`` where it may not, or not unencrypted.
+    ``where``: the setting that holds the hosts, for the message.
     """
     place = _place(host, port)
     if host.startswith(STDIO):

@@ -1,4 +1,4 @@
-"""What an id stands for, as the response that holds it tells: the name of the item that it was taken from."""
+"""Names of the things behind ids, taken from the items of responses that hold the ids."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,28 +11,31 @@ from graph.identifiers import words
 from graph.vocabulary import IDENTITY
 
 _TELLS_APART = IDENTITY | {"code", "key", "number", "symbol", "reference"}
-"""What a field ends in that tells one thing from all others."""
+"""Last words of fields that identify a thing."""
 _NAMES = ("name", "title", "label", "subject", "summary")
-"""What a field ends in that says what a thing is called, the most usual one first."""
+"""Last words of fields that hold the name of a thing, the most usual one first."""
 _DETAILS = 3
 _NAME = 80
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
 
 def tells_apart(place: str) -> bool:
-    """Whether a field, by its name, tells one thing from all others: ``id``, ``order_number``."""
+    """Return whether a field identifies a thing by its name: ``id``, ``order_number``."""
     named = words(place.rpartition(".")[2])
     return bool(named) and named[-1] in _TELLS_APART
 
 
 def is_of(place: str, parameter: str) -> bool:
-    """Whether a field is what a parameter is called after: ``task_id``, or the ``id`` of one of the ``tasks``."""
+    """Return whether a parameter is named after a field: ``task_id``, or the ``id`` of an item of ``tasks``."""
     wanted, (*holders, field) = words(parameter), [words(part.partition("[")[0]) for part in place.split(".")]
     return field == wanted or (bool(holders) and (*holders[-1], *field) == wanted)
 
 
 def thing_at(whole: JsonValue, place: str) -> str:
-    """What the item is called that holds the field at a place (``items[2].id``); empty where that field tells no thing, or nothing is known of it."""
+    """Return the name of the item that holds the field at a place (``items[2].id``).
+
+    It is empty where the field identifies nothing, or the item has no name and no details.
+    """
     holder, _, field = place.rpartition(".")
     item = _at(whole, holder)
     if not isinstance(item, dict) or not tells_apart(field):
@@ -41,7 +44,7 @@ def thing_at(whole: JsonValue, place: str) -> str:
 
 
 def _name(item: Mapping[str, JsonValue]) -> str:
-    """Its own name; else that of the one thing inside it that has one."""
+    """Return the name of an item, else that of its only named inner object, with a few details of the item."""
     own = _own_name(item)
     inside = [(name, _own_name(value)) for name, value in item.items() if isinstance(value, dict)] if not own else []
     named = [(name, told) for name, told in inside if told]
@@ -59,7 +62,7 @@ def _own_name(item: Mapping[str, JsonValue]) -> str:
 
 
 def _details(item: Mapping[str, JsonValue], field: str, most: int = _DETAILS) -> str:
-    """Of a thing without a name, its first values that say something."""
+    """Describe an item without a name by its first telling values."""
     told = (f"{spoken(clean(name, 40))} {for_people(value)}" for name, value in _telling(item) if name != field)
     return clean(", ".join(one for one, _ in zip(told, range(most), strict=False)), 2 * _NAME)
 
@@ -73,7 +76,7 @@ def _telling(item: Mapping[str, JsonValue]) -> Iterator[tuple[str, JsonValue]]:
 
 
 def _at(whole: JsonValue, place: str) -> JsonValue:
-    """What stands at a place; None where nothing does."""
+    """Return the value at a place; None where there is none."""
     value = whole
     for name, index in re.findall(r"([^.\[\]]+)|\[(\d+)\]", place):
         if name and isinstance(value, dict):

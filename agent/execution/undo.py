@@ -1,4 +1,4 @@
-"""Whether a change can be taken back, as far as documents tell: by a tool of the same service over what the change made."""
+"""Tools that can undo a change, as far as documents tell: those of the same service over what the change made."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -11,26 +11,26 @@ from graph.entities import service_of
 
 NO_UNDO = "This cannot be taken back, as far as is known."
 _UNDOING = frozenset({"cancel", "delete", "destroy", "remove", "revoke", "undo", "unsubscribe"})
-"""An operation over one thing whose name begins so ends that thing, whatever its method says."""
+"""First words of operations that end the thing they act on, whatever their HTTP method."""
 
 
 class Siblings(Protocol):
-    """Finds tools that may be of the same service, and about the same things."""
+    """Finds tools that may belong to the same service and act on the same things."""
 
     async def near(self, tool: ToolDoc) -> Sequence[ToolDoc]:
-        """Those that are nearest to what would take a call of it back."""
+        """Return the tools that come closest to undoing a call of this one."""
         ...
 
 
 class Undo:
-    """One run's. Each tool is looked up once."""
+    """Describes how changes of one run can be undone. Each tool is looked up once."""
 
     def __init__(self, siblings: Siblings | None = None) -> None:
         self._siblings = siblings
         self._told: dict[str, str] = {}
 
     async def of(self, tool: ToolDoc) -> str:
-        """How a call of a tool can be taken back, or that it cannot."""
+        """Return a sentence on how a call of a tool can be undone, or that it cannot; empty for a safe tool."""
         if tool.safe:
             return ""
         if tool.id not in self._told:
@@ -40,7 +40,7 @@ class Undo:
 
 
 def undo_of(tool: ToolDoc, near: Sequence[ToolDoc]) -> str:
-    """In words. ``near``: tools among which there may be one that takes it back."""
+    """Return a sentence on how a call can be undone. ``near``: tools that may include one that undoes it."""
     found = next((one for one in near if undoes(one, tool)), None)
     if found is not None:
         return f"{quoted(title_of(found))} can take it back, as far as its document tells."
@@ -50,8 +50,10 @@ def undo_of(tool: ToolDoc, near: Sequence[ToolDoc]) -> str:
 
 
 def undoes(one: ToolDoc, tool: ToolDoc) -> bool:
-    """Whether a tool ends what another makes: both of one service, one over the collection, the other over one thing in it, or both over the same
-    membership.
+    """Return whether ``one`` undoes a call of ``tool``, both of one service.
+
+    Either ``tool`` posts to a collection and ``one`` ends one thing in it (DELETE, or an action such as ``cancel``), or both act on one
+    path with the same required parameters, as on a membership, one by PUT or POST and the other by DELETE.
     """
     if one.safe or one.id == tool.id or service_of(one) != service_of(tool):
         return False
@@ -67,7 +69,9 @@ def undoes(one: ToolDoc, tool: ToolDoc) -> bool:
 
 
 def _ends(tool: ToolDoc, segment: str) -> bool:
-    named = first_word(tool.api) if tool.method != "DELETE" and "/" not in tool.api else ""  # deletes what stands there
+    named = (
+        first_word(tool.api) if tool.method != "DELETE" and "/" not in tool.api else ""
+    )  # DELETE removes the thing at its path
     return bool({first_word(segment), named} & _UNDOING)
 
 

@@ -1,4 +1,4 @@
-"""What a user said: whether a value stands in their own messages, letter by letter or as the rules read it."""
+"""Search for values in the user's own messages, literally or as the rules read them."""
 
 import re
 import unicodedata
@@ -11,12 +11,12 @@ from agent.request_reader import RequestReader
 from domain.tool import Parameter
 
 _READ = 20
-"""Messages, the latest ones, that are also read by the rules: "tomorrow" for a day, "euros" for a code."""
+"""Latest messages that the rules read as well: "tomorrow" for a day, "euros" for a code."""
 _NUMBER = re.compile(r"\d[\d.,'’]*")
 
 
 class Said:
-    """The messages of a user, the oldest first."""
+    """Messages of a user, the oldest first."""
 
     def __init__(self, messages: Sequence[str], reader: RequestReader) -> None:
         self._messages = tuple(messages)
@@ -26,11 +26,11 @@ class Said:
         self._meant: dict[str, frozenset[str]] = {}
 
     def with_answer(self, text: str) -> "Said":
-        """The same, and this message behind them."""
+        """Return a copy with this message added."""
         return Said((*self._messages, text), self._reader)
 
     def says(self, value: JsonValue, parameter: Parameter | None) -> bool:
-        """Whether the user said a single value, be it in other words that mean it to the parameter."""
+        """Return whether the user said a single value, literally or in words that mean it for the parameter."""
         text = plain_value(value)
         if not text:
             return False
@@ -41,7 +41,7 @@ class Said:
         return parameter is not None and plain_value(coerce(value, parameter)) in self._meant_by(parameter)
 
     def _meant_by(self, parameter: Parameter) -> frozenset[str]:
-        """What the messages may mean to a parameter, as plain text."""
+        """Return the values that the messages may mean for a parameter, as normalized text."""
         key = parameter.model_dump_json()
         if key not in self._meant:
             read = (plain_value(coerce(one, parameter)) for one in self._values(parameter))
@@ -54,24 +54,24 @@ class Said:
 
 
 def plain(text: str) -> str:
-    """For comparing: one form of each character, no case, one space between words."""
+    """Normalize a text for comparison: NFKC, case folded, one space between words."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def plain_value(value: JsonValue) -> str:
-    """A single value as it would stand in a text; empty for a yes or no, which no words are."""
+    """Return a single value as normalized text; empty for structures, None and booleans, which no text spells."""
     if value is None or isinstance(value, (bool, list, dict)):
         return ""
     return f"{value:.10g}" if isinstance(value, float) else plain(str(value))
 
 
 def stands(text: str, within: str) -> bool:
-    """Whether a text stands in another. Both are plain."""
+    """Return whether a text occurs in another as whole words. Both are normalized."""
     return next(places(text, within), None) is not None
 
 
 def places(text: str, within: str) -> Iterator[int]:
-    """Where a text stands in another, and not as a part of a longer word or number."""
+    """Yield the offsets at which a text occurs in another, not as a part of a longer word or number."""
     start = within.find(text) if text else -1
     while start >= 0:
         end = start + len(text)
@@ -81,7 +81,10 @@ def places(text: str, within: str) -> Iterator[int]:
 
 
 def _joined(one: str, other: str) -> bool:
-    """Whether two characters make one word or number. Scripts without capitals often put no space between words."""
+    """Return whether two adjacent characters belong to one word or number.
+
+    Scripts without capitals often put no space between words, so their letters do not join.
+    """
     if not (one.isalnum() and other.isalnum()):
         return False
     plain_letters = one.isascii() and other.isascii()
@@ -89,7 +92,7 @@ def _joined(one: str, other: str) -> bool:
 
 
 def _numbers_in(message: str) -> Iterator[float]:
-    """The numbers of a message, with a point or a comma before their decimals."""
+    """Yield the numbers of a message, read with a decimal point and with a decimal comma."""
     for found in _NUMBER.finditer(message):
         digits = found[0].rstrip(".,'’").replace("'", "").replace("’", "")
         for written in {digits.replace(",", ""), digits.replace(".", "").replace(",", ".")}:
@@ -103,4 +106,5 @@ def _as_number(text: str) -> float | None:
         number = float(text)
     except ValueError:
         return None
+    # "nan" and "infinity" are words of a message, no numbers.
     return number if number == number and abs(number) != float("inf") else None

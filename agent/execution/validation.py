@@ -1,6 +1,6 @@
-"""Arguments against a tool's parameters: JSON Schema, with complaints that a model can act on.
+"""Validation of arguments against a tool's parameters by JSON Schema, with complaints that a model can act on.
 
-A schema is a stranger's text: it is applied without its references, bounded in size and depth, its patterns by a matcher that
+A schema is untrusted text: it is applied without references, bounded in size and depth, and its patterns are matched by an engine that
 cannot backtrack (``graph.json_schema``, ``agent.execution.patterns``).
 """
 
@@ -32,22 +32,22 @@ __all__ = ["checked", "coerce", "corrected", "schema_of", "validate", "why_unsen
 _Keyword = Callable[[Any, Any, Any, Any], "Iterable[ValidationError] | None"]
 _MAX_COMPLAINTS = 20
 _MAX_FOUND = 200
-"""Complaints that are looked for: sorted, the first of them are told."""
+"""Errors that are collected; the first of them, in order, are reported."""
 _MAX_STEPS = 100_000
-"""Of one check. A schema with many parts against a value with many parts takes the product of both, or more."""
+"""Steps of one check. A large schema against a large value takes the product of both, or more."""
 _DEEPEST = 60
-"""Levels of an argument: what keeps and reads events takes a value that stands this deep, and not one much deeper."""
+"""Levels of an argument: stores and readers of events take this depth, and not much more."""
 
 
 def schema_of(tool: ToolDoc) -> dict[str, JsonValue]:
-    """JSON Schema (2020-12) of a call's arguments: an object with the tool's parameters and nothing else."""
+    """Build the JSON Schema (2020-12) of a call's arguments: an object with the tool's parameters and nothing else."""
     required: list[JsonValue] = [parameter.name for parameter in tool.required]
     properties: dict[str, JsonValue] = {parameter.name: value_schema(parameter) for parameter in tool.parameters}
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
 def value_schema(parameter: Parameter) -> Schema:
-    """JSON Schema of one parameter's value, reduced to what can be checked without harm."""
+    """Build the JSON Schema of one parameter's value, reduced to what can be checked safely."""
     schema = _given(parameter)
     if schema is None:
         schema = _simple(parameter)
@@ -69,7 +69,7 @@ def _simple(parameter: Parameter) -> Schema:
 
 
 def _given(parameter: Parameter) -> Schema | None:
-    """The schema that the document gives; None without one, and for one that is no JSON object."""
+    """Return the schema of the document; None where there is none, or it is no JSON object."""
     return None if parameter.json_schema is None else _sound(parameter.json_schema)
 
 
@@ -83,7 +83,7 @@ def _sound(text: str) -> Schema | None:
 
 
 def validate(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> JsonObject:
-    """The arguments, with strings turned into the parameter's type where nothing is lost (``"3"`` → 3).
+    """Return the arguments, converted to the parameters' types where nothing is lost (``"3"`` → 3).
 
     Raises ``InvalidArgumentsError`` with every complaint: the parameter, what is wrong, what would be right.
     """
@@ -95,7 +95,7 @@ def validate(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> JsonObject:
 
 
 def without_nothing(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> JsonObject:
-    """A parameter that may be left out and is given as None is left out, unless null is a value of it."""
+    """Return the arguments without those that are None, optional and not nullable."""
     left_out = {one.name for one in tool.parameters if not one.required and not one.nullable}
     return {name: value for name, value in arguments.items() if value is not None or name not in left_out}
 
@@ -103,12 +103,15 @@ def without_nothing(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> JsonOb
 def corrected(
     tool: ToolDoc, arguments: Mapping[str, JsonValue], changes: Mapping[str, JsonValue]
 ) -> tuple[JsonObject, list[tuple[str, str]]]:
-    """The arguments with what a user changes in them, and what is wrong with them, as of :func:`checked`. None leaves out what may be left out."""
+    """Apply a user's changes to the arguments and check them, as :func:`checked`. None removes an optional argument."""
     return checked(tool, without_nothing(tool, {**arguments, **changes}))
 
 
 def checked(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> tuple[JsonObject, list[tuple[str, str]]]:
-    """The arguments as of :func:`validate`, and what is wrong with them: the parameter (empty: of none in particular) and a sentence."""
+    """Return the arguments as :func:`validate` does, and the complaints about them.
+
+    A complaint is the parameter, empty for none in particular, and a sentence.
+    """
     parameters = {parameter.name: parameter for parameter in tool.parameters}
     arguments = _in_the_documents_case(arguments, parameters)
     unsound = [(name, f"{name}: {why}.") for name, value in arguments.items() if (why := why_unsendable(value))]
@@ -120,15 +123,17 @@ def checked(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> tuple[JsonObje
 
 
 def _in_the_documents_case(arguments: Mapping[str, JsonValue], names: Collection[str]) -> Mapping[str, JsonValue]:
-    """The arguments by the parameters' names, where they differ from one in upper and lower case only, as documents' examples do."""
+    """Rename arguments that differ from a parameter's name in case only, as in the examples of some documents."""
     folded = Counter(name.casefold() for name in {*names, *arguments})
     free = (name for name in names if name not in arguments)
-    meant = {name.casefold(): name for name in free if folded[name.casefold()] == 2}  # itself, and one argument
+    meant = {
+        name.casefold(): name for name in free if folded[name.casefold()] == 2
+    }  # the parameter and exactly one argument, so no doubt which
     return {name if name in names else meant.get(name.casefold(), name): value for name, value in arguments.items()}
 
 
 def why_unsendable(value: JsonValue) -> str:
-    """Return why a value cannot be sent or stored, whatever the schema says; empty where it can."""
+    """Return why a value cannot be sent or stored, whatever its schema; empty where it can."""
     if too_deep(value, _DEEPEST):
         return f"is nested deeper than {_DEEPEST} levels"
     try:
@@ -177,14 +182,17 @@ def _validator(schema: str) -> Draft202012Validator:
 
 @lru_cache(maxsize=1)
 def _bounded() -> Any:
-    """The validator with the keywords replaced that could take for ever, or fail on large numbers; all of them are counted."""
+    """Build the validator class.
+
+    Keywords that may run for ever or fail on large numbers are replaced; all keywords count steps.
+    """
     replaced = {"pattern": _pattern, "multipleOf": _multiple_of, "uniqueItems": _unique_items}
     keywords = cast("dict[str, _Keyword]", dict(Draft202012Validator.VALIDATORS)) | replaced
     return cast(Any, extend(Draft202012Validator, {name: _counted(check) for name, check in keywords.items()}))
 
 
 class _Steps(threading.local):
-    """What is left to the check that this thread is at."""
+    """Steps that remain to the check of this thread."""
 
     left = _MAX_STEPS
 
@@ -193,7 +201,7 @@ _steps = _Steps()
 
 
 class _TooMuchError(Exception):
-    """A check has taken all its steps."""
+    """Raised where a check has used all its steps."""
 
 
 def _counted(check: _Keyword) -> _Keyword:
@@ -220,7 +228,7 @@ def _pattern(_validator: object, pattern: str, value: object, _schema: object) -
 
 
 def _unique_items(_validator: object, wanted: bool, value: object, _schema: object) -> Iterator[ValidationError]:
-    """By what the items look like as JSON, rather than each against each."""
+    """Compare items by their JSON text, which is linear, rather than each with each."""
     if wanted and isinstance(value, list):
         items = cast("list[object]", value)
         if len({json.dumps(_plain(item), sort_keys=True) for item in items}) < len(items):
@@ -228,7 +236,7 @@ def _unique_items(_validator: object, wanted: bool, value: object, _schema: obje
 
 
 def _plain(value: object) -> object:
-    """1.0 as 1, which is the same number; at any depth."""
+    """Return a value with 1.0 as 1, which is the same number in JSON, at any depth."""
     match value:
         case float() if value.is_integer():
             return int(value)
@@ -241,7 +249,7 @@ def _plain(value: object) -> object:
 
 
 def _multiple_of(_validator: object, step: float, value: object, _schema: object) -> Iterator[ValidationError]:
-    """Exact, in decimals: 0.3 is a multiple of 0.1. A number too long for that passes."""
+    """Check exactly, in decimals: 0.3 is a multiple of 0.1. Numbers above 1e300 pass."""
     if not isinstance(value, (int, float)) or isinstance(value, bool) or abs(value) > 1e300:
         return
     if Fraction(str(value)) % Fraction(str(step)):

@@ -1,6 +1,6 @@
-"""A call in words for people, made of facts alone: its tool's name, its values, the names of the things that its ids stand for.
+"""Calls in words for people, from facts alone: the tool's name, its values, the names behind its ids.
 
-What is in “such quotes” was said by a service or its document; a value itself stands as it is sent, or in "such ones" where it is a text.
+Text in “curly quotes” comes from a service or its document; a value is shown as it is sent, in "straight quotes" where it is a text.
 """
 
 import re
@@ -19,9 +19,9 @@ from graph.vocabulary import IDENTITY
 _TITLE = 80
 _VALUE = 80
 _SHOWN = 6
-"""Values of one call that a summary names."""
+"""Arguments of one call that a summary shows."""
 _LISTED = 3
-"""Items of a list that are named."""
+"""Items of a list that are shown."""
 _PIECES = re.compile(r"[A-Z]+(?![^\W\d_A-Z])|[^\W\d_]?[^\W\d_A-Z]+|\d+")
 _SENTENCE = re.compile(r"(?<=[^\W\d_]{2}[.!?])\s|\s[-–—]\s")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -31,11 +31,14 @@ _ID = IDENTITY | {"ids", "uid", "uuid", "identifier"}
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 HIDDEN = "•••"
-"""Stands for a secret."""
+"""Shown in place of a secret."""
 
 
 def title_of(tool: ToolDoc) -> str:
-    """What an operation is called, as words: ``cancelBooking`` is “Cancel booking”; of one that is called by its path, the first sentence of its document."""
+    """Return the title of an operation: ``cancelBooking`` gives “Cancel booking”.
+
+    An operation named by a path gets the first sentence of its description.
+    """
     name = clean(given_name(tool), _TITLE)
     if any(char.isspace() for char in name) and not _is_path(name):
         return name
@@ -44,23 +47,23 @@ def title_of(tool: ToolDoc) -> str:
 
 
 def titled(identifier: str) -> str:
-    """An identifier as a title: ``cancelBooking`` is “Cancel booking”."""
+    """Return an identifier as a title: ``cancelBooking`` gives “Cancel booking”."""
     return _first_up(spoken(identifier))
 
 
 def spoken(identifier: str) -> str:
-    """An identifier as words: ``dueDate`` and ``due_date`` are “due date”."""
+    """Return an identifier as words: ``dueDate`` and ``due_date`` give “due date”."""
     pieces = _PIECES.findall(identifier[:200])
     return " ".join(piece if len(piece) > 1 and piece.isupper() else piece.lower() for piece in pieces)
 
 
 def quoted(text: str, limit: int = _VALUE) -> str:
-    """A stranger's words as such: on one line, cut, without quotes that could end them."""
+    """Quote untrusted text: on one line, truncated, without quotation marks that could end it."""
     return "“" + clean(_QUOTES.sub("'", text[: 4 * limit]), limit) + "”"
 
 
 def for_people(value: JsonValue) -> str:
-    """A value as people write it: a day with its weekday, a text in quotes, a list by its first items."""
+    """Return a value as people write it: a day with its weekday, a text in quotes, the first items of a list."""
     match value:
         case str() if _DAY.fullmatch(value) and (day := _day(value)):
             return day
@@ -80,9 +83,9 @@ def for_people(value: JsonValue) -> str:
 
 
 def summary_of(tool: ToolDoc, arguments: JsonObject, origins: Iterable[ValueOrigin] = ()) -> str:
-    """What a call will do: ``Cancel booking: “Hotel Norrhavn” (id b-17), nights 2, from Thu 3 Dec 2026``.
+    """Summarize what a call will do: ``Cancel booking: “Hotel Norrhavn” (id b-17), nights 2, from Thu 3 Dec 2026``.
 
-    ``origins``: of its arguments, with the names of the things that they stand for. Secrets are never shown.
+    ``origins``: origins of its arguments, with the names of the things that they stand for. Secrets are never shown.
     """
     title, known = title_of(tool), {one.name: one for one in tool.parameters}
     things = {one.parameter: one.thing for one in origins if one.thing}
@@ -92,7 +95,7 @@ def summary_of(tool: ToolDoc, arguments: JsonObject, origins: Iterable[ValueOrig
 
 
 def _said(title: str, name: str, value: JsonValue, parameter: Parameter | None, thing: str) -> str:
-    """One value with what it is called, unless the title says that already."""
+    """Return one value with its label; the kind of a named thing is left out where the title says it already."""
     label = spoken(clean(name, 60))
     if parameter is not None and need_of(parameter).kind == "secret":
         return f"{label} {HIDDEN}"
@@ -119,7 +122,7 @@ def _day(value: str) -> str:
 
 
 def _moment(value: str) -> str:
-    """The clock as it is written, with its zone where it has one."""
+    """Return day and time as written, with the zone where there is one; empty where it is no valid moment."""
     try:
         at = datetime.fromisoformat(value)
     except ValueError:

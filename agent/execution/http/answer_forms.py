@@ -1,4 +1,4 @@
-"""Whether two answers of a host say the same, but for what each was asked: paths, methods, ids, times."""
+"""Comparison of two answers of a host, apart from what differs by request: paths, methods, ids, times."""
 
 import html
 import re
@@ -17,9 +17,9 @@ Likeness = Literal["same", "different", "unclear"]
 _PATH, _METHOD, _OWN = "requestedpath", "requestedmethod", "ownsegment"
 _TOKEN = re.compile(r"[^\W_][\w-]*")
 _LONGEST_WORD = 20
-"""Letters; a longer token is no word but a nonce, a digest or an id, which differ from answer to answer."""
+"""Letters of a word at most; a longer token is a nonce, a digest or an id, which differs from answer to answer."""
 _SAME_PAGE, _OTHER_PAGE = 0.95, 0.7
-"""The share of words that two HTML pages have in common. Pages hold nonces and times, so that few are equal to the letter."""
+"""Shares of common words above which two HTML pages are the same, and below which they differ. Nonces and times make exact equality rare."""
 _FEWEST_WORDS = 5
 _LONGEST = 100_000
 """Characters of a body that are compared."""
@@ -28,8 +28,8 @@ _LONGEST = 100_000
 def compare_answers(one: HostAnswer, other: HostAnswer) -> Likeness:
     """Compare two answers by form and words.
 
-    A segment of the path may also be a word of the message ("search not found" to /search), so answers are the same if
-    they are so with the request's own segments masked, or with them as they are.
+    A segment of the path may also be a word of the message ("search not found" to /search), so answers are the same if they are equal
+    either with the request's own segments masked or with them as they are.
     """
     found = [_compare(one, other, masked=masked) for masked in (True, False)]
     if "same" in found:
@@ -38,17 +38,17 @@ def compare_answers(one: HostAnswer, other: HostAnswer) -> Likeness:
 
 
 def names_route(answer: HostAnswer) -> bool:
-    """Whether an answer names the method and the whole path that it was asked for, as routers do that found none."""
+    """Return whether an answer names the method and whole path of its request, as routers do without such a route."""
     return {_PATH, _METHOD} <= set(_words(_mask(answer.body[:_LONGEST], answer, masked=False)))
 
 
 def is_page(body: str) -> bool:
-    """Whether a body is HTML."""
+    """Return whether a body is HTML."""
     return body.lstrip("\ufeff \t\r\n")[:1] == "<"
 
 
 def has_words(body: str) -> bool:
-    """Whether a body says enough for two that are the same to come from one handler; bare tags may come from any."""
+    """Return whether a body has enough words for equality to show a common handler; bare tags may come from any."""
     return len(list(_words(body[:_LONGEST]))) >= _FEWEST_WORDS
 
 
@@ -83,13 +83,13 @@ def _compare_texts(words: list[str], compared: list[str], one: HostAnswer, other
 
 
 def _structure(body: str) -> JsonValue:
-    """The object or list of a JSON body; None for any other."""
+    """Return the object or list of a JSON body; None for any other body."""
     value = read_value(body) if body.lstrip()[:1] in ("{", "[") else None
     return value if isinstance(value, dict | list) else None
 
 
 def _leaves(value: JsonValue) -> list[tuple[str, str, JsonValue]]:
-    """The scalars of a value, each with its place and type, in the order of their places."""
+    """Return the scalars of a value with their places and types, sorted by these."""
     return sorted(_walk(value, ""), key=lambda leaf: leaf[:2])
 
 
@@ -105,7 +105,7 @@ def _walk(value: JsonValue, place: str) -> Iterator[tuple[str, str, JsonValue]]:
 
 
 def _scale(value: JsonValue) -> JsonValue:
-    """A number as it is compared: times and counters are large and differ each time, codes are small."""
+    """Return a number as it is compared: large ones are times and counters, which always differ; codes are small."""
     return "large" if isinstance(value, int | float) and abs(value) >= 100_000 else value
 
 
@@ -114,7 +114,10 @@ def _masked_words(answer: HostAnswer, text: str, masked: bool) -> list[str]:
 
 
 def _mask(text: str, answer: HostAnswer, *, masked: bool) -> str:
-    """The text with what the request brought along replaced: its path, with and without its query, and its method."""
+    """Replace what an answer repeats of its request by marks.
+
+    These are the path, with and without the query, the method and, if ``masked``, the request's own words.
+    """
     path = answer.target.partition("?")[0]
     if len(path) > 1:
         for form in _forms((answer.target, path, path.strip("/") if "/" in path.strip("/") else path)):
@@ -127,13 +130,13 @@ def _mask(text: str, answer: HostAnswer, *, masked: bool) -> str:
 
 
 def _forms(texts: Iterable[str]) -> list[str]:
-    """Texts as servers write them back: percent-encoded or not, escaped for HTML or not; the longest first."""
+    """Return texts as servers echo them: percent-encoded or not, HTML-escaped or not; the longest first."""
     plain = {form for text in texts for form in (text, unquote(text))}
     return sorted({*plain, *(html.escape(form) for form in plain)}, key=len, reverse=True)
 
 
 def _words(text: str) -> Iterator[str]:
-    """The words of a text. Tokens with a digit are ids, times and numbers."""
+    """Yield the words of a text. Tokens with a digit are ids, times and numbers, and are skipped."""
     for token in _TOKEN.findall(text):
         if len(token) <= _LONGEST_WORD and not any(letter.isdigit() for letter in token):
             yield token.casefold()

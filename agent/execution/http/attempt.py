@@ -1,4 +1,4 @@
-"""One attempt of a call, judged: what it says of the tool, of what was done, and whether another could help."""
+"""Judgement of one attempt of a call: its outcome, whether it took effect, and whether a retry could help."""
 
 from dataclasses import dataclass, field, replace
 
@@ -17,41 +17,44 @@ _SENDING = "send_request_headers.started"
 
 @dataclass(slots=True)
 class Call:
-    """One call in progress. ``place``: ``host:port``. ``deadline`` is on the loop's clock.
-
-    ``tries``: attempts begun. ``sent`` stays true once a request may have left, ``doubtful`` once an attempt of a write may
-    have taken effect without saying so.
-    """
+    """One call in progress, over all its attempts."""
 
     tool: ToolDoc
     keyed: Keyed
     place: str
+    """``host:port``."""
     deadline: float
+    """Time on the event loop's clock."""
     tries: int = 0
+    """Attempts begun."""
     sent: bool = False
+    """True once any attempt may have sent its request."""
     doubtful: bool = False
+    """True once an attempt of a write may have taken effect without an answer that says so."""
 
     async def trace(self, event: str, _info: object) -> None:
-        """What httpcore traces: notes the moment from which on the server may act."""
+        """Handle a trace event of httpcore: from the first header sent, the server may act."""
         if event.endswith(_SENDING):
             self.sent = True
 
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """What one attempt gave. ``asked_wait``: seconds from ``Retry-After``, if any. ``again``: another attempt could help."""
+    """Result of one attempt."""
 
     outcome: CallOutcome
     body: str = ""
     status: int | None = None
     notes: tuple[str, ...] = field(default_factory=tuple)
     asked_wait: float | None = None
+    """Seconds from ``Retry-After``."""
     again: bool = False
+    """Another attempt could help."""
     reached: bool = True
 
 
 def answered(response: httpx.Response, incoming: Incoming, call: Call) -> Try:
-    """An attempt that got a status, and a body or what came of it."""
+    """Judge an attempt that got a response, complete or not."""
     tool, status = call.tool, response.status_code
     outcome = _class(status, call)
     if incoming.broken:
@@ -80,7 +83,7 @@ def _class(status: int, call: Call) -> CallOutcome:
 
 
 def _broken(status: int, incoming: Incoming, call: Call) -> Try:
-    """A response that ended before its end. A success of a write was told, but not what it did."""
+    """Judge a response that broke off. A write with a success status was accepted, but its effect is not known."""
     tool = call.tool
     outcome: CallOutcome = "transient" if tool.safe else "unknown"
     if status >= 300 and not tool.repeatable:
@@ -92,7 +95,7 @@ def _broken(status: int, incoming: Incoming, call: Call) -> Try:
 
 
 def unanswered(error: Exception, call: Call) -> Try:
-    """An attempt without an answer."""
+    """Judge an attempt that got no response."""
     outcome = outcome_of_error(error, sent=call.sent, safe=call.tool.safe)
     what = str(error) or type(error).__name__
     timed_out = isinstance(error, (TimeoutError, httpx.TimeoutException))
@@ -103,7 +106,7 @@ def unanswered(error: Exception, call: Call) -> Try:
 
 
 def concluded(last: Try, call: Call, *, given_up: bool) -> Try:
-    """The last attempt in the light of those before: a write that may have taken effect is not said to have failed."""
+    """Conclude all attempts: a write that may have taken effect in an earlier one must not be reported as failed."""
     notes = [note for note in last.notes if note]
     if given_up:
         notes.append(f"given up after {call.tries} attempts")
@@ -120,13 +123,13 @@ _NOT_KNOWN = "the request was sent, so it is not known whether it took effect"
 
 
 def _shown(call: Call, found: Try) -> Try:
-    """Without secrets, which servers echo in bodies, headers and addresses."""
+    """Return the attempt without secrets in its notes: servers echo them in bodies, headers and URLs."""
     notes = tuple(call.keyed.redactor.clean(note) for note in found.notes if note)
     return replace(found, notes=notes)
 
 
 def _said(response: httpx.Response, text: str, call: Call) -> str:
-    """What the status line and headers tell beyond the body, and the body of an error."""
+    """Describe the status and headers, and the message of an error body; empty for a plain success."""
     status = response.status_code
     if response.has_redirect_location:
         location = call.keyed.redactor.clean(response.headers.get("location", ""))

@@ -1,4 +1,4 @@
-"""The body of a request: JSON, a form, a multipart form, text, or the bytes of a file."""
+"""Bodies of requests: JSON, a form, a multipart form, text, or the bytes of a file."""
 
 import json
 import re
@@ -22,12 +22,12 @@ _JSON_LINES = re.compile(r"application/(x-)?(ndjson|jsonl|jsonlines)", re.IGNORE
 
 
 def body_of(tool: ToolDoc, fields: Fields) -> tuple[bytes | None, str]:
-    """The body and its media type; None and nothing where there is none to send.
+    """Return the body and its media type; None and an empty text where there is no body to send.
 
-    A body that is required and has fields only is sent empty where none of them is given: ``{}``, or a form without fields.
+    A required body that consists of fields is sent empty where no field is given: ``{}``, or a form without fields.
 
-    Raises ``InvalidArgumentsError`` where the media type of the document is none, a file cannot be decoded, or a further field
-    has the name of a parameter.
+    Raises ``InvalidArgumentsError`` where the document's media type is invalid, a file cannot be decoded, or a field of a ``spread``
+    parameter has the name of another parameter.
     """
     if not fields and not _must_send_empty(tool):
         return None, ""

@@ -1,4 +1,4 @@
-"""Bytes of a response to text, by the charset it declares, or else by what they look like."""
+"""Decoding of a response's bytes by its declared charset, or else by their form."""
 
 import codecs
 
@@ -6,11 +6,14 @@ _MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff",
 _NOT_OF_TEXT = frozenset(
     {"idna", "punycode", "unicode_escape", "raw_unicode_escape", "unicode-escape", "raw-unicode-escape", "undefined", "utf-7", "mbcs", "oem"}
 )  # fmt: skip
-"""Codecs that Python has and no server may choose: they take quadratic time, or read escapes."""
+"""Codecs of Python that no server may choose: they take quadratic time, or interpret escapes."""
 
 
 def decoded(data: bytes, charset: str | None, *, whole: bool) -> tuple[str, str]:
-    """The text, and a note where it had to be guessed. ``whole`` False: the last character may be cut in two."""
+    """Return the text, and a note where the charset was guessed.
+
+    ``whole`` False: the last character may be cut in two.
+    """
     declared = _codec(charset)
     marked = next((codec for mark, codec in _MARKS if data.startswith(mark)), None)
     if marked or declared:

@@ -1,4 +1,4 @@
-"""The one kind of client that calls out: connections by the guard, no cookies, no redirects, nothing from the environment."""
+"""The HTTP client of all calls: guarded connections, no cookies, no redirects, nothing from the environment."""
 
 import ssl
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ Around = Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport]
 def guarded_client(
     guard: Guard, *, timeout: httpx.Timeout, headers: Mapping[str, str], around: Around = lambda inner: inner
 ) -> httpx.AsyncClient:
-    """A new one; who makes it closes it. ``around``: what bounds the answers, outside the guard."""
+    """Build a client, which the caller closes. ``around`` wraps the guarded transport, to limit responses."""
     return httpx.AsyncClient(
         transport=around(PinnedTransport(guard, tls_context())), timeout=timeout, headers=headers, follow_redirects=False,
         trust_env=False, cookies=_no_cookies(),
@@ -25,10 +25,13 @@ def guarded_client(
 
 @cache
 def tls_context() -> ssl.SSLContext:
-    """One for all executors of the process: it takes 40 ms and a MiB, and knows nothing of anyone's."""
+    """Return the TLS context of the process. Creating one takes 40 ms and a MiB, and it holds nothing of any user."""
     return httpx.create_ssl_context(trust_env=False)
 
 
 def _no_cookies() -> CookieJar:
-    """A jar that takes none: a call is what its document and its arguments make it, never what a server left behind before it."""
+    """Build a cookie jar that accepts no cookie.
+
+    A call depends on its document and arguments only, never on earlier responses.
+    """
     return CookieJar(DefaultCookiePolicy(allowed_domains=()))

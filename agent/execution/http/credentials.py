@@ -1,4 +1,4 @@
-"""A document's credentials put into a request: by name, to allowed hosts, and in nothing but the request."""
+"""Credentials of a document, added to a request by name and for allowed hosts only, and shown nowhere else."""
 
 import base64
 import hmac
@@ -22,24 +22,24 @@ _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 @dataclass(frozen=True, slots=True)
 class Keyed:
-    """A request with its credentials, which its representation does not show.
-
-    ``sent``: names of secrets with their values. ``bindings``: which secrets went where. ``advice``: what a refused caller could set, of credentials that are optional.
-    ``caller``: the same for calls with the same keys, and no key can be told from it; empty without one.
-    """
+    """Request with its credentials, which its representation does not show."""
 
     request: Outgoing = field(repr=False)
     redactor: Redactor = field(default_factory=Redactor)
     bindings: tuple[Binding, ...] = ()
+    """Names of the secrets, and where they were put."""
     advice: tuple[str, ...] = ()
+    """How to set optional credentials that are missing, for a caller who is refused."""
     caller: str = ""
+    """Digest that is the same for calls with the same keys and reveals none of them; empty without keys."""
     sent: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    """Names of secrets with the values that were sent."""
 
 
 async def keyed(request: Outgoing, tool: ToolDoc, secrets: Secrets) -> Keyed:
-    """The request with the tool's credentials.
+    """Return the request with the tool's credentials.
 
-    Raises ``SecretError`` where a required one is not there, or may not or cannot be sent there: nothing has been sent then.
+    Raises ``SecretError``, before anything is sent, where a required one is missing, not allowed for the host or cannot be encoded.
     """
     parts = urlsplit(request.url)
     encrypted = parts.scheme == "https"
@@ -70,12 +70,12 @@ async def keyed(request: Outgoing, tool: ToolDoc, secrets: Secrets) -> Keyed:
 
 
 def _caller(values: Sequence[str]) -> str:
-    """A digest of the keys that a process alone can make."""
+    """Return a digest of the keys, salted for this process."""
     return hmac.new(_SALT, "\0".join(values).encode(), "sha256").hexdigest()
 
 
 def _parts(credential: Credential, value: str) -> Sequence[str]:
-    """What must never be shown of a value: of ``user:password`` the password by itself, too."""
+    """Return the parts of a value that must never be shown: for ``user:password``, the password alone as well."""
     return (value, value.partition(":")[2]) if credential.basic else (value,)
 
 
@@ -113,7 +113,7 @@ def _with_cookie(request: Outgoing, credential: Credential, value: str) -> Outgo
 
 
 def _with_query(url: str, name: str, value: str) -> str:
-    """The URL with the value in place of whatever an argument put there."""
+    """Return the URL with the value in the query, in place of an argument of that name."""
     start, _, query = url.partition("?")
     key = quote(name, safe="")
     others = [pair for pair in query.split("&") if pair and pair.partition("=")[0] != key]

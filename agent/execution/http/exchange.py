@@ -1,4 +1,7 @@
-"""Small questions to servers that a user named, as OAuth asks them: guarded, one attempt, bounded in size and time, no redirect followed."""
+"""Guarded HTTP client for JSON, for servers that a user named, as in OAuth.
+
+It makes one attempt, limits size and time, and follows no redirect.
+"""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -20,10 +23,12 @@ from domain.model import JsonObject
 
 @dataclass(frozen=True, slots=True)
 class ExchangeLimits:
-    """``size``: bytes of an answer; ``seconds``: for all of a question."""
+    """Limits of one request."""
 
     size: int = 262_144
+    """Bytes of the response."""
     seconds: float = 15.0
+    """Time for the request and its response."""
     connect_seconds: float = 5.0
 
 
@@ -36,7 +41,7 @@ class _Question:
 
 
 class GuardedExchange:
-    """Asks over one guarded client, which is made with the first question and lives until ``close``."""
+    """Sends requests over one guarded client, which is created by the first request and lives until ``close``."""
 
     def __init__(self, guard: Guard, limits: ExchangeLimits | None = None) -> None:
         self._guard = guard
@@ -44,17 +49,17 @@ class GuardedExchange:
         self._client: httpx.AsyncClient | None = None
 
     async def get(self, url: str) -> Answer:
-        """What is at an address."""
+        """Return the response to a GET."""
         return await self._ask(_Question("GET", url), ())
 
     async def post_form(self, url: str, form: Mapping[str, str], headers: Mapping[str, str], secrets: Iterable[str]) -> Answer:  # fmt: skip
-        """Send a form. ``secrets``: what neither a log nor an error shows of it."""
+        """Send a form. ``secrets``: values that no log and no error may show."""
         body = str(httpx.QueryParams(dict(form))).encode()
         kind = {"Content-Type": "application/x-www-form-urlencoded"}
         return await self._ask(_Question("POST", url, {**kind, **headers}, body), secrets)
 
     async def post_json(self, url: str, body: JsonObject, headers: Mapping[str, str] | None = None) -> Answer:
-        """Send JSON. ``headers``: further ones, without secrets."""
+        """Send JSON. ``headers``: further headers, without secrets."""
         sent = {"Content-Type": "application/json", **(headers or {})}
         return await self._ask(_Question("POST", url, sent, orjson.dumps(body)), ())
 

@@ -1,4 +1,7 @@
-"""The HTTP executor: one guarded client; time, size and repetition bounded; what happened is said, not guessed."""
+"""The HTTP executor.
+
+It has one guarded client, limits on time, size and retries, and reports outcomes that claim no more than is known.
+"""
 
 import asyncio
 import time
@@ -29,35 +32,38 @@ from domain.model import JsonObject
 from domain.tool import ToolDoc
 
 _LONGEST_QUESTION = 3.0
-"""Seconds for a question to a host beside a call: how it answers a path that cannot exist."""
+"""Seconds for a probe of a host beside a call: how it answers a path that cannot exist."""
 _LONGEST_ANSWER = 200_000
-"""Bytes of its answer."""
+"""Bytes of the probe's answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpParameters:
-    """``timeout``: seconds for a call, its repetitions and waits included. ``response_limit``: bytes that are read.
-
-    ``attempts``: how often a repeatable call is tried. ``allow_hosts``: ``host:port`` or ``host`` exempt from the address guard.
-    ``longest_wait``: seconds; a server that asks for more is not tried again. ``host_concurrency``, ``host_rate``: calls at
-    once and calls a second, per host; None: no limit of the rate. ``host_pause``: seconds for which a host may pause its calls, at most.
-    """
+    """Limits of calls over HTTP."""
 
     timeout: float = 20.0
+    """Seconds for a call, its retries and waits included."""
     response_limit: int = 1_048_576
+    """Bytes of a response that are read."""
     attempts: int = 3
+    """How often a repeatable call is tried."""
     allow_hosts: frozenset[str] = frozenset()
+    """Hosts exempt from the address guard, as ``host:port`` or ``host``."""
     connect_timeout: float = 5.0
     read_timeout: float = 15.0
     first_wait: float = 0.3
     longest_wait: float = 8.0
+    """Seconds before a retry at most; a server that asks for more is not tried again."""
     host_concurrency: int = 4
+    """Concurrent calls to one host."""
     host_rate: float | None = None
+    """Calls to one host a second; None: no limit."""
     host_pause: float = 300.0
+    """Seconds for which a host may pause its calls at most."""
 
 
 class HttpExecutor:
-    """Calls tools over HTTP. The client is made with the first call and lives until ``close``."""
+    """Calls tools over HTTP. The client is created by the first call and lives until ``close``."""
 
     name = "http"
 
@@ -71,7 +77,10 @@ class HttpExecutor:
         memory: HostMemory | None = None,
         owner: str = "",
     ) -> None:
-        """``memory``: shared by all executors of a process. ``owner``: who makes the calls, with keys of their own; empty: unknown."""
+        """Create the executor.
+
+        ``memory``: shared by all executors of a process. ``owner``: the person whose keys the calls use; empty: unknown.
+        """
         self._parameters = parameters or HttpParameters()
         self._secrets = secrets or EnvironmentSecrets({})
         self._guard = Guard(self._parameters.allow_hosts, resolver)
@@ -85,10 +94,10 @@ class HttpExecutor:
         self._routes = MissingRoutes(self._memory, self._ask)
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:  # noqa: ARG002  # each call is made
-        """Call a tool. Repeated only where its document makes that safe, or where nothing was sent.
+        """Call a tool. It is retried only where its document makes that safe, or where nothing was sent.
 
-        Raises ``ForbiddenAddressError`` and ``InvalidArgumentsError`` (a value that cannot stand where it belongs) before
-        anything is sent. A secret that is missing, or may not go there, is a ``caller_fault`` whose note says what to set.
+        Raises ``ForbiddenAddressError`` and ``InvalidArgumentsError`` (a value that cannot be encoded where it belongs) before anything
+        is sent. A secret that is missing, or not allowed for the host, is a ``caller_fault`` whose note says what to set.
         """
         started = time.perf_counter()
         try:
@@ -112,11 +121,11 @@ class HttpExecutor:
             await client.aclose()
 
     async def _prepared(self, tool: ToolDoc, arguments: JsonObject) -> Call:
-        """The call, ready to be sent: checked, with its keys. A repeated write carries one value, made here, in every attempt."""
+        """Return the call, checked and with its keys. All attempts of a write carry the same idempotency key, made here."""
         try:
             request = outgoing(tool, arguments)
             self._guard.check_url(request.url)
-            (urlsplit(request.url).hostname or "").encode("idna")
+            (urlsplit(request.url).hostname or "").encode("idna")  # raises here what would fail while sending
         except ValueError as error:
             raise ForbiddenAddressError(f"the URL cannot be read ({error}); correct the tool's document") from error
         if tool.idempotency_header:
@@ -168,7 +177,7 @@ class HttpExecutor:
         return last
 
     async def _exchange(self, call: Call) -> tuple[httpx.Response, Incoming]:
-        """Send the request, and again to where a read is redirected within its origin."""
+        """Send the request, and follow the redirects of a read that :func:`find_next_url` allows."""
         request, redirects = call.keyed.request, 0
         while True:
             response = await self._open().send(self._build(call, request), stream=True)
@@ -194,7 +203,10 @@ class HttpExecutor:
             raise InvalidArgumentsError(f"the call's URL cannot be built: {said}") from None
 
     async def _ask(self, call: Call, method: str, url: str) -> HostAnswer | None:
-        """Ask a call's host something without keys or arguments, within its limits and the call's time; None: no answer that says anything."""
+        """Probe a call's host without keys or arguments, within its limits and the call's time.
+
+        Return None where there is no usable answer.
+        """
         deadline = min(call.deadline, asyncio.get_running_loop().time() + _LONGEST_QUESTION)
         try:
             async with asyncio.timeout_at(deadline), self._hosts.turn(call.place, _LONGEST_QUESTION):
@@ -211,7 +223,7 @@ class HttpExecutor:
             TimeoutError,
             ValueError,
         ):
-            return None  # the call has its answer; that this one has none decides nothing
+            return None  # the call itself has its answer; a failed probe decides nothing
         if incoming.broken or response.status_code == 429 or response.status_code >= 500:
             return None
         target, allow = urlsplit(url).path, response.headers.get("allow", "")

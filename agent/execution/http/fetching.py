@@ -1,4 +1,4 @@
-"""A document fetched from an address that a stranger may have given: guarded at every step, bounded in size and time."""
+"""Guarded fetch of a document from an untrusted URL, with limits on size and time."""
 
 import asyncio
 from dataclasses import dataclass
@@ -17,20 +17,23 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """Bounds of one fetch, with all its redirects."""
+    """Limits of one fetch, with all its redirects."""
 
     size: int = 32 * MIB
-    """Bytes, once decompressed, too."""
+    """Bytes, both as sent and decompressed."""
     seconds: float = 40.0
     redirects: int = 3
 
 
 async def fetch(address: str, guard: Guard, limits: FetchLimits | None = None) -> bytes:
-    """What stands at an address, as UTF-8 where it is text. Every address on the way is checked before it is connected to.
+    """Return the document at a URL, as UTF-8 where it is text.
+
+    Every address on the way is checked before a connection to it.
 
     Raises:
-        ForbiddenAddressError: it, or what it redirects to, may not be reached.
-        UnavailableError: nothing came, or not in time. BrokenInputError: what came is no document.
+        ForbiddenAddressError: the URL, or one that it redirects to, may not be reached.
+        UnavailableError: no document came, or not in time.
+        BrokenInputError: the response is no document.
     """
     limits = limits or FetchLimits()
     headers = {

@@ -1,8 +1,7 @@
-"""The guard against server-side request forgery: which addresses a call may reach.
+"""Guard against server-side request forgery: which addresses a call may reach.
 
-A document's URL is what a stranger wrote. Only public addresses may be reached; every address that a name resolves to is
-checked, and the connection is made to a checked address (``agent.execution.http.pinned_transport``), so that a name that resolves
-differently a second time gains nothing.
+A document's URL is untrusted text. Only public addresses may be reached; every address that a name resolves to is checked, and the
+connection is made to a checked address (``agent.execution.http.pinned_transport``), so DNS rebinding gains nothing.
 """
 
 import asyncio
@@ -16,7 +15,7 @@ from urllib.parse import urlsplit
 from domain.errors import ForbiddenAddressError
 
 Resolver = Callable[[str, int], Awaitable[list[str]]]
-"""Host and port to textual addresses; raises ``socket.gaierror`` where the name is unknown."""
+"""Resolves host and port to addresses as text; raises ``socket.gaierror`` where the name is unknown."""
 
 _SETTING = "to allow it, add {place} to the setting allow_hosts (FOOTPATH_ALLOW_HOSTS) where the program was started, and start it anew"
 _REFUSED = tuple(
@@ -26,7 +25,7 @@ _REFUSED = tuple(
         "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "3fff::/20", "5f00::/16", "fec0::/10",
     )
 )  # fmt: skip
-"""What is not public though ``ipaddress`` may say so, by Python version; 168.63.129.16 is a cloud's metadata service."""
+"""Networks that are not public although ``ipaddress`` of some Python versions says so; 168.63.129.16 is a metadata service of a cloud."""
 _NAT64 = IPv6Network("64:ff9b::/96")
 _COMPATIBLE = IPv6Network("::/96")
 _OWN = tuple(
@@ -44,18 +43,19 @@ _METADATA = frozenset(
         ),
     )
 )  # fmt: skip
-"""Where clouds tell their machines secrets: nothing allows a call there, no setting either."""
+"""Metadata services, which give machines in a cloud their secrets: no setting allows a call there."""
 
 
 async def resolve(host: str, port: int) -> list[str]:
-    """The addresses of a name, by the system's resolver."""
+    """Return the addresses of a name by the system's resolver."""
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[0]) for _, _, _, _, address in found))
 
 
 def public(address: str) -> bool:
-    """Whether an address is on the public internet. IPv4 inside IPv6 (mapped, compatible, 6to4, NAT64, ISATAP) is judged
-    as IPv4.
+    """Return whether an address is on the public internet.
+
+    IPv4 embedded in IPv6 (mapped, compatible, 6to4, NAT64, ISATAP) is judged as IPv4.
     """
     ip = ip_address(address.partition("%")[0])
     inner = _embedded(ip) if isinstance(ip, IPv6Address) else None
@@ -81,7 +81,7 @@ def _embedded(ip: IPv6Address) -> IPv4Address | None:
 
 
 def of_own_network(address: str) -> bool:
-    """Whether an address is this machine's or of a network that is not public, but no place where a cloud tells its machines their secrets."""
+    """Return whether an address is of this machine or a private network, and not of a metadata service."""
     ip = ip_address(address.partition("%")[0])
     inner = _embedded(ip) if isinstance(ip, IPv6Address) else None
     if inner is not None:
@@ -90,15 +90,17 @@ def of_own_network(address: str) -> bool:
 
 
 def of_metadata(address: str) -> bool:
-    """Whether a cloud tells its machines their secrets at an address."""
+    """Return whether an address is of a cloud's metadata service."""
     ip = ip_address(address.partition("%")[0])
     inner = _embedded(ip) if isinstance(ip, IPv6Address) else None
     return ip in _METADATA or inner in _METADATA
 
 
 class Guard:
-    """Checks URLs and addresses. ``allow_hosts`` holds ``host:port`` or ``host`` entries that are exempt; ``own_hosts`` such that may be of a
-    network of one's own. ``advice``: what allows a ``{place}`` of such a network that is refused.
+    """Checks URLs and addresses before a connection is made.
+
+    ``allow_hosts`` are exempt from the checks of addresses, except for metadata services; ``own_hosts`` may have private addresses. Both
+    hold ``host:port`` or ``host`` entries. ``advice`` says how to allow a ``{place}`` with a private address.
     """
 
     def __init__(
@@ -115,7 +117,10 @@ class Guard:
         self._resolver = resolver
 
     def check_url(self, url: str) -> None:
-        """Refuse what no address check can mend: other schemes, userinfo, hosts in disguise. ``ForbiddenAddressError``."""
+        """Raise ``ForbiddenAddressError`` for a URL that is refused whatever its addresses.
+
+        These are other schemes than http and https, user information, and hosts in disguise; a literal address is checked as well.
+        """
         if any(ord(character) <= 32 or ord(character) == 127 for character in url) or "\\" in url:
             raise ForbiddenAddressError(
                 "the URL holds spaces, control characters or backslashes; correct the tool's document"
@@ -138,10 +143,12 @@ class Guard:
         self._check_literal(host, port or (443 if parts.scheme == "https" else 80))
 
     def _check_literal(self, host: str, port: int) -> None:
+        # As IDNA does: fullwidth digits and the ideographic full stop must not hide an address.
         plain = unicodedata.normalize("NFKC", host).replace("\u3002", ".").rstrip(".")
         try:
             literal = str(ip_address(plain.partition("%")[0]))
         except ValueError:
+            # inet_aton reads 0x7f.1, 0177.0.0.1 and 2130706433 as addresses, and so do many resolvers.
             if re.fullmatch(r"(0x[0-9a-f]*|\d+)", plain.rpartition(".")[2], re.IGNORECASE):
                 raise ForbiddenAddressError(
                     f"{host!r} is an address in an unusual form; write it as four decimal numbers"
@@ -172,9 +179,9 @@ class Guard:
         return any(form in places or f"{form}:{port}" in places for form in names)
 
     async def addresses(self, host: str, port: int) -> list[str]:
-        """The addresses to connect to, all of them checked. ``ForbiddenAddressError`` where one of them is not public.
+        """Return the addresses to connect to, all of them checked.
 
-        Raises ``socket.gaierror`` where the name has no address.
+        Raises ``ForbiddenAddressError`` where one of them is not allowed, and ``socket.gaierror`` where the name has no address.
         """
         self._check_literal(host, port)
         found = await self._resolver(host, port)

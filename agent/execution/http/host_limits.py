@@ -1,4 +1,4 @@
-"""Each host's limits: so many calls at once, so many a second, and none while it asks for a pause."""
+"""Limits per host: concurrent calls, calls a second, and pauses that the host asks for."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -7,19 +7,19 @@ from dataclasses import dataclass, field
 
 
 class Clock:
-    """The event loop's time. Seconds; a test may have one of its own."""
+    """Time of the event loop, in seconds; tests may replace it."""
 
     def now(self) -> float:
-        """Seconds since some moment."""
+        """Return the seconds since an arbitrary moment."""
         return asyncio.get_running_loop().time()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait."""
+        """Wait for this many seconds."""
         await asyncio.sleep(seconds)
 
 
 class HostPausedError(Exception):
-    """The host asked not to be called for longer than a call waits. ``seconds`` are left of that."""
+    """Raised where a host's pause outlasts the wait of a call; ``seconds`` of the pause remain."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"the host asks not to be called for another {seconds:.0f} s")
@@ -37,8 +37,10 @@ class _Host:
 
 
 class HostLimits:
-    """``concurrency``: calls at once. ``rate``: calls a second, begun evenly; None: as many as come. ``longest_pause``: seconds; a host
-    that asks for more is given as much.
+    """Limits of the calls to each host.
+
+    ``concurrency``: calls at the same time. ``rate``: calls a second, begun at even intervals; None: no limit. ``longest_pause``: seconds
+    of a pause at most, even where a host asks for more.
     """
 
     def __init__(
@@ -53,38 +55,44 @@ class HostLimits:
 
     @asynccontextmanager
     async def turn(self, place: str, longest: float, key: str = "") -> AsyncGenerator[None]:
-        """Wait for a turn at a host, and keep it for this block. ``key``: by which the host knows the caller.
+        """Wait for a turn at a host and hold it inside the context. ``key``: identifies the caller to the host.
 
-        Raises ``HostPausedError`` where the host asks to be left alone for more than ``longest`` seconds.
+        Raises ``HostPausedError`` where the host asked for a pause of more than ``longest`` seconds.
         """
         host = self._hosts.setdefault(place, _Host(asyncio.Semaphore(self._concurrency)))
         host.calls += 1
         try:
-            await self._unpaused(place, longest, key)  # before it takes a turn that others could have
+            await self._unpaused(
+                place, longest, key
+            )  # before the slot, which a call with another key could use meanwhile
             async with host.slots:
                 await self._unpaused(place, longest, key)
                 await self._evenly(host)
                 yield
         finally:
             host.calls -= 1
-            if host.idle(self._clock.now()):
+            if host.idle(self._clock.now()):  # else the table would grow with every host ever called
                 self._hosts.pop(place, None)
 
     def pause(self, place: str, seconds: float, key: str = "") -> None:
-        """Begin no call at this host for so long: it said so. ``key``: it said so to that caller only, whose quota is used up."""
+        """Begin no call at this host for this long, as it asked.
+
+        ``key``: only calls of this caller, whose quota is used up.
+        """
         now = self._clock.now()
         until = max(self._pauses.get((place, key), now), now + min(seconds, self._longest_pause))
+        # Rebuilt without the pauses that have ended, so that the table stays small.
         self._pauses = {one: end for one, end in self._pauses.items() if end > now} | {(place, key): until}
 
     async def _unpaused(self, place: str, longest: float, key: str) -> None:
-        """Until the host may be called. A pause that another call brings while waiting counts, too."""
+        """Wait until the host may be called. A pause that another call reports meanwhile counts as well."""
         while (paused := self._paused(place, key)) > 0:
             if paused > longest:
                 raise HostPausedError(paused)
             await self._clock.sleep(paused)
 
     def _paused(self, place: str, key: str) -> float:
-        """Seconds that are left of the pauses of a host: those that hold for all, and those of this key."""
+        """Return the seconds that remain of a host's pauses, those for all callers and those of this key."""
         ends = (self._pauses.get((place, one), float("-inf")) for one in ("", key))
         return max(ends) - self._clock.now()
 

@@ -1,4 +1,4 @@
-"""Values of secrets out of the HTTP library's logs."""
+"""Removal of secret values from the logs of the HTTP libraries."""
 
 import logging
 from collections.abc import Generator
@@ -9,14 +9,14 @@ from agent.execution.redaction import Redactor
 
 _LOGGERS = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.http2", "httpcore.proxy", "httpcore.socks",
             "mcp.client.streamable_http", "client", "")  # fmt: skip
-"""The loggers that tell URLs, headers and messages; the protocol's library uses the root's own, too. Filters of a parent do not see what its children tell."""
+"""Loggers that write URLs, headers and messages; the MCP library also uses the root logger. A parent's filters do not see its children's records."""
 
 _current: ContextVar[Redactor | None] = ContextVar("redactor", default=None)
 
 
 @contextmanager
 def unlogged(redactor: Redactor) -> Generator[None]:
-    """While this lasts, in this task, the HTTP library's log lines lose the values."""
+    """Redact the values in the HTTP libraries' log records of this task inside the context."""
     _guard_logs()
     token = _current.set(redactor)
     try:
@@ -30,7 +30,7 @@ class _LogFilter(logging.Filter):
         redactor = _current.get()
         if redactor is not None:
             record.msg, record.args = redactor.clean(record.getMessage()), ()
-            record.exc_info = record.exc_text = None  # an error of reading shows what was read
+            record.exc_info = record.exc_text = None  # the traceback of a parse error shows the data
         return True
 
 

@@ -1,4 +1,4 @@
-"""Whether a 404 is about the path or about what the call's values name: by how the host answers a path that cannot exist."""
+"""Tells a missing route from a missing thing after a 404, by how the host answers a path that cannot exist."""
 
 import re
 import string
@@ -13,7 +13,7 @@ from agent.execution.http.answer_forms import Likeness, compare_answers, has_wor
 from agent.execution.http.attempt import Call, Try
 
 Ask = Callable[[Call, str, str], Awaitable[HostAnswer | None]]
-"""Asks the host of a call, by method and URL, without keys; None where it gave no answer."""
+"""Probes the host of a call, by method and URL, without keys; None where it gave no answer."""
 
 _PLACE = re.compile(r"\{[^{}]*\}")
 _ROUTE_GONE = "the path does not exist: this host answers any path that cannot exist in the same words"
@@ -23,22 +23,24 @@ _UNDECIDED = "this host's 404 does not show whether the path or what the values 
 
 @dataclass(frozen=True, slots=True)
 class _Control:
-    """A URL that cannot exist, beside or below that of a call. ``key``: what its answer is remembered by."""
+    """URL that cannot exist, beside or below that of a call."""
 
     key: tuple[str, ...]
+    """Key under which its answer is remembered."""
     url: str
     words: tuple[str, ...]
+    """Random words in its path, which are masked in its answer."""
 
 
 class MissingRoutes:
-    """Judges the answers of calls by answers to paths that cannot exist (ADR 26)."""
+    """Judges answers of calls by the host's answers to paths that cannot exist (ADR 26)."""
 
     def __init__(self, memory: HostMemory, ask: Ask) -> None:
         self._memory = memory
         self._ask = ask
 
     async def judge(self, call: Call, last: Try) -> Try:
-        """Decide the outcome of a 404, and of a page in the place of an answer. Everything else is returned as it is."""
+        """Decide the outcome of a 404, and of a page in place of an answer. Return any other attempt unchanged."""
         if last.outcome == "undecided":
             return await self._judge_404(call, last)
         if last.outcome == "ok" and call.tool.safe and is_page(last.body) and await self._is_page_for_all(call, last):
@@ -73,7 +75,10 @@ class MissingRoutes:
         return await self._answer(call, method, control)
 
     async def _route_exists(self, call: Call, beside: _Control) -> bool:
-        """Whether OPTIONS, which does nothing, tells the call's path from one that cannot exist: frameworks answer 200 or 405 by the route alone."""
+        """Return whether OPTIONS, which has no effect, tells the call's path from one that cannot exist.
+
+        Frameworks answer it with 200 or 405 by the route alone.
+        """
         there = await self._answer(call, "OPTIONS", _Control(_key(call, "own"), _without_query(call), ()))
         if there is None or not (200 <= there.status < 300 or there.status == 405):
             return False
@@ -92,8 +97,9 @@ class MissingRoutes:
 
 
 def _likeness(own: HostAnswer, control: HostAnswer | None) -> Likeness:
-    """How alike a 404 is to the answer to a path that cannot exist. A host that gives such paths a page (2xx) keeps 404 for something else;
-    one that asks for a key first, or redirects, shows nothing.
+    """Compare a 404 with the answer to a path that cannot exist.
+
+    A host that answers such paths with a page (2xx) uses 404 for something else; one that asks for a key first, or redirects, shows nothing.
     """
     if control is None or not (control.status == 404 or 200 <= control.status < 300):
         return "unclear"
@@ -105,7 +111,7 @@ def _reading(method: str) -> str:
 
 
 def _own_answer(call: Call, last: Try) -> HostAnswer:
-    """The call's answer. Its own words are the last fixed segment and the values in its path."""
+    """Return the call's answer. Its own words are the last fixed segment and the values in its path."""
     parts, template = urlsplit(call.keyed.request.url), urlsplit(call.tool.url).path.split("/")
     segments, last_fixed = parts.path.split("/"), _last_fixed(template)
     own = [
@@ -119,7 +125,10 @@ def _own_answer(call: Call, last: Try) -> HostAnswer:
 
 
 def _beside(call: Call) -> _Control | None:
-    """A path beside the call's: its last fixed segment is a random word, and so are its values. None where a path is nothing but values."""
+    """Build a path beside the call's, with random words as the last fixed segment and the values.
+
+    Return None where the path has no fixed segment.
+    """
     parts = urlsplit(call.tool.url)
     segments = parts.path.split("/")
     at = _last_fixed(segments)
@@ -139,7 +148,10 @@ def _beside(call: Call) -> _Control | None:
 
 
 def _below(call: Call) -> _Control:
-    """A path below the call's own, with one random segment more: a service of its own may stand there, with words of its own for what it lacks."""
+    """Build a path below the call's, with one more random segment.
+
+    A service mounted there may word its 404 in its own way.
+    """
     word = "".join(choice(string.ascii_lowercase) for _ in range(14))
     return _Control(_key(call, "below"), f"{_without_query(call).rstrip('/')}/{word}", (word,))
 
@@ -153,5 +165,5 @@ def _without_query(call: Call) -> str:
 
 
 def _last_fixed(segments: list[str]) -> int:
-    """The place of the last segment without a value; -1 where there is none."""
+    """Return the index of the last segment without a value; -1 where there is none."""
     return max((at for at, segment in enumerate(segments) if segment and "{" not in segment), default=-1)

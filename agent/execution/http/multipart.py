@@ -1,4 +1,4 @@
-"""Multipart bodies and files: texts that callers give as the bytes, media types and names that servers expect of an upload."""
+"""Multipart bodies and files: the bytes, media type and name of an upload from the text that a caller gives."""
 
 import base64
 import binascii
@@ -22,16 +22,18 @@ _DATA_URL = re.compile(rf"data:(?P<media>{_WORD}/{_WORD})?(?P<options>(?:;{_WORD
 _PLAIN_DATA_URL = re.compile(rf"data:(?P<media>{_WORD}/{_WORD})(?P<options>(?:;{_WORD}=[^;,]*)*),", re.IGNORECASE)
 _JOINTS = {"form": ",", "spaceDelimited": " ", "pipeDelimited": "|"}
 _EXTENSIONS = MimeTypes()
-"""Without this machine's own files, so that one call is the same request everywhere."""
+"""Media types without those of this machine's files, so that a call is the same request everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file to be sent. ``media`` and ``name``: as a data URL has them, else empty."""
+    """File to be sent."""
 
     content: bytes
     media: str = ""
+    """Media type of a data URL; else empty."""
     name: str = ""
+    """Name in a data URL; else empty."""
 
 
 def read_upload(name: str, value: JsonValue) -> Upload:
@@ -66,21 +68,30 @@ def _describe_upload(content: bytes, head: re.Match[str]) -> Upload:
 
 
 def choose_media(declared: str, own: str) -> str:
-    """Return the media type of a file: the declared one, or its ``own`` where the declared one is a range that it fits."""
+    """Return the media type of a file: the declared one unless that is a range.
+
+    For a range it is the file's ``own`` type where that fits, else bytes of any kind.
+    """
     if "*" not in declared:
         return declared
     return own if own.startswith(declared.partition("*")[0]) and own else OCTETS
 
 
 def check_media(media: str) -> str:
-    """Return a media type of the document. Raises ``InvalidArgumentsError`` where it is none, and would break the request."""
+    """Return a media type of the document.
+
+    Raises ``InvalidArgumentsError`` for an invalid one, which would break the request.
+    """
     if media != "*/*" and not _MEDIA.fullmatch(media):
         raise InvalidArgumentsError(f"the document's media type {media[:100]!r} cannot be sent; correct the document")
     return media
 
 
 def write_multipart(fields: Iterable[tuple[Parameter, JsonValue]], media: str) -> tuple[bytes, str]:
-    """Return the body and its media type (RFC 7578): lists as parts of one name, objects as JSON, ``binary`` fields as files."""
+    """Return a multipart body and its media type (RFC 7578).
+
+    Lists become parts of one name, objects JSON, and ``binary`` fields files.
+    """
     parts = [part for parameter, value in fields for part in _write_parts(parameter, value)]
     # The boundary is a digest of the parts, so it is in none of them, and a request repeated is the same request.
     boundary = hashlib.sha256(b"\0".join(parts)).hexdigest()[:40]
@@ -98,7 +109,7 @@ def _write_parts(parameter: Parameter, value: JsonValue) -> list[bytes]:
 
 
 def _write_part(parameter: Parameter, value: JsonValue, number: int = 0) -> bytes:
-    """One part. ``number``: which item of a list it is, so that its files do not share a name."""
+    """Return one part. ``number``: its index in a list, from 1, so that the files of a list do not share a name."""
     head = f'Content-Disposition: form-data; name="{_quote(parameter.wire_name)}"'
     media = check_media(parameter.content_type) if parameter.content_type else ""
     if parameter.format == "binary":

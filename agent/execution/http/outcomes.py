@@ -1,4 +1,4 @@
-"""What an HTTP status, or the lack of one, says of a tool (DESIGN section 3, availability)."""
+"""Classification of HTTP statuses and failures: what they say of a tool's availability."""
 
 import errno
 import socket
@@ -10,19 +10,21 @@ from domain.plan import CallOutcome
 
 _TRANSIENT = frozenset({408, 425, 429})
 _REFUSED = frozenset({501, 503, 505})
-"""Errors of a server that say it did not begin: not implemented, busy, a version of HTTP it does not speak."""
+"""Server errors of a request that was not begun: not implemented, busy, unsupported version of HTTP."""
 _NO_ROUTE = frozenset({errno.ENETUNREACH, errno.ENETDOWN, errno.EHOSTUNREACH, errno.EADDRNOTAVAIL})
-"""Errors of a connection by which this machine's own network says that there is no way to an address."""
+"""Connection errors by which this machine's own network reports that it has no route to an address."""
 HERE = "this machine found no way there, which says nothing of the tool"
 
 
 def outcome_of(status: int, *, keyed: bool, safe: bool, named: bool) -> CallOutcome:
-    """The class of an answered call. ``keyed``: a key went along. ``named``: the call's own values did (a path, a query, a body).
+    """Classify an answered call.
 
-    A write that ends in an error of the server (500) or of a gateway before it (502, 504) may have taken effect before it
-    failed: unknown. 503 and 429 refuse a call before it begins. What is refused to one key says nothing of the tool. A 404 to a call with
-    values may be about them or about the path: undecided, until :mod:`agent.execution.http.missing_routes` has compared it. A 408 is
-    trouble of the server's, and counts. A redirect that is not followed is our doing and no evidence either.
+    ``keyed``: a key was sent. ``named``: values of the call were sent (in the path, query or body).
+
+    A write that ends in an error of the server (500) or of a gateway (502, 504) may have taken effect before it failed: unknown. 503 and
+    429 refuse a call before it begins. A refusal to one key says nothing about the tool. A 404 to a call with values may be about them or
+    about the path: undecided, until :mod:`agent.execution.http.missing_routes` has compared it. A 408 is a fault of the server and counts.
+    A redirect that is not followed is our decision and no evidence either.
     """
     if 200 <= status < 300:
         return "ok"
@@ -38,25 +40,25 @@ def outcome_of(status: int, *, keyed: bool, safe: bool, named: bool) -> CallOutc
 
 
 def may_pass(status: int) -> bool:
-    """Whether a status tells of trouble that the next attempt may not meet."""
+    """Return whether a status reports a fault that the next attempt may not meet."""
     return status in _TRANSIENT or status >= 500
 
 
 def outcome_of_error(error: BaseException, *, sent: bool, safe: bool) -> CallOutcome:
-    """The class of a call that got no answer. ``sent``: the request may have reached the server."""
+    """Classify a call that got no answer. ``sent``: the request may have reached the server."""
     if not sent and at_this_end(error):
         return "unreached"
     return "unknown" if sent and not safe else "transient"
 
 
 def at_this_end(error: BaseException) -> bool:
-    """Whether a connection failed for want of an address or of a way there: nobody was asked, so nobody else is to blame."""
+    """Return whether a connection failed on this machine for lack of an address or a route: no server was asked."""
     causes = list(_causes(error))
     return any(isinstance(one, socket.gaierror) or getattr(one, "errno", None) in _NO_ROUTE for one in causes)
 
 
 def no_such_name(error: BaseException) -> bool:
-    """Whether the host's name does not resolve, and not only for the moment."""
+    """Return whether the host's name does not resolve, other than temporarily."""
     return any(isinstance(cause, socket.gaierror) and cause.errno != socket.EAI_AGAIN for cause in _causes(error))
 
 
@@ -68,7 +70,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def retry_after(header: str | None, now: datetime | None = None) -> float | None:
-    """Seconds that a ``Retry-After`` header asks for, in either of its forms; None where it says nothing readable."""
+    """Return the seconds of a ``Retry-After`` header in either of its forms; None where it cannot be read."""
     text = (header or "").strip()
     if text.isdecimal() and text.isascii():
         return float(text[:9])

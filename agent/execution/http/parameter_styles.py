@@ -1,4 +1,4 @@
-"""Values as text outside a JSON body, in OpenAPI's styles (RFC 6570's expansions; OpenAPI 3.1, section "Style Examples")."""
+"""Encoding of values outside a JSON body in OpenAPI's styles (RFC 6570; OpenAPI 3.1, section "Style Examples")."""
 
 import json
 import re
@@ -15,18 +15,18 @@ _JOINTS = {"form": ",", "spaceDelimited": "%20", "pipeDelimited": "%7C"}
 _LEADS = {"label": ".", "matrix": ";"}
 _COOKIE_SAFE = "!#$&'()*+/:<=>?@[]^`{|}~"
 _RESERVED_SAFE = "!$'()*,/:;=?@"
-"""Reserved characters (RFC 3986, 2.2) that mean nothing in a query: not ``&``, ``+`` and ``#``, nor brackets, which it may not hold."""
+"""Reserved characters (RFC 3986, 2.2) without a meaning in a query: not ``&``, ``+`` and ``#``, nor brackets, which it may not hold."""
 _ENCODED = re.compile(r"(%[0-9A-Fa-f]{2})")
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A name and its value in a query, form or cookie, not yet encoded."""
+    """Name and value in a query, form or cookie, not yet encoded."""
 
     name: str
     texts: tuple[str, ...]
     joint: str = ","
-    """Joins several texts; encoded already, so that it differs from the same character in a text."""
+    """Joins several texts; already encoded, so that it differs from the same character in a text."""
     allow_reserved: bool = False
 
     def encode(self, safe: str = "") -> str:
@@ -42,14 +42,14 @@ class Pair:
 
 
 def plain(value: JsonValue) -> str:
-    """A value as text: JSON for structures and booleans."""
+    """Return a value as text: JSON for everything but a text."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def pairs(parameter: Parameter, value: JsonValue) -> list[Pair]:
-    """Names and values of a query or form: ``form``, ``spaceDelimited``, ``pipeDelimited``, ``deepObject``, ``json``.
+    """Build the pairs of a query or form in the style of the parameter.
 
-    A list without a style is repeated, an object without one is JSON. Null items are left out.
+    Styles are ``form``, ``spaceDelimited``, ``pipeDelimited``, ``deepObject`` and ``json``. A list without a style is repeated, an object without one is JSON. Null items are left out.
     """
     name, style, reserved = parameter.wire_name, parameter.style, parameter.allow_reserved
     exploded = (parameter.explode is not False and style in (None, "form")) or parameter.explode is True
@@ -73,7 +73,7 @@ def pairs(parameter: Parameter, value: JsonValue) -> list[Pair]:
 
 
 def _text(parameter: Parameter, value: JsonValue) -> str:
-    """A value as text; JSON, quotes included, where the document says JSON."""
+    """Return a value as text; as JSON, quotes included, where the document says so."""
     return json.dumps(value, ensure_ascii=False) if parameter.style == "json" else plain(value)
 
 
@@ -85,7 +85,10 @@ def _join(parameter: Parameter, texts: list[str]) -> list[Pair]:
 
 
 def _deep(value: JsonValue, path: str = "") -> Iterator[tuple[str, str]]:
-    """``[a][b]`` for what lies deeper, ``[0]`` for an item. OpenAPI leaves lists open; Stripe, PHP and qs read indices."""
+    """Yield the leaves with paths as ``[a][b]``, ``[0]`` for an item.
+
+    OpenAPI leaves lists open; Stripe, PHP and qs read indices.
+    """
     match value:
         case dict():
             for key, item in value.items():
@@ -100,15 +103,18 @@ def _deep(value: JsonValue, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def query_text(made: Iterable[Pair]) -> str:
-    """Pairs as a query or a form, everything but letters, digits, ``-``, ``.``, ``_`` and ``~`` percent-encoded.
+    """Encode pairs as a query or form.
 
-    The commas that join a list stay as they are, as RFC 6570 has them, so that a comma in a value is not taken for one.
+    Everything but letters, digits, ``-``, ``.``, ``_`` and ``~`` is percent-encoded. The commas that join a list are not encoded (RFC 6570), so that they differ from a comma in a value.
     """
     return "&".join(pair.encode() for pair in made)
 
 
 def path_text(parameter: Parameter, value: JsonValue) -> str:
-    """A value in a path: ``simple``, ``label`` (``.a``) or ``matrix`` (``;name=a``), its parts encoded and its joints as they are."""
+    """Encode a value for a path: ``simple``, ``label`` (``.a``) or ``matrix`` (``;name=a``).
+
+    Only its parts are percent-encoded.
+    """
     name, style, explode = parameter.wire_name, parameter.style, parameter.explode is True
     if style == "json" or not isinstance(value, (list, dict)):
         text = path_value(name, _text(parameter, value))
@@ -136,10 +142,10 @@ def _parts(name: str, value: "list[JsonValue] | dict[str, JsonValue]", *, explod
 
 
 def path_value(name: str, value: JsonValue) -> str:
-    """A value as one segment of a path: everything but letters, digits, ``-``, ``.``, ``_`` and ``~`` percent-encoded.
+    """Encode a value as one segment of a path.
 
-    Servers decode ``%2e%2e`` and climb, and some cut a segment at ``;`` or drop spaces before they do, so a value with such a
-    segment ``.`` or ``..`` is refused, as is an empty one. Other dots stay: firewalls refuse ``%2E``.
+    Everything but letters, digits, ``-``, ``.``, ``_`` and ``~`` is percent-encoded. Servers decode ``%2e%2e`` and traverse the path, and some cut a segment at ``;`` or drop spaces first. So a value with such a segment
+    ``.`` or ``..`` is refused, as is an empty one. Other dots are not encoded: firewalls refuse ``%2E``.
     """
     text = plain(value)
     decoded = text.replace("%2f", "/").replace("%2F", "/").replace("%2e", ".").replace("%2E", ".")
@@ -150,7 +156,7 @@ def path_value(name: str, value: JsonValue) -> str:
 
 
 def header_text(parameter: Parameter, value: JsonValue) -> str:
-    """A value in a header, in the style ``simple``: nothing is encoded, for headers are not."""
+    """Format a value for a header in the style ``simple``. Headers are not percent-encoded."""
     if parameter.style == "json":
         return json.dumps(value)
     if not isinstance(value, (list, dict)):
@@ -164,5 +170,8 @@ def header_text(parameter: Parameter, value: JsonValue) -> str:
 
 
 def cookie_pairs(parameter: Parameter, value: JsonValue) -> list[str]:
-    """A value as ``name=value`` of a ``Cookie`` header, in the style ``form``; what a cookie cannot hold is percent-encoded."""
+    """Encode a value as ``name=value`` of a ``Cookie`` header in the style ``form``.
+
+    What a cookie cannot hold is percent-encoded.
+    """
     return [pair.encode(_COOKIE_SAFE) for pair in pairs(parameter, value)]

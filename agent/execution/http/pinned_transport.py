@@ -1,4 +1,4 @@
-"""An httpx transport that connects to addresses the guard has checked, whatever the name resolves to a moment later."""
+"""An httpx transport that connects only to addresses the guard has checked, whatever a name resolves to later."""
 
 import ssl
 from collections.abc import Iterable
@@ -17,7 +17,10 @@ def _backend() -> httpcore.AsyncNetworkBackend:
 
 
 class PinnedBackend(httpcore.AsyncNetworkBackend):
-    """Opens connections to checked addresses only. TLS is negotiated for the name, which httpcore keeps from the URL."""
+    """Network backend that connects to checked addresses only.
+
+    TLS is negotiated for the name, which httpcore takes from the URL.
+    """
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
@@ -56,7 +59,7 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
 
 
 class PinnedTransport(httpx.AsyncHTTPTransport):
-    """httpx's transport over a pool whose connections the guard opens. Nothing is read from the environment."""
+    """Transport of httpx over a pool of guarded connections. Nothing is read from the environment."""
 
     def __init__(self, guard: Guard, tls: ssl.SSLContext) -> None:
         super().__init__(verify=tls, trust_env=False)

@@ -1,4 +1,4 @@
-"""Redirects: which of them a read follows, and what one that is not followed says of the tool's document."""
+"""Redirects: which ones a read follows, and what the others say about the tool's document."""
 
 from urllib.parse import urljoin, urlsplit
 
@@ -15,9 +15,10 @@ _PORTS = {"http": 80, "https": 443}
 
 
 async def find_next_url(response: httpx.Response, tool: ToolDoc, request: Outgoing, guard: Guard) -> str | None:
-    """Return where a read goes on: within the origin, or from http to https of one host where no key goes along; else None.
+    """Return the URL at which a read continues; None where the redirect is not followed.
 
-    What changes something is never sent a second time: the server that redirects it may have done it already.
+    It may lead within the origin, or from http to https of one host if no key is sent. A change is never sent a second time: the server
+    that redirects it may have made it already.
     """
     if not response.has_redirect_location or not tool.safe or request.method not in _READING:
         return None
@@ -36,7 +37,7 @@ async def find_next_url(response: httpx.Response, tool: ToolDoc, request: Outgoi
 
 
 def describe_redirect(location: str, url: str) -> str:
-    """Return the note of a redirect that is not followed: where it leads, and what of the tool's document to correct."""
+    """Return the note of a redirect that is not followed: its target, and what to correct in the tool's document."""
     note = f"redirects to {location[:300]}, which is not followed"
     try:
         target = urljoin(url, location)
@@ -53,7 +54,7 @@ def describe_redirect(location: str, url: str) -> str:
 
 
 def _is_upgrade(url: str, target: str) -> bool:
-    """Whether an address is another's by https, both at the ports that these have by default."""
+    """Return whether the target is the same host by https instead of http, both at their default ports."""
     (scheme, host, port), there = _find_origin(url), _find_origin(target)
     return (scheme, port) == ("http", 80) and there == ("https", host, 443)
 

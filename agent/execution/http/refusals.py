@@ -1,4 +1,4 @@
-"""After a key was refused: whether another was obtained in its place (401), and whether so many were that the tool is to blame (403)."""
+"""Refused keys: replacement of a key after a 401, and many refusals (403) as evidence against the tool."""
 
 from dataclasses import replace
 
@@ -15,9 +15,11 @@ _NOT_AGAIN = (
 
 
 async def with_new_keys(call: Call, last: Try, secrets: Secrets) -> Try | None:
-    """The attempt as it is to be told; None where the call, whose keys are new now, is to be made once more.
+    """Replace keys that were refused (401).
 
-    A refusal says that nothing was done, but not every server keeps to that: what changes something is left to who asked.
+    Return None where the call should be sent once more with them, else the attempt.
+
+    A refusal should mean that nothing was done, but not every server keeps to that, so a change is not repeated without its user.
     """
     if last.status != 401 or not call.keyed.sent:
         return last
@@ -34,7 +36,7 @@ async def with_new_keys(call: Call, last: Try, secrets: Secrets) -> Try | None:
 
 
 def weigh_refusal(call: Call, last: Try, memory: HostMemory, owner: str) -> Try:
-    """Let a 403 count against the tool once independent owners, each with another key, were refused and none was let in since."""
+    """Count a 403 against the tool once enough owners, each with another key, were refused and none succeeded since."""
     if last.outcome != "refused" or last.status != 403:
         return last
     if not memory.record_refusal(call.tool.id, owner, call.keyed.caller):

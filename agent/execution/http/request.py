@@ -1,4 +1,4 @@
-"""Arguments to an HTTP request: each value where the document puts it, encoded so that it stays there."""
+"""Builds an HTTP request from arguments: each value in its place, encoded so that it cannot leave it."""
 
 import re
 from collections.abc import Iterable
@@ -24,21 +24,22 @@ _OURS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """A request as it is sent. ``body`` None: without one. ``keyed``: a key or token of the caller goes along. ``named``: so do values
-    of the call's own, which may name what is not there.
-    """
+    """Request as it is sent."""
 
     method: str
     url: str
     headers: dict[str, str] = field(default_factory=dict[str, str])
     body: bytes | None = None
+    """None: no body."""
     keyed: bool = False
+    """A key or token of the caller is sent."""
     named: bool = False
+    """Values of the call are sent that may name a missing thing."""
 
 
 @dataclass(slots=True)
 class _Groups:
-    """The arguments by where they go; path values by their name in the URL."""
+    """Arguments by location; path values by their name in the URL."""
 
     path: dict[str, tuple[Parameter, JsonValue]] = field(default_factory=dict[str, tuple[Parameter, JsonValue]])
     query: list[tuple[Parameter, JsonValue]] = field(default_factory=list[tuple[Parameter, JsonValue]])
@@ -48,13 +49,13 @@ class _Groups:
 
 
 def outgoing(tool: ToolDoc, arguments: JsonObject) -> Outgoing:
-    """The request for a call, without the credentials that the document asks for (``agent.execution.http.credentials``).
+    """Build the request of a call, without the credentials of the document (``agent.execution.http.credentials``).
 
-    Null is sent in a body where the parameter may be null, and is no argument elsewhere.
+    Null is sent in a body where the parameter is nullable; elsewhere it counts as no argument.
 
-    Raises ``InvalidArgumentsError`` for values that cannot stand where they belong (an empty or dotted path value, a line break in
-    a header, a path parameter without a value) and for a tool without a URL; ``ForbiddenAddressError`` where the document
-    lets an argument choose the host.
+    Raises ``InvalidArgumentsError`` for values that cannot be encoded where they belong (an empty or dotted path value, a line break in
+    a header, a path parameter without a value) and for a tool without a URL; ``ForbiddenAddressError`` where the document lets an
+    argument choose the host.
     """
     if not tool.url:
         raise InvalidArgumentsError(
@@ -118,8 +119,9 @@ def _place(groups: _Groups, parameter: Parameter, value: JsonValue) -> None:
 
 
 def _placed(url: str, given: Iterable[str]) -> dict[str, str]:
-    """The arguments that the URL has a place for, with its name there: the same, or, for catalogues that spell it otherwise,
-    one that differs in upper and lower case only.
+    """Return the arguments that the URL has a placeholder for, with the placeholder's name.
+
+    The names are equal, or differ in case only, as in some catalogues.
     """
     places = _PLACEHOLDER.findall(url)
     folded = {place.casefold(): place for place in places}
@@ -129,7 +131,7 @@ def _placed(url: str, given: Iterable[str]) -> dict[str, str]:
 
 
 def _url(template: str, values: dict[str, tuple[Parameter, JsonValue]]) -> str:
-    """The template with its places filled, a place that occurs twice twice. Each value stays inside its segment."""
+    """Return the URL template with every placeholder filled. Each value remains inside its segment."""
     try:
         authority = urlsplit(template).netloc
     except ValueError as error:
@@ -146,7 +148,7 @@ def _url(template: str, values: dict[str, tuple[Parameter, JsonValue]]) -> str:
 
 
 def _of_catalogue(template: str, filled: str) -> bool:
-    """Whether a URL is the catalogue's with its places filled: same host, as many segments, none that climbs but its own."""
+    """Return whether a filled URL keeps its template: same host, same number of segments, no new ``.`` or ``..``."""
     asked, known = urlsplit(filled), urlsplit(template)
     segments, places = asked.path.split("/"), known.path.split("/")
     climbing = [segment for segment in segments if segment in (".", "..")]
@@ -158,7 +160,7 @@ def _of_catalogue(template: str, filled: str) -> bool:
 
 
 def _with_query(url: str, query: str) -> str:
-    """The URL with its own query kept and the values added; a fragment is never sent."""
+    """Return the URL with the values added to its own query; a fragment is never sent."""
     url = url.partition("#")[0]
     return f"{url}{'&' if '?' in url else '?'}{query}" if query else url
 

@@ -1,4 +1,4 @@
-"""An HTTP response to text: read up to a cap, decoded, with a note of what a reader must know."""
+"""Reads an HTTP response up to a limit and decodes it, with a note on what a reader must know."""
 
 import re
 import zlib
@@ -18,20 +18,22 @@ _SPACE = b" \t\r\n\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """``text`` is the body. ``broken`` says why it is not whole though the server meant to send more; ``unusable``, why it
-    cannot be read as text. ``cut``: there was more than the cap. ``ends_early``: JSON whose end is not there.
-    """
+    """Body of a response, as far as it was read."""
 
     text: str
     note: str = ""
     broken: str = ""
+    """Why the transfer ended before its end; empty where it did not."""
     unusable: str = ""
+    """Why it cannot be read as text; empty where it can."""
     cut: bool = False
+    """The body is longer than the limit."""
     ends_early: bool = False
+    """The body is JSON without its end."""
 
 
 async def read(response: httpx.Response, limit: int) -> Incoming:
-    """Read at most ``limit`` bytes of a streamed response; the rest is never asked for."""
+    """Read at most ``limit`` bytes of a streamed response; the rest is never requested."""
     if response.status_code < 200 or response.status_code in (204, 205, 304):
         return Incoming("")
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -49,7 +51,7 @@ async def read(response: httpx.Response, limit: int) -> Incoming:
 
 
 def _as_text(data: bytes, kind: str, charset: str | None, got: Incoming) -> Incoming:
-    """The text of a body and what is to be said of it."""
+    """Decode a body and add the notes on it. ``got``: how the transfer ended."""
     if data.lstrip(_SPACE)[:1] in (b"{", b"[") and written_deep(data.decode("latin-1")):
         return Incoming(
             "", unusable=f"the answer is nested deeper than {MAX_DEPTH} levels, not kept", broken=got.broken
@@ -75,9 +77,10 @@ def _as_text(data: bytes, kind: str, charset: str | None, got: Incoming) -> Inco
 
 
 async def _bytes(response: httpx.Response, limit: int, *, first: bytes) -> tuple[bytes | None, bool, str]:
-    """The first bytes as sent, whether more were coming, and what broke off the transfer.
+    """Return the first bytes as sent, whether there were more, and why the transfer broke off.
 
-    ``first``: what the body must begin with to be read at all (spaces aside); None in place of bytes where it does not.
+    ``first``: bytes of which the body must begin with one to be read at all (white space aside); otherwise None is returned in place
+    of the bytes.
     """
     chunks: list[bytes] = []
     size = 0
@@ -97,7 +100,7 @@ async def _bytes(response: httpx.Response, limit: int, *, first: bytes) -> tuple
 
 
 def decompressed(raw: bytes, encoding: str, limit: int, *, whole: bool) -> tuple[bytes, bool, str]:
-    """The plain bytes of a body up to the limit, whether there were more, and why they cannot be read."""
+    """Return the decompressed bytes of a body up to the limit, whether there were more, and why they cannot be read."""
     if encoding in ("", "identity"):
         return raw, False, ""
     if encoding not in ("gzip", "x-gzip", "deflate"):
