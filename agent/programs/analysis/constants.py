@@ -294,8 +294,8 @@ class LiftableValues:
     def _is_place(self, node: ast.AST) -> bool:
         """Return whether a node only selects a value or reports progress, so that it is no value of the request.
 
-        Selectors are subscripts, ``get`` keys and match patterns; the status under the key ``answered`` and questions to the user
-        are not values either.
+        Selectors are subscripts, ``get`` keys and match patterns; the status under the key ``answered`` and questions
+        to the user are not values either.
         """
         above = self._above.get(node)
         match above:

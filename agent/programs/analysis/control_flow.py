@@ -1,8 +1,8 @@
 """Control dependence: what decides whether, how often and in which order a place of a program is reached.
 
-The result is read off the syntax and never too small: if the callers of a function are unknown, everything may decide.
-Errors count where the program can continue after them or has already made calls of the same kind: the round in which a
-loop stops reveals as much as a condition. The results are expressions;
+The result is read off the syntax and never too small: if the callers of a function are unknown, everything may
+decide. Errors count where the program can continue after them or has already made calls of the same kind: the round
+in which a loop stops reveals as much as a condition. The results are expressions;
 :class:`agent.programs.analysis.data_flow.Gathering` follows them back to the answers that they came from.
 """
 

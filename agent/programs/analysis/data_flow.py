@@ -1,7 +1,7 @@
 """Data flow: where the names of a program get their values, and what a value is made of.
 
-:class:`Definitions` holds every assignment, loop, parameter and change in place, and which of them reach a use. Only a
-definition that is certainly overwritten is left out. :class:`Gathering` goes back from an expression over names,
+:class:`Definitions` holds every assignment, loop, parameter and change in place, and which of them reach a use. Only
+a definition that is certainly overwritten is left out. :class:`Gathering` goes back from an expression over names,
 functions, loops and tests to calls, constants and inputs.
 """
 
@@ -238,8 +238,8 @@ class Part:
 class Gathering:
     """Backward slice of some expressions: what they are made of, where they are used at one place.
 
-    Each part is visited once. After :meth:`take`, ``conditions`` holds the tests that decide the value, and ``lines`` the
-    lines of the place's cell that contribute to it.
+    Each part is visited once. After :meth:`take`, ``conditions`` holds the tests that decide the value, and ``lines``
+    the lines of the place's cell that contribute to it.
     """
 
     def __init__(

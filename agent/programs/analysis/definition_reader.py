@@ -172,8 +172,8 @@ class _Reader(ast.NodeVisitor):
     def bind_parameters(self) -> None:
         """Define the parameters of the program's functions by the arguments of their calls.
 
-        A function that is passed to another one gets whatever is passed beside it. This runs after all cells are read, since a
-        function may be called before the reader reaches its definition.
+        A function that is passed to another one gets whatever is passed beside it. This runs after all cells are
+        read, since a function may be called before the reader reaches its definition.
         """
         for call, place in self._calls:
             if function := self._found.function(call.func):

@@ -9,10 +9,10 @@ Two programs are equal if their texts differ only in
 - names of the program's inputs, which are told apart by where they are first used;
 - the order of keyword arguments and of the keys of a literal dict, and annotations.
 
-Everything else counts: which calls, with which arguments, in which order; constants with their types (``1``, ``1.0`` and
-``"1"`` differ); defaults of inputs; whether a name has a value before it is used. With ``wording`` false, the words around
-the values of an answer's f-strings do not count either, while the values and their order do: ``f"{n} papers"`` equals
-``f"She wrote {n}."``.
+Everything else counts: which calls, with which arguments, in which order; constants with their types (``1``, ``1.0``
+and ``"1"`` differ); defaults of inputs; whether a name has a value before it is used. With ``wording`` false, the
+words around the values of an answer's f-strings do not count either, while the values and their order do: ``f"{n}
+papers"`` equals ``f"She wrote {n}."``.
 """
 
 import ast

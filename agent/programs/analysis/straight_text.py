@@ -45,8 +45,8 @@ _MEANT = _MODULES | {"fill", "float"}
 class StraightText:
     """The calls of a program in sequence.
 
-    Only names that hold one value from beginning to end are followed. ``calls``: calls that are made exactly once, in order.
-    ``others``: calls of tools that are not.
+    Only names that hold one value from beginning to end are followed. ``calls``: calls that are made exactly once, in
+    order. ``others``: calls of tools that are not.
     """
 
     def __init__(self, cells: Mapping[int, Program], *, answered: bool = False) -> None:

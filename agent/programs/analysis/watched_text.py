@@ -1,7 +1,8 @@
 """A text instrumented to report its progress while it runs.
 
-It reports the values of the names that each line has set, and each round of a loop. The reports are inserted between the
-statements as they stand, so every place of the running text can be mapped to a place of the text as it was written.
+It reports the values of the names that each line has set, and each round of a loop. The reports are inserted between
+the statements as they stand, so every place of the running text can be mapped to a place of the text as it was
+written.
 """
 
 from bisect import bisect_right
