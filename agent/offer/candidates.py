@@ -32,9 +32,9 @@ class Candidate:
     feeds: tuple[Feed, ...] = ()
     """Parameters that a step of the path fills."""
     returning: bool = False
-    """Whether it failed recently and is due to be tried again."""
+    """True if it failed recently and is due to be tried again."""
     standing_in: bool = False
-    """Whether it takes the place of a failing tool."""
+    """True if it takes the place of a failing tool."""
 
     @property
     def feeds_from(self) -> tuple[int, ...]:
@@ -62,7 +62,7 @@ class Kin:
     walked: float = 0.0
     """How often past paths went through it, on a logarithmic scale."""
     set_walked: float = 0.0
-    """The same for the most used known tool of its set."""
+    """How often past paths went through the most used known tool of its set."""
     remembered: float = 0.0
     """How strongly similar requests that were served with it speak for it."""
 

@@ -54,7 +54,7 @@ class Reason:
 
     kind: Kind
     share: float
-    """What it adds to the score, in log-odds; negative if it speaks against the tool."""
+    """Contribution to the score, in log-odds; negative if it speaks against the tool."""
     signal: Signal
 
     @property
@@ -97,9 +97,9 @@ class Absence:
     """Report on why a tool is not offered, or that it is."""
 
     tool: OfferedTool | None
-    """What speaks for the tool all the same; None if no document of it is known."""
+    """The tool with what speaks for it all the same; None if no document of it is known."""
     offered: bool
-    """Whether it is in the offer."""
+    """True if it is in the offer."""
     found: int | None
     """Its rank in the retriever's order, from 1; None if it was not found."""
     place: int | None
@@ -107,6 +107,6 @@ class Absence:
     last: float
     """Score of the offer's last tool."""
     links: tuple[Reason, ...] = ()
-    """What joins it to tools that are offered."""
+    """Links to tools that are offered."""
     stands_for: ToolId | None = None
     """The tool that is offered in its place, being a copy of it."""

@@ -43,7 +43,7 @@ class Profile:
     may_need: frozenset[str]
     """Such inputs that can be left out."""
     reads_words: bool
-    """Whether it needs words such as a user says."""
+    """True if it needs words such as a user says."""
 
     @property
     def lacks(self) -> object:

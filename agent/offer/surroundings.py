@@ -75,7 +75,7 @@ class Surroundings:
     precedents: Sequence[Precedent] = ()
     """Similar requests that were served before."""
     picked: bool = False
-    """Whether the retriever selected the hits from a larger catalogue."""
+    """True if the retriever selected the hits from a larger catalogue."""
 
     @cached_property
     def place(self) -> dict[ToolId, int]:

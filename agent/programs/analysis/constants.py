@@ -168,7 +168,7 @@ class FixedValue:
     """For an argument: the tool's function, by the name that the text calls it."""
     parameter: str = ""
     composed: bool = False
-    """Whether the constant is part of a text that is composed of several parts."""
+    """True if the constant is part of a text that is composed of several parts."""
 
 
 def fixed_values(source: SourceText, tools: Collection[str]) -> Iterator[FixedValue]:
@@ -244,7 +244,7 @@ class LiftableValue:
     function: str = ""
     """Function that takes the value under this name."""
     counts: bool = True
-    """Whether small numbers such as 0, 1 and 2 carry meaning here: a call takes them, or a list is cut to them."""
+    """True if small numbers such as 0, 1 and 2 carry meaning here: a call takes them, or a list is cut to them."""
     line: Span | None = None
     """Lines of a statement that only gives the value its name; None if there is none or it shares its lines."""
 

@@ -62,13 +62,13 @@ class Definition:
     place: Place
     """Position of the statement that defines it."""
     whole: bool = True
-    """Whether the name holds nothing else afterwards."""
+    """True if the name holds nothing else afterwards."""
     in_place: bool = False
-    """Whether the value itself is changed, for every name that refers to it."""
+    """True if the value itself is changed, for every name that refers to it."""
     raised: bool = False
-    """Whether the value is an error raised by a call among ``made_of``."""
+    """True if the value is an error raised by a call among ``made_of``."""
     anywhere: bool = False
-    """Whether it reaches every use, whatever the order of the statements."""
+    """True if it reaches every use, whatever the order of the statements."""
     key: ast.expr | None = None
     """Key under which the value is stored; the key is a value of its own and is never changed in place."""
 

@@ -103,7 +103,7 @@ class Flow:
 
     @property
     def answer(self) -> Gathering:
-        """What the program's last expression is made of."""
+        """Trace of what the program's last expression is made of."""
         place = self._found.place_within(self._answer.node) if self._answer is not None else None
         return self.of([self._answer] if self._answer is not None and place else [], place or Place(0, 0))
 

@@ -214,7 +214,7 @@ class StraightText:
 
     @property
     def speaks(self) -> bool:
-        """Whether the program ends in an answer of its own, other than the answers of its calls."""
+        """True if the program ends in an answer of its own, other than the answers of its calls."""
         last = self._sources[max(self._sources)].tree.body[-1:]
         value = last[0].value if last and isinstance(last[0], ast.Expr | ast.Return) else None
         return value is not None and not self._only_calls(value)
