@@ -20,11 +20,10 @@ MOST_CALLS = 5
 
 
 def program_transitions(subtask: SubtaskTranscript, *, served: bool) -> Counter[tuple[ToolId, ToolId]]:
-    """Count one transition per pair of call sites of which one uses the other's result, however often they were
-    called.
+    """Count the transitions between a program's call sites, one per pair of which one uses the other's result.
 
-    If the request was ``served``, the sites whose results the answer uses lead to ``Finish``. A program without a
-    result teaches only what failed in it.
+    It does not matter how often they were called. If the request was ``served``, the sites whose results the answer
+    uses lead to ``Finish``. A program without a result teaches only what failed in it.
     """
     found: Counter[tuple[ToolId, ToolId]] = Counter()
     failed: set[tuple[ToolId, ToolId]] = set()

@@ -248,10 +248,10 @@ class Producers:
         self._settings = settings
 
     def beside(self, offers: Sequence[Offer], state: Frontier, closed: Collection[ToolId]) -> list[Offer]:
-        """Return a producer or two for candidates that lack an input which no other candidate, untried here, would
-        give.
+        """Return a producer or two for candidates that lack inputs.
 
-        ``closed``: tools that must not be offered.
+        They are sought where none of the other candidates, untried here, would give the input. ``closed``: tools that
+        must not be offered.
         """
         evidence, path = self._evidence, (*self._given, *state.path)
         offered = [tool for tool, _, _ in offers]

@@ -136,8 +136,9 @@ class Expander:
         return standing_in(candidates, self._failed(offered, state), self._evidence)
 
     async def _gathered(self, banned: Path) -> Pool:
-        """Return the request's pool, rebuilt when more has failed, since replacements may be otherwise unlikely
-        tools.
+        """Return the request's pool, rebuilt when more has failed.
+
+        A replacement may be a tool that is otherwise too unlikely to be in the pool.
         """
         lost = frozenset(banned)
         if lost not in self._pools and not self._options.widens_nodes:
@@ -174,8 +175,9 @@ class Expander:
             return ()
 
     async def _barred(self, path: Path) -> set[ToolId]:
-        """Return the tools banned after this path by an administrator, so that neither pool nor memory brings them
-        back.
+        """Return the tools that an administrator bans after this path.
+
+        Neither the pool nor a memory or a tool set's prior may bring them back.
         """
         return {w.target for w in await self._evidence.neighbours(path[-1]) if w.edge.mark == "ban"} if path else set()
 
@@ -212,19 +214,17 @@ class Expander:
         )
 
     def _start(self, closed: set[ToolId], pool: Pool) -> list[Offer]:
-        """Return the first node's tools: the best for the request, for each clause, and the producers they need, in
-        turns.
-        """
+        """Return the first node's tools, taken in turns from the best for the request and each clause, and producers."""
         weights = {**pool.producers, **pool.found}
         tools = in_turns(self._queues(closed, pool, floor=0.0), self._settings.k)
         offers: list[Offer] = [(tool, min(1.0, weights[tool]), origin(tool, pool)) for tool in tools]
         return sorted(offers, key=lambda offer: (-offer[1] * self._evidence.rank_availability(offer[0]), offer[0]))
 
     async def _neighbours(self, state: Frontier, closed: set[ToolId], pool: Pool) -> tuple[list[Offer], float]:
-        """Return
+        """Return the tools of a node as in the thesis (4.3.2.1), and its weight to ``Finish``.
 
-        At the start only the retriever is used. Tools of the request's category take turns with the others that were
-        found.
+        They are the K heaviest edges, topped up by the retriever. At the start only the retriever is used. Tools of
+        the request's category take turns with the others that were found.
         """
         k, floor = self._settings.k, self._settings.floor if state.path else 0.0
         weighted = await self._evidence.neighbours(state.path[-1]) if state.path else []

@@ -28,8 +28,9 @@ class Said:
         self._total = math.fsum(self._weights.values()) or 1.0
 
     def share(self, spoken: Collection[str]) -> tuple[float, list[str]]:
-        """Return the weighted share of the request that these words cover, in [0, 1], and the shared words, rarest
-        first.
+        """Return the weighted share of the request that a tool's words cover, in [0, 1].
+
+        The second value lists the words in common, rarest first.
         """
         common = sorted(
             (word for word in self._weights if word in spoken), key=lambda word: (-self._weights[word], word)

@@ -24,8 +24,9 @@ _FOLLOWED = 4
 
 
 class RankedTool(Protocol):
-    """A tool that the retriever found. ``odds``: judgement of its re-ranker, None without one. ``alike``: copies
-    further down.
+    """A tool that the retriever found.
+
+    ``odds``: judgement of its re-ranker, None without one. ``alike``: copies further down.
     """
 
     @property

@@ -92,8 +92,11 @@ class Definition:
 
 
 class Definitions:
-    """Definitions and uses of the names in a program's cells, as :mod:`agent.programs.analysis.definition_reader`
-    reads them.
+    """Definitions and uses of the names in a program's cells.
+
+    :mod:`agent.programs.analysis.definition_reader` fills it. ``places``: positions of names, calls and constants.
+    ``names``: the scoped name that each use means. ``functions``: the program's own functions, with their ``scopes``.
+    ``callers``: where each of them is called, by scope.
     """
 
     def __init__(self) -> None:

@@ -48,8 +48,9 @@ class _Reader(ast.NodeVisitor):
     # Statements
 
     def _list(self, body: Sequence[ast.stmt], around: Place, *, block: int | None = None, first: int = 0) -> None:
-        """Visit a block's statements in order. ``block`` and ``first``: its number and first index, if it continues
-        another.
+        """Visit the statements of a block in order.
+
+        ``block`` and ``first``: number of the block and index of the first statement, if it continues another one.
         """
         if block is None:
             self._block_count += 1

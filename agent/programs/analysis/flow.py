@@ -52,8 +52,9 @@ def feeds(cells: Mapping[int, Program]) -> Feeds:
 
 
 class Flow:
-    """Data flow into the calls of a program's cells, and into its answer. ``calls``: those of tools, in the order of
-    the text.
+    """Data flow into the calls of a program's cells, and into its answer.
+
+    ``calls``: the calls of tools by their sites, in the order of the text.
     """
 
     def __init__(self, cells: Mapping[int, Program]) -> None:

@@ -273,10 +273,10 @@ class _Reading(ast.NodeTransformer):
         return [self.visit(one) for one in nodes]
 
     def _meant(self, name: str) -> str:
-        """Return the label of a name: of the innermost scope that binds it, else of an input, a tool, or the name
-        itself.
+        """Return the label of a name.
 
-        An input stays an input even if the module assigns its name.
+        It is that of the innermost scope that binds it, else of an input or a tool, else the name itself. An input
+        stays an input even if the module assigns its name.
         """
         for scope in reversed(self._scopes):
             if name in scope.bound and not (scope is self._scopes[0] and name in self._named):
@@ -391,8 +391,9 @@ class _ForAll(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def _quieten(self, node: ast.AST) -> None:
-        """Redact the literal words of f-strings; arguments of tools and format specifications stay, as they are no
-        words to people.
+        """Redact the literal words of f-strings.
+
+        Arguments of tools and format specifications stay, since they are no words to people.
         """
         if isinstance(node, ast.Call) and called(node) in self._tools:
             return
