@@ -174,8 +174,8 @@ def _unlearnt(learned: WeightsLearned, error: FootpathError) -> WeightsLearned:
 async def _scores(transcript: Transcript, store: Learns, policy: Policy | None) -> tuple[float, ...] | None:
     """Return the policy's scores of the steps; None if it is not asked.
 
-    It is not asked about runs without an end or a call, with a tool that no longer exists, or of a program, whose
-    text says what its calls were for.
+    It is not asked about a run that was cancelled, failed in itself or made no call, or whose tools no longer exist.
+    Nor is it asked about programs, whose text says what their calls were for.
     """
     if (
         policy is None

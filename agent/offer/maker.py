@@ -113,7 +113,7 @@ def _by_score(tools: Iterable[OfferedTool]) -> list[OfferedTool]:
 
 
 def _stood_in(tools: Iterable[OfferedTool], around: Surroundings) -> list[OfferedTool]:
-    """Raise the score of each tool that can do the job of a failing one to what the failing one would have had."""
+    """Raise each substitute of a failing tool to the score that the tool had before it failed, less 1 - link score."""
     known = {tool.id: tool for tool in tools}
     broken = {tool.id for tool in known.values() if any(reason.kind == "failing" for reason in tool.reasons)}
     for failing in list(known.values()):
