@@ -1,1 +1,1 @@
-"""What a run teaches the graph and long-term memory."""
+"""Learning from runs: updates of the graph, of long-term memory and of solutions."""

@@ -1,4 +1,4 @@
-"""What a run's answers looked like, kept for tools whose documents say nothing of it."""
+"""Shapes of a run's answers, kept for tools whose documents do not describe their responses."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,21 +15,22 @@ _MOST = 5
 
 
 class LearnsAnswers(Protocol):
-    """The part of a graph store that keeps what answers look like."""
+    """The part of a graph store that keeps the shapes of answers."""
 
     async def learn_answers(self, seen: Mapping[ToolId, Sequence[Shape]]) -> set[ToolId]:
-        """Take them into the documents of the tools; those that have changed."""
+        """Add the shapes to the documents of the tools; return the tools whose documents changed."""
         ...
 
 
 async def learn_answers(records: Iterable[EventRecord], store: LearnsAnswers) -> None:
-    """Learn what the answers of a run's successful calls looked like: names of fields and types."""
+    """Learn the shapes of a run's successful answers: names of fields and types."""
     seen = await asyncio.to_thread(_shapes, records)
     if seen:
         await store.learn_answers(seen)
 
 
 def _shapes(records: Iterable[EventRecord]) -> dict[ToolId, list[Shape]]:
+    """Return the shapes of successful answers by tool, a few of each."""
     seen: dict[ToolId, list[Shape]] = {}
     for result in _answered(records):
         if len(seen.get(result.tool, ())) < _MOST:
@@ -40,5 +41,6 @@ def _shapes(records: Iterable[EventRecord]) -> dict[ToolId, list[Shape]]:
 
 
 def _answered(records: Iterable[EventRecord]) -> Iterable[StepResult]:
+    """Return the results of calls that were made and succeeded."""
     finished = (record.event.result for record in records if isinstance(record.event, CallFinished))
     return (result for result in finished if result.status == "ok" and result.attempts)

@@ -1,4 +1,8 @@
-"""Learning after a run: what answers look like, its weights once by the run's key, the memory it followed, the memory it is worth (DESIGN section 3)."""
+"""Learning after a run (DESIGN section 3).
+
+In this order: the shapes of answers and the weights, once by the run's key; the memories it followed and the one it
+is worth; the solutions it took and those it is worth.
+"""
 
 import asyncio
 import logging
@@ -29,32 +33,42 @@ _log = logging.getLogger(__name__)
 
 
 class Learns(LearnsAnswers, KnowsTools, Protocol):
-    """What learning needs of a graph store."""
+    """The part of a graph store that learning needs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Learner:
-    """Who learns, and by which parameters of the ``weights``. ``policy`` scores the steps; without one the rules of :mod:`agent.learning.step_scores` do.
-
-    ``solutions``: the library that judges and keeps what programs were run. ``ended``: asked at a run's end, whether it is over; one that goes on elsewhere is learnt from there, once and whole.
-    ``alone``: its request goes on from no earlier one, whose words it may need. ``user``: whose run it is; empty where users are not known.
-    ``planned``: its programs are as Footpath planned them; False where its user may have changed them before they ran.
-    ``keeps``: whoever ends the run keeps a lesson that waits for a store, and learns it later.
-    """
+    """Learning from one run."""
 
     store: Learns
+    """Graph store that keeps the weights."""
     memory: LongTermMemory | None = None
+    """Long-term memory to judge and extend; None for none."""
     policy: Policy | None = None
+    """Scores the steps; without one the rules of :mod:`agent.learning.step_scores` do."""
     ended: Callable[[], bool] = lambda: True
+    """Returns whether the run is over when its last event is recorded.
+
+    A run that continues elsewhere is learnt from there, once and as a whole.
+    """
     weights: WeightParameters = DEFAULTS
+    """Parameters of the weights."""
     solutions: Solutions | None = None
+    """Library that judges and keeps the programs that were run."""
     alone: bool = True
+    """True if the request continues no earlier one, whose words it may need."""
     user: str = ""
+    """User of the run; empty if users are not known."""
     planned: bool = True
+    """True if the programs are as Footpath planned them; False if the user may have changed them before they ran."""
     keeps: bool = False
+    """True if whoever ends the run keeps a lesson that waits for a store, and learns it later."""
 
     async def learn(self, records: Sequence[EventRecord]) -> WeightsLearned | None:
-        """What a run teaches, whose last record is its end; None where nothing, where it was learnt from before it was broken off, or goes on elsewhere."""
+        """Learn from a run whose last record is its end; return what it taught.
+
+        None if it teaches nothing, was learnt from before it was interrupted, or continues elsewhere.
+        """
         if not self.ended() or any(isinstance(record.event, WeightsLearned) for record in records):
             return None
         parts = self.store, self.memory, self.policy, self.weights, self.solutions
@@ -64,7 +78,7 @@ class Learner:
         return learned.model_copy(update={"deferred": ""})
 
     def with_cost(self, end: RunFinished) -> RunFinished:
-        """The end with all that the policy has used by now: scoring costs, too."""
+        """Return the end of a run with all that the policy has used by now, since scoring has a cost too."""
         if self.policy is None or self.policy.cost.model_calls == end.usage.model_calls:
             return end
         cost = self.policy.cost
@@ -90,11 +104,23 @@ async def learn_from(
     planned: bool = True,
     again: bool = False,
 ) -> WeightsLearned | None:
-    """Learn from a whole run; what it taught, or None where there was nothing to learn. ``alone``, ``user``, ``planned``: as of :class:`Learner`.
+    """Learn from a whole run; return what it taught, or None if there was nothing to learn.
 
-    All of it counts once, however often it is learnt from, and by whichever process. Nothing is raised: a run that
-    was answered stays answered, and the event says why nothing was learnt; where a store could not be used, it is ``waiting``.
-    ``again``: an outage, or the end of a process, may have cut short an earlier time.
+    All of it counts once, however often and by whichever process it is learnt. No error is raised: a run that was
+    answered stays answered, and the event says why nothing was learnt. If a store was unavailable, the event is
+    deferred as ``waiting``.
+
+    Args:
+        records: events of the run, ending with its end.
+        store: graph store that keeps the weights.
+        memory: long-term memory to judge and extend.
+        policy: scores the steps.
+        weights: parameters of the weights.
+        solutions: library of programs.
+        alone: as in :class:`Learner`.
+        user: as in :class:`Learner`.
+        planned: as in :class:`Learner`.
+        again: whether an earlier attempt may have been cut short by an outage or the end of a process.
     """
     try:
         # What the first time wrote of its misses began their count anew: they are not settled twice.
@@ -120,7 +146,7 @@ async def learn_from(
 
 
 async def _learn_at_once(batch: LiveBatch | None, records: Sequence[EventRecord], store: Learns) -> None:
-    """Learn the batch and what answers look like, side by side. Both have ended when an error is raised."""
+    """Learn the batch and the shapes of answers concurrently; both have ended when an error is raised."""
     learning = (store.learn(batch),) if batch is not None else ()
     for one in await asyncio.gather(learn_answers(records, store), *learning, return_exceptions=True):
         if isinstance(one, BaseException):
@@ -128,7 +154,7 @@ async def _learn_at_once(batch: LiveBatch | None, records: Sequence[EventRecord]
 
 
 async def _or_said(learned: WeightsLearned, more: Awaitable[WeightsLearned]) -> WeightsLearned:
-    """With what is learnt besides, or why it is not."""
+    """Await a further step of learning; on failure return what was learnt before, with the reason."""
     try:
         return await more
     except FootpathError as error:
@@ -136,7 +162,7 @@ async def _or_said(learned: WeightsLearned, more: Awaitable[WeightsLearned]) -> 
 
 
 def _unlearnt(learned: WeightsLearned, error: FootpathError) -> WeightsLearned:
-    """What was learnt all the same, with why the rest was not, and whether it may be later."""
+    """Return what was learnt all the same, with why the rest was not and whether it may be learnt later."""
     _log.warning("a run was not learnt from as a whole: %s", error)
     # Whatever keeps a store from being used may be mended, and learning again harms nothing.
     waits = isinstance(error, UnavailableError) or learned.deferred == "waiting"
@@ -146,7 +172,11 @@ def _unlearnt(learned: WeightsLearned, error: FootpathError) -> WeightsLearned:
 
 
 async def _scores(transcript: Transcript, store: Learns, policy: Policy | None) -> tuple[float, ...] | None:
-    """The policy's scores; None where it has no say: no end, no call, a tool that is no more, a program, whose text says what its calls were for."""
+    """Return the policy's scores of the steps; None if it is not asked.
+
+    It is not asked about a run that was cancelled, failed in itself or made no call, or whose tools no longer exist.
+    Nor is it asked about programs, whose text says what their calls were for.
+    """
     if (
         policy is None
         or transcript.programmed
@@ -172,6 +202,7 @@ async def _scores(transcript: Transcript, store: Learns, policy: Policy | None) 
 
 
 def _with_docs(results: Sequence[StepResult], docs: Mapping[ToolId, ToolDoc]) -> tuple[tuple[ToolDoc, StepResult], ...]:
+    """Pair each result with the document of its tool."""
     return tuple((docs[result.tool], result) for result in results)
 
 
@@ -181,7 +212,7 @@ async def _remembered(
     transcript: Transcript,
     memory: LongTermMemory,
 ) -> WeightsLearned:
-    """Judge the memories that were followed, and keep the run as one of its own if it is worth it."""
+    """Judge the memories that were followed, and keep the run as a memory if it is worth it."""
     judged = [JudgedMemory(memory=one, good=good) for one, good in followed(records, transcript)]
     for one in judged:
         await memory.judge(one.memory, good=one.good, key=f"run:{records[0].run}")
@@ -201,7 +232,10 @@ async def _kept(
     alone: bool,
     planned: bool,
 ) -> WeightsLearned:
-    """Judge the solutions that were taken, each once a run, and keep the programs that served as solutions, and new ways to ask for known ones."""
+    """Judge the solutions that were taken, each once per run, and keep new ones.
+
+    New are the programs that served as solutions, and new wordings of requests for known ones.
+    """
     run, told = records[0].run, [JudgedSolution(solution=one, good=good) for one, good in judged(records, transcript)]
     for one in told:
         await library.judge(one.solution, good=one.good, run=run)
@@ -226,6 +260,7 @@ async def _kept(
 
 
 def _told(batch: LiveBatch) -> WeightsLearned:
+    """Return the event that reports a batch."""
     edges = [
         LearnedEdge(source=source, target=target, walked=count)
         for source, walks in sorted(walks_of(batch).items())

@@ -1,4 +1,4 @@
-"""What a run teaches the graph: one batch, keyed by the run, so that learning twice equals once (thesis 3.4.2)."""
+"""Lesson of a run for the graph: one batch keyed by the run, so learning it twice equals once (thesis 3.4.2)."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,10 +14,11 @@ from domain.tool import FINISH, ToolId
 from graph.facts import HALF_LIFE, LiveBatch, LiveOutcome
 
 _EVIDENCE: dict[CallOutcome | None, LiveOutcome] = {"ok": "ok", "transient": "transient", "gone": "gone"}
-"""Outcomes that speak of the tool. What is one caller's, one key's or this machine's does not, nor does an answer that was lost.
+"""Outcomes that say something of the tool.
 
-Nor do many answers that there is no such thing: whoever asks for what is not there may ask often, of a tool that nobody has used yet. What
-repetition shows of a 404 that one answer does not decide is settled before (:mod:`agent.learning.settled_misses`).
+Outcomes due to one caller, one key or this machine do not, nor does an answer that was lost. Nor do repeated answers
+that something does not exist: whoever asks for what does not exist may ask often, of a tool that nobody has used yet.
+A 404 that one answer cannot decide is settled before, by repetition (:mod:`agent.learning.settled_misses`).
 """
 
 DECAY = 0.8
@@ -30,13 +31,19 @@ def lesson(
     half_life: float = HALF_LIFE,
     given: Sequence[float] | None = None,
 ) -> LiveBatch | None:
-    """The batch of a whole run; None where no call was made, and for a run that was cancelled or that failed in itself.
+    """Return the batch of a whole run; None if no call was made, or if the run was cancelled or failed in itself.
 
-    Transitions of walks are those between the steps that were carried out, in order, to ``Finish`` where the run answered. A step that
-    was gone around was walked to from the step before it, where that is the tool's own doing. ``Finish`` is walked to with a score of 1.
-    ``given``: the policy's scores of the plan's steps and of those that were gone around; without them the scores are those of
-    :func:`agent.learning.step_scores.scores`. What programs teach says :mod:`agent.learning.program_lesson`; a run that was
-    served in part teaches what it did, and no way to ``Finish``.
+    Transitions are counted between the steps that were carried out, in order, and to ``Finish`` if the run answered.
+    For a step that was bypassed, the transition from the step before it counts if the failure was the tool's own.
+    ``Finish`` is reached with a score of 1. :mod:`agent.learning.program_lesson` says what programs teach. A run that
+    was served in part teaches what it did, but no transition to ``Finish``.
+
+    Args:
+        records: events of the run.
+        decay: decay of the weights.
+        half_life: half-life of outcomes.
+        given: the policy's scores of the plan's steps and of those that were bypassed; without them
+            :func:`agent.learning.step_scores.scores` scores them.
     """
     kept = list(records)
     transcript = Transcript.of(kept)
@@ -65,33 +72,33 @@ def lesson(
 
 
 def _programmed(subtask: SubtaskTranscript) -> Iterator[StepResult]:
-    """The results of what its programs called, in order."""
+    """Return the results of the calls of a subtask's programs, in order."""
     return (trace.calls[step][1] for trace in subtask.programs.written for step in sorted(trace.calls))
 
 
 def _walked(transcript: Transcript) -> tuple[list[StepResult], list[StepResult]]:
-    """The steps that no program called: those of the last plans, and those that were gone around."""
+    """Return the steps that no program called: those of the last plans, and those that were bypassed."""
     done = [transcript.steps[step] for step in sorted(transcript.steps) if step not in transcript.sites]
     return done, [result for one in transcript.walked for result in one.gone_around]
 
 
 def _outcomes(results: Sequence[StepResult]) -> list[tuple[ToolId, LiveOutcome]]:
-    """What they say of their tools, as far as they say anything."""
+    """Return what results say of their tools, if anything."""
     return [(result.tool, speaks) for result in results if (speaks := _evidence(result)) is not None]
 
 
 def _scored(pairs: Sequence[tuple[StepResult, float]]) -> tuple[tuple[ToolId, float], ...]:
-    """The scores of the tools that were called, within what their outcomes allow."""
+    """Return the scores of the tools that were called, limited by their outcomes."""
     return tuple((result.tool, bounded(result, score)) for result, score in pairs if is_scored(result))
 
 
 def _evidence(result: StepResult) -> LiveOutcome | None:
-    """What a result says of its tool; a repeated answer and a fault of the caller say nothing."""
+    """Return what a result says of its tool; a repeated answer and a fault of the caller say nothing."""
     return _EVIDENCE.get(result.outcome) if result.attempts else None
 
 
 def _transitions(transcript: Transcript) -> Counter[tuple[ToolId, ToolId]]:
-    """Within each subtask: its steps follow each other, those of different subtasks do not."""
+    """Count the transitions within each subtask; steps of different subtasks do not follow each other."""
     found: Counter[tuple[ToolId, ToolId]] = Counter()
     for subtask in transcript.walked:
         own = [subtask.steps[step] for step in sorted(subtask.steps) if step not in subtask.sites]

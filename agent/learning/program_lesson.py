@@ -1,4 +1,7 @@
-"""What programs teach: transitions along their data, scores by what a call was good for. Read off the text; no model is asked."""
+"""Lessons of programs: transitions along their data, and scores by what a call was used for.
+
+They are read off the text; no model is asked.
+"""
 
 import json
 from collections import Counter
@@ -13,12 +16,14 @@ from domain.tool import FINISH, ToolId
 from graph.facts import LiveOutcome
 
 MOST_CALLS = 5
-"""What so many calls of a tool and more say of it in one run: a program may call it hundreds of times."""
+"""Weight of the outcomes of one tool in one run, in calls: a program may call it hundreds of times."""
 
 
 def program_transitions(subtask: SubtaskTranscript, *, served: bool) -> Counter[tuple[ToolId, ToolId]]:
-    """One per pair of call sites of which one takes values of the other's result, however often they were called; to ``Finish`` from
-    those that the answer takes values of, where it was ``served``. A program that came to nothing teaches what failed in it.
+    """Count the transitions between a program's call sites, one per pair of which one uses the other's result.
+
+    It does not matter how often they were called. If the request was ``served``, the sites whose results the answer
+    uses lead to ``Finish``. A program without a result teaches only what failed in it.
     """
     found: Counter[tuple[ToolId, ToolId]] = Counter()
     failed: set[tuple[ToolId, ToolId]] = set()
@@ -34,7 +39,10 @@ def program_transitions(subtask: SubtaskTranscript, *, served: bool) -> Counter[
 
 
 def program_scores(subtask: SubtaskTranscript, *, served: bool) -> Iterator[tuple[StepResult, float]]:
-    """Of each call site its best, as a step's is scored: by whether another call or the answer of a request that was ``served`` took values of it."""
+    """Yield the best score of each call site, by the rules for steps.
+
+    A call served if another call, or the answer of a request that was ``served``, used its result.
+    """
     for trace in subtask.programs.written:
         said, (good, _) = trace.feeds(), _by_site(trace)
         used: set[Site] = set()
@@ -52,14 +60,14 @@ def program_scores(subtask: SubtaskTranscript, *, served: bool) -> Iterator[tupl
 
 
 def distinct_calls(results: Iterable[StepResult]) -> list[StepResult]:
-    """Each call once that a program made, the last time: a tool with its arguments."""
+    """Return each distinct call that was made, a tool with its arguments, by its last result."""
     return list(
         {(one.tool, json.dumps(one.arguments, sort_keys=True)): one for one in results if one.attempts}.values()
     )
 
 
 def capped(outcomes: Sequence[tuple[ToolId, LiveOutcome]]) -> Iterator[tuple[ToolId, LiveOutcome]]:
-    """Of many calls of a tool a few, in the same proportion."""
+    """Yield at most a few outcomes of each tool, in the same proportion."""
     for tool in dict.fromkeys(tool for tool, _ in outcomes):
         counts: Counter[LiveOutcome] = Counter(outcome for one, outcome in outcomes if one == tool)
         share = min(1.0, MOST_CALLS / counts.total())
@@ -69,7 +77,7 @@ def capped(outcomes: Sequence[tuple[ToolId, LiveOutcome]]) -> Iterator[tuple[Too
 
 
 def _by_site(trace: ProgramTrace) -> tuple[dict[Site, ToolId], dict[Site, ToolId]]:
-    """The call sites of which a call went well, and those that only failed, by the doing of the tool."""
+    """Return the tools of sites with a successful call, and of those that only failed by the tool's fault."""
     calls = trace.by_site
     good = {site: result.tool for site, result in calls if result.status == "ok"}
     bad = {site: result.tool for site, result in calls if site not in good and is_scored(result)}

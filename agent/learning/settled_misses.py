@@ -1,7 +1,8 @@
-"""404s that no single answer decides, settled by what the tool answered before and by repetition (ADR 26).
+"""Settling of 404s that no single answer decides, by what the tool answered before and by repetition (ADR 26).
 
-Who asked, and with which values, is kept in the store as applied keys of empty batches: each names one of 256 buckets, which tells neither.
-A key also names how often the tool has answered and was found gone, so that either begins the count anew.
+Who asked and with which values is kept in the store as applied keys of empty batches. Each key names one of 256
+buckets, which reveals neither. A key also contains how often the tool has answered and was found gone, so either
+event restarts the count.
 """
 
 import json
@@ -16,16 +17,16 @@ from domain.tool import ToolDoc, ToolId
 from graph.facts import LiveBatch, ToolFacts
 
 VALUES = 3
-"""Different arguments with which a tool must be missed."""
+"""Different arguments for which a tool must return 404."""
 USERS = 2
-"""Different users who must have missed it, where users are known."""
+"""Different users who must have received it, if users are known."""
 TOOLS = 3
-"""Different tools of an API that must be missed, none of which has ever answered."""
+"""Different tools of an API that must return 404, none of which has ever answered."""
 _BUCKETS = 256
 
 
 class KnowsTools(Protocol):
-    """What settling needs of a graph store."""
+    """The part of a graph store that settling needs."""
 
     async def get_tools(self, ids: Iterable[ToolId]) -> Mapping[ToolId, ToolDoc]: ...
 
@@ -40,36 +41,38 @@ class KnowsTools(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Miss:
-    """A 404 that needs more than itself to count. ``at``: its record's place in the run."""
+    """A 404 that needs more evidence than itself to count."""
 
     at: int
+    """Index of its record in the run."""
     result: StepResult
     tool: ToolDoc
     facts: ToolFacts
 
     @property
     def worked(self) -> bool:
-        """Whether the tool has ever answered, here or in what was imported."""
+        """True if the tool has ever answered, here or in imported data."""
         return bool(self.facts.ok or self.facts.successes)
 
     @property
     def scope(self) -> str:
-        """The beginning of its keys: the tool as its document is now, since it last answered or was found gone."""
+        """Prefix of its keys: the tool with its current document, since it last answered or was found gone."""
         tool = self.tool
         return f"miss:{_digest(tool.id, tool.method, tool.url, self.facts.ok, self.facts.gone)}"
 
     @property
     def api(self) -> str:
-        """The same of the API that the tool belongs to."""
+        """Prefix of the keys of the API that the tool belongs to."""
         return f"miss:{_digest(self.tool.category, self.tool.toolset)}"
 
 
 async def settle_misses(records: Sequence[EventRecord], store: KnowsTools, user: str = "") -> Sequence[EventRecord]:
-    """Return a run's records with each doubtful 404 as ``gone`` where repetition shows it, else as ``undecided``.
+    """Return a run's records with each doubtful 404 as ``gone`` if repetition shows it, else as ``undecided``.
 
-    A tool that has answered before loses nothing by 404s that are undecided, however many: they may be honest. One whose host answers as for
-    paths that do not exist counts once it is repeated. Of a tool that never answered, an undecided 404 counts once it is repeated,
-    or once several tools of an API were missed of which none has ever answered. ``user``: who asked; empty where users are not known.
+    A tool that has answered before loses nothing by undecided 404s, however many, since they may be honest. One whose
+    host answers as for paths that do not exist counts once it is repeated. For a tool that never answered, an
+    undecided 404 counts once it is repeated, or once several tools of an API returned it of which none has ever
+    answered. ``user``: who asked; empty if users are not known.
     """
     misses = await _find_misses(records, store)
     for miss in misses:
@@ -86,7 +89,7 @@ async def settle_misses(records: Sequence[EventRecord], store: KnowsTools, user:
 
 
 async def _find_misses(records: Sequence[EventRecord], store: KnowsTools) -> list[_Miss]:
-    """The 404s of a run that need more than themselves to count."""
+    """Return the 404s of a run that need more evidence than themselves to count."""
     called = [(at, one.event.result) for at, one in enumerate(records) if isinstance(one.event, CallFinished)]
     missed = [(at, one) for at, one in called if one.http_status == 404 and one.outcome in ("undecided", "gone")]
     if not missed:
@@ -102,14 +105,14 @@ async def _find_misses(records: Sequence[EventRecord], store: KnowsTools) -> lis
 
 
 def _has_values(miss: _Miss) -> bool:
-    """Whether the call had values of its own: without any, its 404 can only be about the path."""
+    """Return whether the call had values of its own; without any, its 404 can only be about the path."""
     known = {parameter.name: parameter for parameter in miss.tool.parameters}
     given = miss.result.arguments.items()
     return any(value is not None and (name not in known or known[name].default != value) for name, value in given)
 
 
 async def _record(miss: _Miss, store: KnowsTools, user: str) -> None:
-    """Keep that the tool was missed with these values and by this user. Nothing is kept where nothing could come of it."""
+    """Record that the tool returned 404 for these values and this user, unless nothing could come of it."""
     if miss.worked and miss.result.outcome == "undecided":
         return
     values = json.dumps(miss.result.arguments, sort_keys=True)
@@ -123,7 +126,7 @@ async def _record(miss: _Miss, store: KnowsTools, user: str) -> None:
 
 
 async def _is_repeated(miss: _Miss, store: KnowsTools, user: str) -> bool:
-    """Whether the tool was missed with enough values, by enough users."""
+    """Return whether the tool returned 404 for enough different values, to enough users."""
     if miss.worked and miss.result.outcome == "undecided":
         return False
     by_enough = not user or await _count(store, f"{miss.scope}:user") >= USERS
@@ -131,7 +134,10 @@ async def _is_repeated(miss: _Miss, store: KnowsTools, user: str) -> bool:
 
 
 async def _is_of_dead_api(miss: _Miss, store: KnowsTools, in_run: Collection[ToolId]) -> bool:
-    """Whether enough tools of the API were missed and none has ever answered. Those that were missed before it was clear count then, too."""
+    """Return whether enough tools of the API returned 404 and none has ever answered.
+
+    The tools whose 404s came before this was clear then count too.
+    """
     if miss.worked or await _count(store, f"{miss.api}:tool") < TOOLS:
         return False
     beginning, others = miss.tool.id.rpartition("/")[0] + "/", list[ToolId]()
@@ -152,12 +158,15 @@ async def _is_of_dead_api(miss: _Miss, store: KnowsTools, in_run: Collection[Too
 
 
 async def _count(store: KnowsTools, scope: str) -> int:
+    """Return how many buckets of a scope are taken."""
     return len(await store.applied(f"{scope}:{bucket}" for bucket in range(_BUCKETS)))
 
 
 def _bucket(*parts: object) -> int:
+    """Return the bucket of some values."""
     return int(_digest(*parts), 16) % _BUCKETS
 
 
 def _digest(*parts: object) -> str:
+    """Return a short digest of some values."""
     return sha256(json.dumps([str(part) for part in parts]).encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""A user's word on an answer, and what it changes: the solutions and memories that the run went by, what it left behind, and its weights."""
+"""Effects of a user's verdict on an answer: on the run's solutions, memories and weights."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,10 +24,7 @@ from graph.weights import DEFAULTS, WeightParameters
 
 
 class Judged(Model):
-    """What a verdict on a run is about. ``solutions``: those that it took or was kept as. ``followed``: memories of its user's own
-    whose path served it; those that all share are judged by what runs come to, not by one user's word. ``solved``: what it was remembered by.
-    ``answers``: as :func:`answers_of` has them.
-    """
+    """Subject of a verdict: what a run answered, used and left behind."""
 
     run: str
     request: str
@@ -35,14 +32,25 @@ class Judged(Model):
     at: datetime
     answer: str = ""
     answers: tuple[str, ...] = ()
+    """Answers as :func:`answers_of` returns them."""
     solutions: tuple[str, ...] = ()
+    """Solutions that the run took or was kept as."""
     followed: tuple[str, ...] = ()
+    """Memories of its user whose path served it.
+
+    Shared memories are judged by the results of runs and not by one user's verdict.
+    """
     solved: tuple[Solved, ...] = ()
+    """Solved requests by which the run is remembered."""
     learned: WeightsLearned | None = None
+    """Weights learnt from the run; None if none were."""
 
 
 def answers_of(records: Sequence[EventRecord]) -> tuple[str, ...]:
-    """What a run answered, so that it is known again: what its programs said, however it was put into words then; without any, the whole of it."""
+    """Return what a run answered, so that it can be recognised.
+
+    These are the answers of its programs, however they were worded then; without any, the run's whole answer.
+    """
     ends = {one.subtask: one.event for one in records if isinstance(one.event, ProgramEnded)}
     said = tuple(end.answer for end in ends.values() if end.spoken and end.answer.strip())
     whole = [one.event.answer for one in records if isinstance(one.event, RunFinished)]
@@ -50,22 +58,22 @@ def answers_of(records: Sequence[EventRecord]) -> tuple[str, ...]:
 
 
 def same_words(one: str, other: str) -> bool:
-    """Whether two requests are the same, but for case, spaces and the mark at the end."""
+    """Return whether two requests are equal up to case, spaces and final punctuation."""
     first, second = (" ".join(text.split()).rstrip(" .?!。？！").casefold() for text in (one, other))
     return first == second
 
 
 class Learns(Protocol):
-    """What verdicts need of a graph store."""
+    """The part of a graph store that verdicts need."""
 
     async def learn(self, batch: LiveBatch) -> bool:
-        """Apply a batch once by its key; whether it was new."""
+        """Apply a batch once by its key; return whether it was new."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Who is told of a verdict: the user's own library and memory, and the weights that all share. What is None is passed over."""
+    """Stores that a verdict changes: the user's own library and memory, and the shared weights. None is skipped."""
 
     store: Learns | None = None
     memory: LongTermMemory | None = None
@@ -74,7 +82,7 @@ class Told:
 
 
 def judged_of(records: Sequence[EventRecord], owner: str) -> Judged:
-    """What there is to be judged of a run of ``owner``'s that has ended, out of all of its events."""
+    """Return what a verdict on an ended run of ``owner`` is about, from all of its events."""
     transcript = Transcript.of(records)
     end, learned = transcript.end, [one.event for one in records if isinstance(one.event, WeightsLearned)]
     taken = [record.event.solution for record in records if isinstance(record.event, SolutionTaken)]
@@ -93,15 +101,25 @@ def judged_of(records: Sequence[EventRecord], owner: str) -> Judged:
 
 
 async def judge(of: Judged, before: Verdict | None, verdict: Verdict | None, told: Told, change: int) -> None:
-    """Let a verdict in the place of the one ``before`` it count. ``change``: the how-manieth of this run's it is.
+    """Apply a verdict in place of the one before.
 
-    Wrong: the solutions that the run took, or left behind, have failed it, and are not taken again for its request or one that is worded
-    like it; the memories that it followed have failed, what it was remembered by is forgotten, and its walk and scores are taken back from the weights. What
-    its tools answered is true all the same: their availability stays. Right: they have served. None: as if nobody had said
-    anything, which undoes what the verdict before did.
+    - Wrong: the solutions that the run took or left have failed it, and are not taken again for its request or a
+      similarly worded one. The memories that it followed have failed, what it was remembered by is forgotten, and its
+      transitions and scores are reversed in the weights. The answers of its tools are true all the same, so their
+      availability stays.
+    - Right: they have served.
+    - None: the state is as if nobody had judged, which undoes the verdict before.
+
+    Args:
+        of: what the run used and left.
+        before: the verdict in force until now.
+        verdict: the new one.
+        told: the stores to change.
+        change: number of this change among those of the run's verdict.
     """
     if told.solutions is not None:
         await _judge_solutions(of, verdict, told.solutions)
+    # Memories and weights know only wrong or not, and a change counts once: nothing to do if that stays the same.
     if (before == "wrong") == (verdict == "wrong"):
         return
     if told.memory is not None:
@@ -111,6 +129,7 @@ async def judge(of: Judged, before: Verdict | None, verdict: Verdict | None, tol
 
 
 async def _judge_solutions(of: Judged, verdict: Verdict | None, solutions: Solutions) -> None:
+    """Judge the run's solutions; without a verdict, by whether the run was answered."""
     good = of.answered if verdict is None else verdict == "right"
     for one in of.solutions:
         if verdict == "wrong":
@@ -120,6 +139,7 @@ async def _judge_solutions(of: Judged, verdict: Verdict | None, solutions: Solut
 
 
 async def _judge_memories(of: Judged, memory: LongTermMemory, key: str, *, wrong: bool) -> None:
+    """Judge the memories that the run followed, and forget or restore what it was remembered by."""
     for one in of.followed:
         await memory.judge(one, good=not wrong, key=key)
     remembered = of.learned.remembered if of.learned else ()
@@ -131,13 +151,17 @@ async def _judge_memories(of: Judged, memory: LongTermMemory, key: str, *, wrong
 
 
 def _own_followed(records: Sequence[EventRecord], learned: Sequence[WeightsLearned], owner: str) -> Iterator[str]:
+    """Yield the user's own memories that served the run, each once."""
     told = [one for record in records if isinstance(record.event, MemoryRecalled) for one in record.event.memories]
     own = {one.id for one in told if one.id == memory_id(owner, pattern(one.request), one.path)}
     yield from dict.fromkeys(one.memory for event in learned for one in event.judged if one.good and one.memory in own)
 
 
 def taken_back(of: Judged, change: int, weights: WeightParameters, *, again: bool) -> LiveBatch | None:
-    """What takes a run's success back from the weights, or gives it ``again``; None where it was none."""
+    """Return the batch that reverses a run's success in the weights, or restores it if ``again``.
+
+    None if the run had no success.
+    """
     learned = of.learned
     if learned is None or not any(one.target == FINISH for one in learned.transitions):
         return None

@@ -1,1 +1,1 @@
-"""Which tools a request is served with: candidates, the pool they come from, what is known of each, what stands in for a failed one."""
+"""Selection of the tools for a request: candidates, their pool, the evidence for each, and fallbacks."""

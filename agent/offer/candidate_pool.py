@@ -1,4 +1,4 @@
-"""The tools that a request calls for, before any walking: what the retriever finds, and what makes those tools fillable."""
+"""Pool of candidate tools before any search: the retriever's hits, and the tools that supply their inputs."""
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from agent.search.state import Frontier, Path
 from domain.tool import Parameter, ToolDoc, ToolId, is_unresolved
 
 WANTED = 3
-"""Per clause, of how many of the most relevant tools the missing inputs are looked for."""
+"""Most relevant tools per clause for whose missing inputs producers are sought."""
 
 _PRODUCERS = 6
 _FOUND = 8
@@ -22,25 +22,30 @@ _KEPT = 3
 
 @dataclass(frozen=True, slots=True)
 class Without:
-    """``tools`` have failed for good; ``sources`` tells what else can fill some parameters of a tool."""
+    """Tools that have failed for good, and how to replace them."""
 
     tools: frozenset[ToolId]
+    """Ids of the failed tools."""
     sources: Callable[[ToolId, Collection[str]], Awaitable[list[ToolId]]]
+    """Returns the tools that can fill some of a tool's parameters."""
 
 
 @dataclass(slots=True)
 class Pool:
-    """``found``: the retriever's score of each tool it found, and the relevance of each that the request's offer holds besides. ``offered``:
-    the tools of that offer, best first. ``producers``: tools whose output such a tool needs, each
-    with the relevance of what it makes possible times how often (or how well) it leads there.
-    """
+    """Candidate tools of one request."""
 
     found: dict[ToolId, float] = field(default_factory=dict[ToolId, float])
+    """Retriever's score of each tool found, and the relevance of each other tool of the request's offer."""
     producers: dict[ToolId, float] = field(default_factory=dict[ToolId, float])
+    """Tools whose output another candidate needs, with their worth.
+
+    The worth is the relevance of what the tool makes possible, times how often (or how well) it leads there.
+    """
     offered: tuple[ToolId, ...] = ()
+    """Tools of the request's offer, best first."""
 
     def best_relevance(self, evidence: Evidence, banned: tuple[ToolId, ...]) -> tuple[float, ...]:
-        """Per clause, the highest relevance of any tool found that is not banned."""
+        """Return, per clause, the highest relevance of any tool found that is not banned."""
         left = [evidence.relevance(tool) for tool in self.found if tool not in banned]
         return tuple(max((r[i] for r in left), default=0.0) for i in range(len(evidence.clauses)))
 
@@ -54,11 +59,15 @@ async def gather(
     offered: Sequence[ToolId] = (),
     without: Without | None = None,
 ) -> Pool:
-    """Take the request's offer and what the retriever finds for the request and each of its clauses, then look for producers, two steps
-    back at most.
+    """Build the pool of a request: its offer, the retriever's hits, and producers at most two steps back.
 
-    ``limit``: tools a text. Tools below ``floor`` for every clause are kept as found, but nothing is sought for them. ``without``: tools
-    have failed; what stands in their place is found by what feeds the same parameters.
+    Args:
+        request: the request.
+        evidence: facts about tools.
+        limit: tools that the retriever returns per text.
+        floor: relevance below which, for every clause, a tool stays in the pool but nothing is sought for it.
+        offered: tools of the request's offer.
+        without: tools that have failed; replacements are found by what fills the same parameters.
     """
     lost = without.tools if without else frozenset[ToolId]()
     pool = await found_for(request, evidence, limit=limit, lost=lost, offered=offered)
@@ -95,7 +104,10 @@ async def found_for(
     lost: Collection[ToolId] = (),
     offered: Sequence[ToolId] = (),
 ) -> Pool:
-    """What the retriever finds for the request and each of its clauses, and what is ``offered`` besides, without what is ``lost``."""
+    """Return a pool of the retriever's hits for the request and each of its clauses, and of the ``offered`` tools.
+
+    Tools in ``lost`` are left out.
+    """
     pool = Pool()
     texts = list(dict.fromkeys((request, *evidence.clauses, *map(evidence.reader.wording, evidence.clauses))))
     await evidence.look_up(texts, limit)
@@ -109,12 +121,13 @@ async def found_for(
 
 
 def _raise_to(worths: dict[ToolId, float], more: dict[ToolId, float]) -> None:
+    """Merge worths, keeping the higher one of each tool."""
     for tool, worth in more.items():
         worths[tool] = max(worth, worths.get(tool, 0.0))
 
 
 def _wanted(pool: Pool, evidence: Evidence, floor: float) -> dict[ToolId, float]:
-    """The most relevant tools of each clause, with their relevance to it."""
+    """Return the most relevant tools of each clause, with their relevance to it."""
     wanted: dict[ToolId, float] = {}
     for i in range(len(evidence.clauses)):
         ranked = sorted(pool.found, key=lambda tool: (-evidence.relevance(tool)[i], tool))
@@ -125,7 +138,7 @@ def _wanted(pool: Pool, evidence: Evidence, floor: float) -> dict[ToolId, float]
 
 
 def _served(tool: ToolId, request: str, pool: Pool, evidence: Evidence) -> bool:
-    """Whether some tool that was found, and can itself be called at once, gives all that a tool lacks."""
+    """Return whether some tool found, which can itself be called at once, gives all that a tool lacks."""
     doc = evidence.doc(tool)
     return any(
         not evidence.reader.fillable(evidence.doc(other), request, ()).missing
@@ -143,8 +156,10 @@ async def _possible(
     evidence: Evidence,
     without: Without | None,
 ) -> list[ToolId]:
-    """Tools that may fill something a tool lacks: those that came before it in past calls, those that were found for the request, or
-    for the ``questions`` after what is missing. Where tools have failed, all that can feed it is looked at.
+    """Return the tools that may fill something a tool lacks.
+
+    They are its predecessors in past calls, the tools found for the request, and those found for the ``questions``
+    about the missing inputs. If tools have failed, everything that can feed it is included.
     """
     found = [*pool.found]
     for question in questions:
@@ -165,8 +180,10 @@ async def _producers(
     evidence: Evidence,
     without: Without | None,
 ) -> dict[ToolId, float]:
-    """Those that fill something a tool lacks, the three best: those that came before it in past calls count by their share, others
-    by a little. Where tools have failed more are kept: the best by far may be among the failed.
+    """Return the three best tools that fill something a tool lacks, with their worth.
+
+    Predecessors in past calls count by their share, others by a little. If tools have failed, twice as many are kept,
+    because the best by far may be among the failed.
     """
     doc, offers = evidence.doc(tool), dict(await evidence.predecessors(tool, _PRODUCERS))
     fitting = {
@@ -180,30 +197,31 @@ async def _producers(
 
 
 def _questions(doc: ToolDoc, missing: tuple[str, ...]) -> list[str]:
+    """Return one retriever query per missing required parameter."""
     return [_question(doc, parameter) for parameter in doc.required if parameter.name in missing]
 
 
 def _question(doc: ToolDoc, parameter: Parameter) -> str:
-    """What to ask the retriever for a tool that knows a parameter."""
+    """Return the retriever query for a tool that provides a parameter."""
     return f"search {doc.category} {parameter.name.replace('_', ' ')} {parameter.description[:120]}"
 
 
 Offer = tuple[ToolId, float, Origin]
-"""A tool, its weight at this node, and where it comes from."""
+"""A tool, its weight at this node, and its origin."""
 
 
 def origin(tool: ToolId, pool: Pool) -> Origin:
-    """Who found a tool that the pool holds."""
+    """Return the origin of a tool in the pool: the retriever's start, or the graph."""
     return "start" if tool in pool.found else "graph"
 
 
 def unweighted(tools: Iterable[ToolId], by: Origin) -> list[Offer]:
-    """Tools that no edge leads to from here."""
+    """Return tools that no edge leads to from here, with weight 0."""
     return [(tool, 0.0, by) for tool in tools]
 
 
 def in_turns(queues: Iterable[list[ToolId]], most: int) -> list[ToolId]:
-    """The first ``most`` distinct tools, one from each queue in turn."""
+    """Return the first ``most`` distinct tools, taking one from each queue in turn."""
     taken: dict[ToolId, None] = {}
     rows: list[Iterator[ToolId]] = [iter(queue) for queue in queues]
     while rows and len(taken) < most:
@@ -220,7 +238,7 @@ _MOST = 2
 
 
 class Producers:
-    """Finds them for one request. ``given``: the tools of steps that are done already."""
+    """Finder of missing producers for one request. ``given``: the tools of steps that are already done."""
 
     def __init__(self, request: str, evidence: Evidence, pool: Pool, given: Path, settings: WalkSettings) -> None:
         self._request = request
@@ -230,7 +248,11 @@ class Producers:
         self._settings = settings
 
     def beside(self, offers: Sequence[Offer], state: Frontier, closed: Collection[ToolId]) -> list[Offer]:
-        """A producer or two, where a candidate lacks what none of the others, untried here, would give. ``closed``: not to be offered."""
+        """Return a producer or two for candidates that lack inputs.
+
+        They are sought where none of the other candidates, untried here, would give the input. ``closed``: tools that
+        must not be offered.
+        """
         evidence, path = self._evidence, (*self._given, *state.path)
         offered = [tool for tool, _, _ in offers]
         untried = [tool for tool in offered if not state.is_dead((*state.path, tool)) and not self._lacking(tool, path)]
@@ -254,12 +276,12 @@ class Producers:
         return [(tool, 0.0, "retriever") for tool in list(found)[:_MOST]]
 
     def _lacking(self, tool: ToolId, path: Path) -> int:
-        """How many inputs of a tool nothing gives behind a path."""
+        """Return how many inputs of a tool nothing on a path fills."""
         return len(
             self._evidence.reader.fillable(self._evidence.doc(tool), self._request, self._evidence.docs(path)).missing
         )
 
     def _worth(self, tool: ToolId) -> tuple[bool, float, float]:
-        """Of producers: whether the request fills them, how well they lead on, and how well they fit it themselves."""
+        """Rank a producer: whether the request alone fills it, how well it leads on, and its own relevance."""
         worth = self._pool.producers.get(tool, 0.0) * self._evidence.rank_availability(tool)
         return not self._lacking(tool, ()), worth, max(self._evidence.relevance(tool), default=0.0)

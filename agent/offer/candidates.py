@@ -1,4 +1,4 @@
-"""A tool that is offered at a node of the walk, with what speaks for it."""
+"""Candidate tools at a node of the search, with the evidence for each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,30 +8,33 @@ from domain.event import Feed
 from domain.tool import ToolDoc
 
 Origin = Literal["start", "graph", "retriever", "memory", "substitute"]
-"""Who brought a candidate: the retriever at the start, the graph's edges, the retriever later on, a memory's path, or a link to a
-tool that does the same as one whose call has failed.
+"""Origin of a candidate.
+
+The retriever at the start, the graph's edges, the retriever later on, the path of a memory, or a link to a tool that
+does the same as one whose call has failed.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A tool that could come next, with the evidence for it.
-
-    ``weight``: transition weight in [0, 1] (at the start, the retriever's normalised score). ``availability`` None:
-    untested. ``relevance``: one value per clause of the request, each in [0, 1]. ``missing``: required parameters that
-    neither the request nor earlier steps of the path seem able to fill. ``feeds``: those that a step of the path fills.
-    ``returning``: it has failed of late, and it is its turn to be tried again. ``standing_in``: it takes the place of one that fails.
-    """
+    """A tool that could come next, with the evidence for it."""
 
     tool: ToolDoc
     weight: float
+    """Transition weight in [0, 1]; at the start, the retriever's normalised score."""
     availability: float | None
+    """Share of calls that succeed; None if untested."""
     relevance: tuple[float, ...]
+    """One value per clause of the request, each in [0, 1]."""
     origin: Origin
     missing: tuple[str, ...] = ()
+    """Required parameters that neither the request nor earlier steps of the path seem able to fill."""
     feeds: tuple[Feed, ...] = ()
+    """Parameters that a step of the path fills."""
     returning: bool = False
+    """True if it failed recently and is due to be tried again."""
     standing_in: bool = False
+    """True if it takes the place of a failing tool."""
 
     @property
     def feeds_from(self) -> tuple[int, ...]:
@@ -41,49 +44,56 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Kin:
-    """What speaks for a tool where paths went through few of those found, each in [0, 1].
+    """Prior of a tool from its tool set, for nodes where past paths used few of the tools found.
 
-    ``found``: the retriever's score; ``behind``: how far the best score is above it. ``covers``: how much of the request the tools of
-    its set cover together. ``set_named``, ``named``: the share of the words of its set's and its own name that are said. ``walked``,
-    ``set_walked``: how often paths went through it, and through any tool of its set that is known. ``remembered``: whether similar
-    requests were served with it.
+    Each value is in [0, 1].
     """
 
     found: float
+    """Retriever's score."""
     covers: float
+    """Share of the request that the tools of its set cover together."""
     set_named: float
+    """Share of the words of its set's name that the request has."""
     named: float
+    """Share of the words of its own name that the request has."""
     behind: float = 0.0
+    """How far its retriever's score is below the best one."""
     walked: float = 0.0
+    """How often past paths went through it, on a logarithmic scale."""
     set_walked: float = 0.0
+    """How often past paths went through the most used known tool of its set."""
     remembered: float = 0.0
+    """How strongly similar requests that were served with it speak for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Follower:
-    """A tool that may come right after a candidate. ``after``: that candidate's place; ``candidate``: judged as if it had been called."""
+    """A tool that may come right after a candidate."""
 
     after: int
+    """Index of that candidate."""
     candidate: Candidate
+    """The tool, judged as if the candidate had been called."""
 
 
 COVERED = 0.85
-"""A tool covers a clause where its relevance reaches this share of the best that any tool reached."""
+"""Share of the best relevance of any tool from which a tool covers a clause."""
 
 Relevance = tuple[float, ...]
 """One value per clause, each in [0, 1]."""
 
 
 def fits(value: float, best: float, floor: float) -> bool:
-    """Whether a relevance is good enough to count as covering a clause."""
+    """Return whether a relevance is high enough to cover a clause."""
     return value >= floor and value >= COVERED * best
 
 
 def answerable(best: Relevance, floor: float) -> tuple[int, ...]:
-    """The clauses that any tool fits at all."""
+    """Return the clauses that some tool fits at all."""
     return tuple(i for i, value in enumerate(best) if value >= floor)
 
 
 def unserved(path: Sequence[Relevance], offered: Sequence[Relevance], best: Relevance, floor: float) -> bool:
-    """Whether an answerable clause is covered neither by the path nor by anything offered."""
+    """Return whether an answerable clause is covered neither by the path nor by any tool on offer."""
     return any(not any(fits(r[i], best[i], floor) for r in (*path, *offered)) for i in answerable(best, floor))

@@ -1,4 +1,4 @@
-"""The candidates at a node: the top-K out-neighbours, filled up by what the request calls for (DESIGN section 4)."""
+"""Candidates at a search node: the top-K out-neighbours, topped up from the pool (DESIGN section 4)."""
 
 import logging
 from functools import partial
@@ -31,7 +31,7 @@ from graph.exploration import with_exploration
 from graph.weights import rank
 
 OFFERED = 16
-"""Tools of the request's offer that a walk chooses from."""
+"""Tools of the request's offer that a search chooses from."""
 
 _log = logging.getLogger(__name__)
 _KEPT_FREE = 3
@@ -40,7 +40,7 @@ _REMEMBERED = 3
 
 
 class Expander:
-    """Makes the nodes of one run's walk. ``seed``: the run's; it draws which tools are to be tried again."""
+    """Builder of the nodes of one run's search. ``seed``: the run's; it draws which failing tools are tried again."""
 
     def __init__(
         self,
@@ -53,8 +53,17 @@ class Expander:
         options: SearchOptions | None = None,
         category: str = "",
     ) -> None:
-        """``given``: the tools of steps that are done already, which come before every path. ``offers``: makes the request's offer. ``category``:
-        of the tools that the request calls for, where whoever split it has named one.
+        """Prepare the nodes of one request.
+
+        Args:
+            request: the request.
+            evidence: facts about tools.
+            settings: parameters of the search.
+            given: tools of steps that are already done, which precede every path.
+            seed: seed of the run; empty means no exploration.
+            offers: source of the request's offer.
+            options: variants of the search.
+            category: category of tools that the request calls for, if the decomposition named one.
         """
         self._options = options or SearchOptions()
         self._category = category
@@ -70,7 +79,7 @@ class Expander:
         self._nodes: dict[tuple[Path, Path, ToolId | None], Node] = {}
 
     async def __call__(self, state: Frontier) -> Node:
-        """The node at the end of a state's path; read once while nothing new is banned."""
+        """Return the node at the end of a state's path; it is built once until more tools are banned."""
         key = (state.path, state.banned, state.instead_of)
         if key not in self._nodes:
             self._nodes[key] = await self._expand(state)
@@ -105,7 +114,10 @@ class Expander:
         )
 
     async def _widened(self, offers: list[Offer], state: Frontier, closed: set[ToolId], pool: Pool) -> list[Offer]:
-        """With what stands beside the K: next steps of remembered paths, related tools, producers, and substitutes."""
+        """Add candidates outside the K places.
+
+        They are next steps of remembered paths, related tools, producers and substitutes.
+        """
         offers = [*offers, *await self._remembered(state, {offer[0] for offer in offers} | closed)]
         near = relatives(self._kin, state.path, {offer[0] for offer in offers} | closed)
         offers += unweighted([tool for tool in near if self._evidence.has(tool)], "retriever")
@@ -114,7 +126,7 @@ class Expander:
         return await self._instead(offers, state)
 
     def _candidates(self, offers: list[Offer], again: Path, state: Frontier) -> tuple[Candidate, ...]:
-        """What is offered, and after it what may be called ``again``, with what speaks for each."""
+        """Return the candidates, followed by the tools that may be called ``again``, with the evidence for each."""
         path, offered = (*self._given, *state.path), [offer[0] for offer in offers]
         all_offers = [*offers, *unweighted(again, "graph")]
         if not self._options.widens_nodes:
@@ -124,7 +136,10 @@ class Expander:
         return standing_in(candidates, self._failed(offered, state), self._evidence)
 
     async def _gathered(self, banned: Path) -> Pool:
-        """What the request calls for; looked for anew where more has failed, since what stands in its place may be no likely tool else."""
+        """Return the request's pool, rebuilt when more has failed.
+
+        A replacement may be a tool that is otherwise too unlikely to be in the pool.
+        """
         lost = frozenset(banned)
         if lost not in self._pools and not self._options.widens_nodes:
             self._pools[lost] = await found_for(self._request, self._evidence, limit=self._settings.found, lost=lost)
@@ -144,12 +159,13 @@ class Expander:
         return self._pools[lost]
 
     async def _offer(self) -> tuple[ToolId, ...]:
-        """The tools of the request's offer, made once."""
+        """Return the tools of the request's offer, computed once."""
         if self._offered is None:
             self._offered = await self._made(self._offers) if self._offers else ()
         return self._offered
 
     async def _made(self, offers: Offers) -> tuple[ToolId, ...]:
+        """Return the ids of an offer; empty if it fails by a defect, since the search alone can serve the request."""
         try:
             return (await offers.offer(self._request, OFFERED)).ids
         except FootpathError:
@@ -159,18 +175,21 @@ class Expander:
             return ()
 
     async def _barred(self, path: Path) -> set[ToolId]:
-        """What an administrator bans from here: it is not to come back through the pool, a memory or kinship."""
+        """Return the tools that an administrator bans after this path.
+
+        Neither the pool nor a memory or a tool set's prior may bring them back.
+        """
         return {w.target for w in await self._evidence.neighbours(path[-1]) if w.edge.mark == "ban"} if path else set()
 
     async def _remembered(self, state: Frontier, known: set[ToolId]) -> list[Offer]:
-        """What came next on the paths of similar requests, the most similar first, outside the K."""
+        """Return the next steps on paths of similar requests, the most similar first, outside the K places."""
         following = (next_of(one.memory.path, state.path) for one in self._evidence.recalled)
         tools = [tool for tool in dict.fromkeys(following) if tool is not None and tool not in known and tool != FINISH]
         await self._evidence.read(tools[:_REMEMBERED])
         return unweighted([tool for tool in tools[:_REMEMBERED] if self._evidence.has(tool)], "memory")
 
     async def _instead(self, offers: list[Offer], state: Frontier) -> list[Offer]:
-        """Where a call has failed, what can stand in for its tool comes before all others, with the weight that it has here anyway."""
+        """Put the substitutes of a failed tool first, with the weight that they have here anyway."""
         tools = [tool for tool in await stand_ins(self._evidence, state.instead_of) if state.is_open(tool)]
         await self._evidence.read(tools)
         weights = {tool: weight for tool, weight, _ in offers}
@@ -179,12 +198,12 @@ class Expander:
         return [*first, *(offer for offer in offers if offer[0] not in known)]
 
     def _failed(self, offered: list[ToolId], state: Frontier) -> set[ToolId]:
-        """What is to be taken the place of: the tool whose call has failed, and those on offer that fail of late."""
+        """Return the tools to replace: the one whose call has failed, and candidates that failed recently."""
         failing = {tool for tool in offered if self._evidence.failing(tool)}
         return failing | ({state.instead_of} if state.instead_of is not None else set())
 
     def _again(self, state: Frontier) -> Path:
-        """Tools of the path that the request may want once more, outside the K: where it asks the same of several things."""
+        """Return the tools of the path that the request may need again, because it asks the same of several things."""
         if self._options.repeats_tools:
             return tuple(tool for tool in dict.fromkeys(state.path) if tool not in state.banned)
         things = self._evidence.reader.repetitions(self._request)
@@ -195,16 +214,17 @@ class Expander:
         )
 
     def _start(self, closed: set[ToolId], pool: Pool) -> list[Offer]:
-        """The start: the best for the request, for each clause, and the producers they need, in turns."""
+        """Return the first node's tools, taken in turns from the best for the request and each clause, and producers."""
         weights = {**pool.producers, **pool.found}
         tools = in_turns(self._queues(closed, pool, floor=0.0), self._settings.k)
         offers: list[Offer] = [(tool, min(1.0, weights[tool]), origin(tool, pool)) for tool in tools]
         return sorted(offers, key=lambda offer: (-offer[1] * self._evidence.rank_availability(offer[0]), offer[0]))
 
     async def _neighbours(self, state: Frontier, closed: set[ToolId], pool: Pool) -> tuple[list[Offer], float]:
-        """The thesis's node (4.3.2.1): the K heaviest edges, what is left of the K places filled up by the retriever; at the start by it alone.
+        """Return the tools of a node as in the thesis (4.3.2.1), and its weight to ``Finish``.
 
-        Tools of the request's category take turns with the others that were found.
+        They are the K heaviest edges, topped up by the retriever. At the start only the retriever is used. Tools of
+        the request's category take turns with the others that were found.
         """
         k, floor = self._settings.k, self._settings.floor if state.path else 0.0
         weighted = await self._evidence.neighbours(state.path[-1]) if state.path else []
@@ -231,10 +251,13 @@ class Expander:
         relevance: tuple[tuple[float, ...], ...],
         best: tuple[float, ...],
     ) -> tuple[list[Offer], float]:
-        """A later node: its neighbours by weight times availability; what is left of the K places goes to the pool.
+        """Return a later node's tools and its weight to ``Finish``.
 
-        Where the neighbours fill all places and none of them serves a clause that is still open, the last few places
-        are kept for the pool: else a request of two unrelated parts could never leave a well-trodden corner.
+        They are its neighbours by weight times availability, then tools of the pool.
+
+        If neighbours fill all K places and none of them serves a clause that is still open, the last few places are
+        reserved for the pool. Otherwise a request of two unrelated parts could never leave a well-trodden corner of
+        the graph.
         """
         k = self._settings.k
         weighted = await self._evidence.neighbours(last)
@@ -250,7 +273,7 @@ class Expander:
         return [*graph, *((tool, 0.0, "retriever") for tool in filled)], finish
 
     def _queues(self, closed: set[ToolId], pool: Pool, floor: float) -> list[list[ToolId]]:
-        """The pool, ranked once per clause by relevance, once as found, and the producers by what they make possible."""
+        """Return the pool ranked by relevance to each clause, by the offer, by the producers' worth, and as found."""
         relevance = self._evidence.relevance
         found = [tool for tool in pool.found if tool not in closed and max(relevance(tool)) >= floor]
         clauses = range(len(self._evidence.clauses))
@@ -264,6 +287,7 @@ class Expander:
         return [*by_clause, offered, producers, as_found]
 
     def _candidate(self, offer: Offer, path: Path, *, returning: bool) -> Candidate:
+        """Return one candidate with the evidence for it."""
         tool, weight, origin = offer
         doc = self._evidence.doc(tool)
         fill = self._evidence.reader.fillable(doc, self._request, self._evidence.docs(path))
@@ -279,12 +303,15 @@ class Expander:
         )
 
     def _safe(self, tool: ToolId) -> bool:
-        """Whether a tool that was read is safe to call."""
+        """Return whether a tool that was read is safe to call."""
         return self._evidence.has(tool) and self._evidence.doc(tool).safe
 
 
 def _value(relevance: tuple[tuple[float, ...], ...], best: tuple[float, ...], floor: float) -> float:
-    """How much of the request a path serves: per clause, its best relevance as a share of the best there is."""
+    """Return how much of the request a path serves.
+
+    That is the sum over clauses of its best relevance as a share of the best there is.
+    """
     return sum(
         max((r[i] for r in relevance), default=0.0) / top for i, top in enumerate(best) if top >= max(floor, 1e-9)
     )

@@ -1,4 +1,4 @@
-"""A tool that has failed of late gets its turn again: now and then, a safe one, and one at most at a node."""
+"""Exploration: now and then one safe tool of a node that failed recently is tried again."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,11 +8,11 @@ from graph.exploration import is_explored
 from graph.weights import UNTESTED
 
 ALIKE = 0.75
-"""The share of a tool's relevance from which another could stand in its place."""
+"""Share of a tool's relevance from which another one could take its place."""
 
 
 def working(availability: float | None) -> bool:
-    """Whether a tool is more likely to answer than not; the untested may."""
+    """Return whether a tool is more likely to answer than not; untested tools may be."""
     return availability is None or availability >= UNTESTED
 
 
@@ -22,15 +22,15 @@ def returning(
     safe: Callable[[ToolId], bool],
     seed: str,
 ) -> ToolId | None:
-    """Which of the tools that are offered is to be tried though it failed of late, if any: by a draw from the run's seed and its id.
+    """Return the candidate to try although it failed recently, if any, drawn from the run's seed and the tool's id.
 
-    A tool of poor availability in what was imported alone is not meant: nobody here has avoided it yet.
+    Tools whose availability is poor only in imported data are not drawn: nobody here has avoided them yet.
     """
     return next((tool for tool in offered if failing(tool) and safe(tool) and is_explored(seed, tool)), None)
 
 
 def rivalled(candidates: Sequence[Candidate], tool: ToolId) -> bool:
-    """Whether a tool that is to be tried again, or that stands in for one that fails, could be in the place of this one."""
+    """Return whether a tool that is tried again, or that stands in for a failing one, could take this tool's place."""
     best = max((max(c.relevance, default=0.0) for c in candidates if c.tool.id == tool), default=0.0)
     return any(
         (c.returning or c.standing_in) and c.tool.id != tool and max(c.relevance, default=0.0) >= ALIKE * best

@@ -1,6 +1,6 @@
-"""After a host, a key or an address has failed: what may still be called, and whether anything left is worth a call.
+"""Bans and early ends after a host, a key or an address has failed.
 
-The words of a request are its owner's. Where the service that they were meant for cannot be called, they are not sent to
+The words of a request are its owner's. If the service that they were meant for cannot be called, they are not sent to
 others that merely happen to be in the store.
 """
 
@@ -13,20 +13,20 @@ from domain.event import PathEnded
 from domain.plan import StepResult
 
 _NEAR = 0.6
-"""A tool may stand in for another where it reaches this share of its relevance to a clause."""
+"""Share of a tool's relevance to a clause from which another one may stand in for it."""
 
 
 def leave_alone(progress: Progress, evidence: Evidence, executor: ReusingExecutor) -> None:
-    """Take the tools of hosts that are not called again out of the rest of the walk."""
+    """Ban the tools of hosts that are not called again for the rest of the search."""
     lost = {doc.id for doc in evidence.all if executor.left_alone(doc.url)} - set(progress.state.banned)
     if lost:
         progress.state = progress.state.model_copy(update={"banned": (*progress.state.banned, *sorted(lost))})
 
 
 def nothing_near(failed: StepResult, progress: Progress, evidence: Evidence) -> PathEnded | None:
-    """The end of a run whose step could not be called at all, where no tool left comes near what it and its followers were for.
+    """Return the end of a run whose step could not be called and has no near alternative.
 
-    None while there is one for any part of the request.
+    None while some tool comes near what the step and its followers were for, for any part of the request.
     """
     if not is_trouble(failed):
         return None

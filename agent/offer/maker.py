@@ -1,4 +1,4 @@
-"""Makes offers: a request's tools, chosen by retrieval and graph together (docs/offers.md)."""
+"""Offers: the tools for a request, selected by retrieval and graph together (docs/offers.md)."""
 
 import math
 from collections import Counter
@@ -16,25 +16,30 @@ from graph.weights import DEFAULTS, WeightParameters
 from retriever.words import standard_names
 
 _SURE = 0.9
-"""Score of a link from which two tools of one set are held for the same API."""
+"""Score of a substitute link from which two tools of one set count as the same API."""
 
 
 class Offers(Protocol):
-    """Who makes offers."""
+    """Source of offers."""
 
     async def offer(self, request: str, limit: int) -> Offer:
-        """At most ``limit`` tools for a request, best first."""
+        """Return at most ``limit`` tools for a request, best first."""
         ...
 
 
 @dataclass(frozen=True)
 class _Weighed:
+    """Scored tools of one request, and what they were scored from."""
+
     around: Surroundings
     ranked: Sequence[OfferedTool]
 
 
 class OfferMaker:
-    """Made for one run or one question, as its search is. ``precedents`` None: what was served before speaks for nothing."""
+    """Maker of offers for one run or one question, as its search is.
+
+    Without ``precedents`` no earlier request speaks for a tool.
+    """
 
     def __init__(
         self,
@@ -51,12 +56,12 @@ class OfferMaker:
         self._counts = counts or OfferWeights()
 
     async def offer(self, request: str, limit: int) -> Offer:
-        """At most ``limit`` tools, best first, copies of one API once."""
+        """Return at most ``limit`` tools, best first, with copies of one API in one place."""
         weighed = await self._weigh(request)
         return Offer(request, tuple(_grouped(weighed)[:limit]), len(weighed.ranked))
 
     async def why_not(self, request: str, limit: int, tool: ToolId) -> Absence:
-        """What would have brought a tool into the offer, and what was missing."""
+        """Return what speaks for a tool that may be missing in the offer, and its rank."""
         weighed = await self._weigh(request, [tool])
         grouped = _grouped(weighed)
         offered = grouped[:limit]
@@ -74,6 +79,7 @@ class OfferMaker:
         )
 
     async def _weigh(self, request: str, also: Iterable[ToolId] = ()) -> _Weighed:
+        """Score all tools near a request. ``also``: tools to score even if nothing finds them."""
         around = await look_around(request, self._search, self._graph, self._precedents, also)
         tools: list[OfferedTool] = []
         for tool, own in signals(around, self._weights).items():
@@ -82,7 +88,10 @@ class OfferMaker:
         return _Weighed(around, _by_score(self._thinned(_by_score(_stood_in(tools, around)), around)))
 
     def _thinned(self, ranked: Sequence[OfferedTool], around: Surroundings) -> list[OfferedTool]:
-        """The more tools come before one that need the same, the less it adds: an offer is to hold all parts of a way."""
+        """Lower the score of a tool by how many before it need the same inputs.
+
+        An offer should hold all parts of a path, and not many alternatives for one part.
+        """
         before, thinned = Counter[object](), list[OfferedTool]()
         for tool in ranked:
             lacks = around.profiles[tool.id].lacks
@@ -94,15 +103,17 @@ class OfferMaker:
 
 
 def _with(tool: OfferedTool, more: Sequence[Reason]) -> OfferedTool:
+    """Return a tool with more reasons and the score that they add up to."""
     return replace(tool, score=tool.score + sum(one.share for one in more), reasons=by_weight((*tool.reasons, *more)))
 
 
 def _by_score(tools: Iterable[OfferedTool]) -> list[OfferedTool]:
+    """Return tools by score, ties by id."""
     return sorted(tools, key=lambda one: (-one.score, one.id))
 
 
 def _stood_in(tools: Iterable[OfferedTool], around: Surroundings) -> list[OfferedTool]:
-    """A tool that fails lends what speaks for it to what can do its job."""
+    """Raise each substitute of a failing tool to the score that the tool had before it failed, less 1 - link score."""
     known = {tool.id: tool for tool in tools}
     broken = {tool.id for tool in known.values() if any(reason.kind == "failing" for reason in tool.reasons)}
     for failing in list(known.values()):
@@ -120,7 +131,7 @@ def _stood_in(tools: Iterable[OfferedTool], around: Surroundings) -> list[Offere
 
 
 def _grouped(weighed: _Weighed) -> list[OfferedTool]:
-    """The first of each group of copies, with the others' ids."""
+    """Return the first tool of each group of copies, with the ids of the others."""
     place = dict[tuple[str, str], int]()
     groups = list[list[ToolId]]()
     first: list[OfferedTool] = []
@@ -142,14 +153,14 @@ def _grouped(weighed: _Weighed) -> list[OfferedTool]:
 
 
 def _same(tool: ToolId, around: Surroundings) -> list[tuple[str, str]]:
-    """Names of the tools of the same set that do exactly the job of this one."""
+    """Return the standard names of tools of the same set that do exactly the job of this one."""
     own = tool.rpartition("/")[0]
     links = around.known[tool].substitutes
     return [standard_names(one.other) for one in links if one.score >= _SURE and one.other.rpartition("/")[0] == own]
 
 
 def _links(around: Surroundings, tool: ToolId, offered: Sequence[ToolId]) -> tuple[Reason, ...]:
-    """What joins a tool to those offered: feeds and past walks, both ways."""
+    """Return what joins a tool to those offered: data feeds and past calls, in both directions."""
     found: list[Reason] = []
     for mate in offered:
         found += _ways(around, mate, tool, "supplies", "follows")
@@ -158,7 +169,11 @@ def _links(around: Surroundings, tool: ToolId, offered: Sequence[ToolId]) -> tup
 
 
 def _ways(around: Surroundings, one: ToolId, other: ToolId, fed: Kind, walked: Kind) -> list[Reason]:
-    """What ``other`` feeds into ``one``, as ``fed``, and the walk from ``one`` to ``other``, as ``walked``."""
+    """Return the links between two tools.
+
+    Reasons of kind ``fed`` are feeds from ``other`` into ``one``; those of kind ``walked`` are past walks from
+    ``one`` to ``other``.
+    """
     known = around.known.get(one)
     if known is None:
         return []

@@ -1,4 +1,4 @@
-"""What an offer is: the tools that a request is to be served with, best first, each with the reasons that brought it."""
+"""Data of an offer: the tools that a request is to be served with, best first, each with the reasons for it."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,7 +9,10 @@ Kind = Literal[
     "found", "service", "named", "returns", "takes", "supplies", "resolves", "consumes", "joins", "holds", "sibling", "follows", "precedes",
     "walked", "served", "failing", "crowded", "stands_in",
 ]  # fmt: skip
-"""What speaks for a tool, or against it (``failing``, ``crowded``); each is said in words by :attr:`Reason.told`."""
+"""Kind of evidence for a tool, or against it (``failing``, ``crowded``).
+
+:attr:`Reason.told` describes each in words.
+"""
 
 _TOLD: dict[Kind, str] = {
     "found": "found for the request",
@@ -35,47 +38,53 @@ _TOLD: dict[Kind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """How far one thing holds of a tool; ``value`` 0: not at all. ``by``: the tool it comes from, if any; ``detail``: in its own figures."""
+    """Strength of one kind of evidence for a tool."""
 
     value: float
+    """The strength; 0 means that there is none."""
     by: ToolId | None = None
+    """The tool that it comes from, if any."""
     detail: str = ""
+    """Its own figures, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """``share``: what it adds to the tool's score (takes from it, where negative), in log-odds."""
+    """Contribution of one kind of evidence to a tool's score."""
 
     kind: Kind
     share: float
+    """Contribution to the score, in log-odds; negative if it speaks against the tool."""
     signal: Signal
 
     @property
     def told(self) -> str:
-        """In words, without ids."""
+        """The reason in words, without ids."""
         return _TOLD[self.kind]
 
 
 @dataclass(frozen=True, slots=True)
 class OfferedTool:
-    """``score``: the sum of its reasons' shares, to be compared within one offer; ``reasons``: the weightiest first.
-
-    ``alike``: copies of the same API, which one place stands for.
-    """
+    """A tool of an offer."""
 
     id: ToolId
     score: float
+    """Sum of the shares of its reasons, comparable within one offer."""
     reasons: tuple[Reason, ...] = ()
+    """The weightiest first."""
     alike: tuple[ToolId, ...] = ()
+    """Copies of the same API, which share its place."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """``considered``: how many tools were weighed for it."""
+    """The tools offered for one request."""
 
     request: str
     tools: tuple[OfferedTool, ...]
+    """The tools, best first."""
     considered: int
+    """Number of tools that were scored for it."""
 
     @property
     def ids(self) -> tuple[ToolId, ...]:
@@ -85,16 +94,19 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """Why a tool is not offered, or that it is. ``found``: its place in the retriever's order, from 1; ``place``: among the tools weighed.
-
-    ``last``: the score that the last tool of the offer has; ``tool``: what speaks for it all the same; None where no document is known.
-    ``links``: what joins it to tools that are offered. ``stands_for``: the tool that is offered in its place, being a copy of it.
-    """
+    """Report on why a tool is not offered, or that it is."""
 
     tool: OfferedTool | None
+    """The tool with what speaks for it all the same; None if no document of it is known."""
     offered: bool
+    """True if it is in the offer."""
     found: int | None
+    """Its rank in the retriever's order, from 1; None if it was not found."""
     place: int | None
+    """Its rank among the scored tools, copies counted once, from 1."""
     last: float
+    """Score of the offer's last tool."""
     links: tuple[Reason, ...] = ()
+    """Links to tools that are offered."""
     stands_for: ToolId | None = None
+    """The tool that is offered in its place, being a copy of it."""

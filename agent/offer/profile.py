@@ -1,4 +1,4 @@
-"""What a tool's document says of it: its words, where its address lies, and which inputs hardly anybody knows by heart."""
+"""Profile of a tool from its document: its words, its address, and the inputs that a user rarely knows by heart."""
 
 import re
 from collections import OrderedDict
@@ -20,29 +20,34 @@ _QUERIES = frozenset({"q", "query", "search"})
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """``named``: words of its name and its address; ``returns``: of its response's fields; ``takes``: of its inputs and their allowed values.
-
-    ``resource``: the fixed words of its address; ``service``: tools of one
-    service have it alike. ``host`` and ``path``: the address, the latter by
-    segments with placeholders as ``{}``. ``needs``: required inputs
-    that another call has to give; ``may_need``: such inputs that can be left out. ``reads_words``: it must be given words such as a user says.
-    """
+    """Words and inputs of one tool."""
 
     named: frozenset[str]
+    """Words of its name and of its address."""
     returns: frozenset[str]
+    """Words of the fields of its response."""
     takes: frozenset[str]
+    """Words of its inputs and their allowed values."""
     described: frozenset[str]
+    """Words of its description."""
     resource: frozenset[str]
+    """Fixed words of its address."""
     service: tuple[str, str]
+    """Equal for tools of one service."""
     host: str
+    """Host of its address."""
     path: tuple[str, ...]
+    """Path of its address by segments, with placeholders as ``{}``."""
     needs: frozenset[str]
+    """Required inputs that another call has to supply."""
     may_need: frozenset[str]
+    """Such inputs that can be left out."""
     reads_words: bool
+    """True if it needs words such as a user says."""
 
     @property
     def lacks(self) -> object:
-        """Equal for tools of one service that need the same to be called; None for a tool that needs nothing."""
+        """Key that is equal for tools of one service that depend on the same inputs; None without such inputs."""
         if not self.needs:
             return None
         return self.service, self.path[: self.path.index("{}") + 1] if "{}" in self.path else self.needs
@@ -58,7 +63,11 @@ _kept: OrderedDict[ToolId, tuple[ToolDoc, Profile]] = OrderedDict()
 
 
 def profile(doc: ToolDoc) -> Profile:
-    """What a document says. The latest are kept: reading one takes longer than all else that is done with a tool for an offer."""
+    """Return the profile of a document.
+
+    The latest ones are cached, because reading a document takes longer than everything else that an offer does with a
+    tool.
+    """
     known = _kept.pop(doc.id, None)
     if known is None or known[0] != doc:
         known = doc, _read(doc)
@@ -69,6 +78,7 @@ def profile(doc: ToolDoc) -> Profile:
 
 
 def _read(doc: ToolDoc) -> Profile:
+    """Build the profile of a document."""
     path = _path(doc)
     fixed = frozenset(word for part in path if not _PLACEHOLDER.search(part) for word in words(part) if word.isalpha())
     opaque = [one for one in doc.parameters if need_of(one).kind in _OPAQUE]
@@ -88,6 +98,7 @@ def _read(doc: ToolDoc) -> Profile:
 
 
 def _path(doc: ToolDoc) -> tuple[str, ...]:
+    """Return the segments of a tool's address; empty if it cannot be parsed."""
     try:
         return tuple(part for part in urlsplit(doc.resource).path.split("/") if part)
     except ValueError:
@@ -95,13 +106,18 @@ def _path(doc: ToolDoc) -> tuple[str, ...]:
 
 
 def _words_of(parameter: Parameter) -> tuple[str, ...]:
+    """Return the words of a parameter's name and allowed values."""
     return (*words(parameter.name), *(word for value in parameter.enum for word in words(str(value))))
 
 
 def _may_search(doc: ToolDoc) -> bool:
-    """Many documents do not say that a search must be told what to search for."""
+    """Return whether a tool is likely a search that must be given a text.
+
+    Many documents mark no input of a search as required.
+    """
     return not doc.required and any(_QUERIES & set(words(one.name)) and _reads_words(one) for one in doc.parameters)
 
 
 def _reads_words(parameter: Parameter) -> bool:
+    """Return whether a parameter takes free text such as a user says."""
     return parameter.type == "string" and not parameter.enum and need_of(parameter).kind in _WORDS

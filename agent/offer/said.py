@@ -1,4 +1,4 @@
-"""Which words of a request tools speak of, each word weighed by how few of the tools at hand do."""
+"""Terms of a request that tools mention, each weighted by how few of the tools at hand do."""
 
 import math
 from collections import Counter
@@ -11,9 +11,16 @@ from retriever.words import telling_words
 
 
 class Said:
-    """The words of one request over the tools that may serve it. Words that no tool speaks of, names above all, count for nothing."""
+    """Terms of one request, weighted over the tools that may serve it.
+
+    Terms that no tool mentions, names above all, count for nothing.
+    """
 
     def __init__(self, request: str, profiles: Mapping[ToolId, Profile]) -> None:
+        """Weight each term by its inverse document frequency.
+
+        As in BM25, the weight is ln(1 + (N - n + 0.5) / (n + 0.5)), where n of N tools mention the term.
+        """
         asked = {form for word in telling_words(request) for form in words(word)}
         among = Counter(word for one in profiles.values() for word in sorted(asked & one.says))
         many = len(profiles)
@@ -21,7 +28,10 @@ class Said:
         self._total = math.fsum(self._weights.values()) or 1.0
 
     def share(self, spoken: Collection[str]) -> tuple[float, list[str]]:
-        """How much of what is asked these words say, in [0, 1], and which words those are, the rarest first."""
+        """Return the weighted share of the request that a tool's words cover, in [0, 1].
+
+        The second value lists the words in common, rarest first.
+        """
         common = sorted(
             (word for word in self._weights if word in spoken), key=lambda word: (-self._weights[word], word)
         )

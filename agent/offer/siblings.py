@@ -1,4 +1,4 @@
-"""Tools that may take back what another does: found by what one would look for."""
+"""Candidates for undoing a tool's call, found by searching for what would undo it."""
 
 from collections.abc import Sequence
 
@@ -11,14 +11,14 @@ _LOOKED_AT = 24
 
 
 class SearchedSiblings:
-    """Found among a store's tools by their documents."""
+    """Search among a store's tools by their documents."""
 
     def __init__(self, store: GraphStore, search: ToolFinder) -> None:
         self._store = store
         self._search = search
 
     async def near(self, tool: ToolDoc) -> Sequence[ToolDoc]:
-        """Those that are nearest to what would take a call of it back, best first."""
+        """Return the tools that are nearest to what would undo a call of this one, best first."""
         wanted = f"{tool.toolset} cancel, delete or remove: {title_of(tool)}"
         (found,) = await self._search.start_tools_of([wanted], _LOOKED_AT)
         docs = await self._store.get_tools(one.id for one in found)

@@ -1,4 +1,4 @@
-"""What speaks for each tool that may serve a request: one figure for each kind of reason, with the tool it comes from."""
+"""Evidence for each tool that may serve a request: one figure per kind of reason, with the tool it comes from."""
 
 import math
 from collections import Counter
@@ -16,16 +16,16 @@ Signals = dict[ToolId, dict[Kind, Signal]]
 _Of = dict[ToolId, Signal]
 
 _HALF = 6
-"""Place from which a tool that was found is half as near as the first."""
+"""Rank at which a tool that was found is half as near as the first."""
 _BACK = 0.8
-"""What a producer's worth passes on to what it needs itself."""
+"""Factor by which a producer's worth passes on to the tools that supply its own inputs."""
 _NEAR = 0.2
 _UNFOUND = 0.5
-"""How much below the last of those found a tool is held that was not."""
+"""How much below the last tool found a tool is placed that was not found."""
 
 
 def signals(around: Surroundings, weights: WeightParameters = DEFAULTS) -> Signals:
-    """Every kind that holds of each known tool."""
+    """Return every kind of evidence that holds for each known tool."""
     near = {tool: _nearness(around, tool) for tool in around.known}
     found = _found(around)
     kinds: dict[Kind, _Of] = {
@@ -46,12 +46,13 @@ def signals(around: Surroundings, weights: WeightParameters = DEFAULTS) -> Signa
 
 
 def _nearness(around: Surroundings, tool: ToolId) -> float:
+    """Return 1 / (1 + rank / 6) for a tool that was found, else 0."""
     place = around.place.get(tool)
     return 0.0 if place is None else 1 / (1 + place / _HALF)
 
 
 def _found(around: Surroundings) -> _Of:
-    """The re-ranker's judgement; without one, what a place in its order is mostly worth."""
+    """Return the re-ranker's judgement; without one, an estimate from the rank."""
     judged = {hit.id: _odds(hit.odds, place) for place, hit in enumerate(around.found)}
     last = min(judged.values(), default=0.0) - _UNFOUND
     many = len(around.found)
@@ -60,7 +61,10 @@ def _found(around: Surroundings) -> _Of:
 
 
 def _services(around: Surroundings, found: Mapping[ToolId, Signal]) -> _Of:
-    """Of each tool the best judgement that any tool of its service has: the search tells services apart better than the tools of one."""
+    """Return for each tool the best judgement of any tool of its service.
+
+    The search tells services apart better than the tools of one service.
+    """
     best: dict[tuple[str, str], ToolId] = {}
     for tool, signal in found.items():
         service = around.profiles[tool].service
@@ -71,10 +75,12 @@ def _services(around: Surroundings, found: Mapping[ToolId, Signal]) -> _Of:
 
 
 def _odds(judged: float | None, place: int) -> float:
+    """Return a judged log-odds, or the estimate for a rank, -0.5 - ln(1 + rank)."""
     return -0.5 - math.log1p(place) if judged is None else judged
 
 
 def _said(around: Surroundings) -> dict[Kind, _Of]:
+    """Return how much of the request is in a tool's name, outputs and inputs."""
     said = Said(around.request, around.profiles)
     told: dict[Kind, _Of] = {"named": {}, "returns": {}, "takes": {}}
     for tool, one in around.profiles.items():
@@ -86,6 +92,7 @@ def _said(around: Surroundings) -> dict[Kind, _Of]:
 
 
 def _supplied(around: Surroundings, near: Mapping[ToolId, float]) -> dict[Kind, _Of]:
+    """Return the evidence from inputs and outputs that fit: who supplies, looks up, consumes or connects."""
     supply = Supply(around, near)
     joins = supply.joined()
     first = {tool: max(worth, _BACK * joins[tool].value if tool in joins else 0.0) for tool, worth in near.items()}
@@ -101,7 +108,10 @@ def _supplied(around: Surroundings, near: Mapping[ToolId, float]) -> dict[Kind, 
 
 
 def _holds(around: Surroundings, near: Mapping[ToolId, float]) -> _Of:
-    """``/movie/{id}`` where ``/movie/{id}/images`` was found: the tool whose address a tool's own begins with."""
+    """Return the tools whose address is a prefix of that of a near tool.
+
+    For ``/movie/{id}/images``, that is ``/movie/{id}``.
+    """
     at = {(one.host, one.path): tool for tool, one in around.profiles.items() if one.path}
     holds: _Of = {}
     for tool, worth in near.items():
@@ -114,7 +124,7 @@ def _holds(around: Surroundings, near: Mapping[ToolId, float]) -> _Of:
 
 
 def _siblings(around: Surroundings, near: Mapping[ToolId, float]) -> _Of:
-    """Tools whose addresses share their telling words with those of tools that are near."""
+    """Return the tools whose addresses share distinctive words with those of near tools of the same service."""
     resources = {tool: around.profiles[tool].resource for tool in around.known}
     common = Counter(word for own in resources.values() for word in own)
     close = [tool for tool, worth in near.items() if worth > _NEAR]
@@ -131,7 +141,7 @@ def _siblings(around: Surroundings, near: Mapping[ToolId, float]) -> _Of:
 
 
 def _walked(around: Surroundings, near: Mapping[ToolId, float], weights: WeightParameters) -> dict[Kind, _Of]:
-    """What the transitions tell: what comes after tools that are near, what comes before them, and how often each was walked."""
+    """Return the evidence of past transitions: after near tools, before them, and how often each tool was used."""
     follows: _Of = {}
     precedes: _Of = {}
     walked: _Of = {}
@@ -154,7 +164,11 @@ def _walked(around: Surroundings, near: Mapping[ToolId, float], weights: WeightP
 
 
 def _served(around: Surroundings) -> _Of:
-    """Votes of the requests alike, each with its similarity to a power: a few are much more telling than the others."""
+    """Return the votes of similar requests that were served before.
+
+    Each votes with its similarity to a power, because the few most similar ones are much more informative than the
+    others.
+    """
     votes: dict[ToolId, float] = {}
     nearest: dict[ToolId, float] = {}
     total = sum(max(0.0, one.similarity) ** SHARPNESS for one in around.precedents) or 1.0
@@ -166,7 +180,7 @@ def _served(around: Surroundings) -> _Of:
 
 
 def _failing(around: Surroundings, weights: WeightParameters) -> _Of:
-    """How far a tool's availability is below that of one that was never called, on a logarithmic scale."""
+    """Return how far a tool's availability is below that of an untested one, ln(untested / available)."""
     failing: _Of = {}
     for tool, known in around.known.items():
         available = availability(known.facts, weights)

@@ -1,4 +1,4 @@
-"""Who gives what to whom among the tools at hand: what a tool lacks leads to its producers, what it gives to its consumers."""
+"""Index of producers and consumers among the tools at hand, by the feeds between them."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -10,28 +10,33 @@ from domain.tool import ToolId
 from graph.links import Feed
 
 _OPTIONAL = 0.5
-"""What a consumer's optional input counts beside one that it must have."""
+"""Weight of a consumer's optional input, relative to a required one."""
 _READS_WORDS, _AT_ONCE = 1.0, 0.4
-"""How ready a producer is that looks things up by a user's words, and one that needs nothing; others need a call before them."""
+"""Readiness of a producer that looks things up by a user's words, and of one that needs nothing.
+
+Others need a call before them.
+"""
 _SAME_NEED = 0.2
-"""What a producer counts that needs itself what it is to give."""
+"""Factor for a producer that itself needs what it is to give."""
 _FOUND_FOR_IT = 0.5
 _DEEPER = 0.7
-"""What a field counts for each object that it lies deeper in: what a response mentions by the way is seldom what it is for."""
+"""Factor per level that a field lies deeper in a response: what it mentions in passing is rarely its purpose."""
 _LEAST = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """``feed`` fills an input that counts ``weight`` to the consumer, and fits it so far."""
+    """A feed into an input of a consumer."""
 
     feed: Feed
     weight: float
+    """Weight of the input for the consumer."""
     fit: float
+    """How well the feed fits the input."""
 
 
 class Supply:
-    """``near``: how near each tool is to the request by itself, in [0, 1]."""
+    """Feeds among the tools near a request. ``near``: each tool's own nearness to the request, in [0, 1]."""
 
     def __init__(self, around: Surroundings, near: Mapping[ToolId, float]) -> None:
         self._around = around
@@ -39,7 +44,7 @@ class Supply:
         self._inputs = {tool: self._inputs_of(tool) for tool in around.known}
 
     def _inputs_of(self, tool: ToolId) -> dict[str, dict[ToolId, _Way]]:
-        """For each input that another call has to give: the best feed of each tool at hand."""
+        """Return the best feed from each known tool, for each input that another call has to supply."""
         own, found = self._around.profiles[tool], dict[str, dict[ToolId, _Way]]()
         for feed in self._around.known[tool].feeds:
             weight = 1.0 if feed.parameter in own.needs else _OPTIONAL if feed.parameter in own.may_need else 0.0
@@ -51,8 +56,10 @@ class Supply:
         return found
 
     def demand(self, worth: Mapping[ToolId, float]) -> tuple[dict[ToolId, Signal], dict[ToolId, float]]:
-        """What each tool is worth to those that need what it gives: of one input, its best producer is worth as much as the consumer,
-        others in proportion. And the sum over all consumers.
+        """Return each tool's worth to the consumers of its output: the best consumer, and the sum over all.
+
+        The best producer of an input is worth as much as the consumer, others in proportion to their fit. ``worth``:
+        each consumer's.
         """
         best: dict[ToolId, Signal] = {}
         total: dict[ToolId, float] = {}
@@ -70,6 +77,7 @@ class Supply:
         return best, total
 
     def _ready(self, source: ToolId, consumer: ToolId) -> float:
+        """Return how ready a producer is to serve a consumer."""
         own = self._around.profiles[source]
         value = _FOUND_FOR_IT * self._near[source] + 0.01
         if not own.needs:
@@ -77,7 +85,7 @@ class Supply:
         return value * (_SAME_NEED if own.needs & self._around.profiles[consumer].needs else 1.0)
 
     def consumed(self) -> dict[ToolId, Signal]:
-        """What each tool takes from tools that are near the request."""
+        """Return the best that each tool takes from tools near the request."""
         return {
             tool: max(
                 (
@@ -96,7 +104,11 @@ class Supply:
         }
 
     def joined(self) -> dict[ToolId, Signal]:
-        """Tools between: they take what a request can be turned into, and give it to a tool that is near in other form."""
+        """Return the connecting tools.
+
+        They take what the request can be turned into, and give it in another form to a tool that is near. The value
+        is the geometric mean of both sides.
+        """
         gives: dict[ToolId, Signal] = {}
         for consumer, inputs in self._inputs.items():
             for ways in inputs.values():
@@ -118,7 +130,7 @@ class Supply:
         return joined
 
     def _reach(self, source: ToolId) -> float:
-        """How surely a request leads to what a tool gives."""
+        """Return how surely a request leads to the output of a tool."""
         own = self._around.profiles[source]
         return max(self._near[source], 0.0 if own.needs else _READS_WORDS if own.reads_words else _AT_ONCE)
 

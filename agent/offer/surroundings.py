@@ -1,4 +1,4 @@
-"""What an offer is chosen from: the tools found for a request, with what joins them to each other and to tools beside them."""
+"""Neighbourhood of a request: the tools found, and what joins them to each other and to further tools."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,18 +13,21 @@ from graph.weights import is_failing
 from retriever.experience import Precedent
 
 FOUND = 30
-"""Tools that the retriever is asked for; where there are no more than ``_FEW``, all of them."""
+"""Tools that the retriever is asked for; a catalogue of at most ``_FEW`` tools is taken as a whole."""
 _FEW = 200
 _LOOKED_AT = 16
-"""Of how many of the first found what lies beside them is looked at, too."""
+"""Best hits whose neighbours are read too."""
 _BESIDE = 3
-"""Producers, successors and predecessors taken of each."""
+"""Producers, successors and predecessors taken of each hit."""
 _FOLLOWED = 4
-"""Requests alike whose tools are taken."""
+"""Similar requests whose tools are taken."""
 
 
 class RankedTool(Protocol):
-    """A tool that the retriever found. ``odds``: its re-ranker's judgement, None without one. ``alike``: copies further down."""
+    """A tool that the retriever found.
+
+    ``odds``: judgement of its re-ranker, None without one. ``alike``: copies further down.
+    """
 
     @property
     def id(self) -> ToolId: ...
@@ -43,11 +46,11 @@ class RankedSearch(Protocol):
     """The part of the retriever that an offer needs."""
 
     async def start_tools_of(self, requests: Sequence[str], limit: int) -> Sequence[Sequence[RankedTool]]:
-        """For each text the tools nearest to it, best first."""
+        """Return for each text the tools nearest to it, best first."""
         ...
 
     async def size(self) -> int:
-        """How many tools there are."""
+        """Return the number of tools."""
         ...
 
 
@@ -55,26 +58,29 @@ class Precedents(Protocol):
     """Requests that were served before."""
 
     async def like(self, request: str, limit: int) -> Sequence[Precedent]:
-        """Those most like a request, best first."""
+        """Return those most similar to a request, best first."""
         ...
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """``found``: the retriever's order. ``known``: each tool that has a document, with what joins it to others; ``profiles``: what those
-    documents say. ``picked``: the retriever has picked them out of a larger catalogue.
-    """
+    """Tools near one request."""
 
     request: str
     found: Sequence[RankedTool]
+    """Hits in the retriever's order."""
     known: Mapping[ToolId, Neighbourhood]
+    """Each tool that has a document, with what joins it to others."""
     profiles: Mapping[ToolId, Profile]
+    """Profiles of those documents."""
     precedents: Sequence[Precedent] = ()
+    """Similar requests that were served before."""
     picked: bool = False
+    """True if the retriever selected the hits from a larger catalogue."""
 
     @cached_property
     def place(self) -> dict[ToolId, int]:
-        """Places in the retriever's order, from 0."""
+        """Ranks in the retriever's order, from 0."""
         return {hit.id: place for place, hit in enumerate(self.found)}
 
 
@@ -85,7 +91,10 @@ async def look_around(
     precedents: Precedents | None = None,
     also: Iterable[ToolId] = (),
 ) -> Surroundings:
-    """Search once, then read the graph twice: what was found, and what lies beside it. ``also``: tools to be weighed whatever finds them."""
+    """Search once, then read the graph twice: for the hits, and for their neighbours.
+
+    ``also``: tools to include whatever finds them.
+    """
     many = await search.size()
     (found,) = await search.start_tools_of([request], many if many <= _FEW else FOUND)
     served = await precedents.like(request, _FOLLOWED) if precedents else ()
@@ -102,16 +111,23 @@ async def look_around(
 
 
 def _profiles(near: Mapping[ToolId, Neighbourhood]) -> dict[ToolId, Profile]:
+    """Return the profiles of tools that have a document."""
     return {tool: profile(known.document) for tool, known in near.items() if known.document is not None}
 
 
 def _with_profile(
     near: Mapping[ToolId, Neighbourhood], profiles: Mapping[ToolId, Profile]
 ) -> dict[ToolId, Neighbourhood]:
+    """Return only the tools that have a profile."""
     return {tool: known for tool, known in near.items() if tool in profiles}
 
 
 def _beside(around: Surroundings, tools: Sequence[ToolId]) -> list[ToolId]:
+    """Return the neighbours of the first hits.
+
+    They are producers, successors, predecessors and, for failing tools, substitutes; also the tools of similar
+    requests.
+    """
     beside: dict[ToolId, None] = {}
     for tool in tools:
         if tool in around.known:
@@ -128,7 +144,7 @@ def _beside(around: Surroundings, tools: Sequence[ToolId]) -> list[ToolId]:
 
 
 def _producers(tool: ToolId, around: Surroundings) -> list[ToolId]:
-    """The best sources of what a tool needs, those of its own tool set first."""
+    """Return the best sources of what a tool needs, those of its own tool set first."""
     needs, own = around.profiles[tool].needs, tool.rpartition("/")[0]
     best: dict[ToolId, float] = {}
     for feed in around.known[tool].feeds:

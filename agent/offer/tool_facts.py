@@ -1,4 +1,4 @@
-"""What one run has read about tools: documents, availability, relevance and neighbours, each read once."""
+"""Evidence about tools that one run has read: documents, availability, relevance and neighbours, each read once."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ from graph.weights import UNTESTED, Weighted, WeightParameters, availability, is
 
 
 class FoundTool(Protocol):
-    """A tool that the retriever found; ``score`` in [0, 1]."""
+    """A tool that the retriever found. ``score`` is in [0, 1]."""
 
     @property
     def id(self) -> ToolId: ...
@@ -27,23 +27,26 @@ class FoundTool(Protocol):
 
 
 class ToolFinder(Protocol):
-    """The part of the retriever that a walk needs."""
+    """The part of the retriever that a search needs."""
 
     async def start_tools_of(self, requests: Sequence[str], limit: int) -> Sequence[Sequence[FoundTool]]:
-        """For each text the tools nearest to it, best first."""
+        """Return for each text the tools nearest to it, best first."""
         ...
 
     async def relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> Mapping[ToolId, tuple[float, ...]]:
-        """Each text against each tool, in [0, 1]; tools that are not indexed are left out."""
+        """Return the relevance of each tool to each text, in [0, 1]; tools that are not indexed are left out."""
         ...
 
     async def size(self) -> int:
-        """How many tools there are."""
+        """Return the number of tools."""
         ...
 
 
 class Evidence:
-    """A run's own view of the stores. Made for one run and dropped with it. Documents are shown without what the caller supplies."""
+    """One run's view of the stores, made for it and dropped with it.
+
+    Documents are shown without the parameters that the caller supplies.
+    """
 
     def __init__(
         self,
@@ -72,7 +75,7 @@ class Evidence:
         self._found: dict[tuple[str, int], tuple[FoundTool, ...]] = {}
 
     async def read(self, ids: Iterable[ToolId]) -> None:
-        """Read what is not known yet of these tools: in one read of each store, side by side."""
+        """Read these tools unless they are known: one read of each store, concurrently."""
         unknown = [tool for tool in dict.fromkeys(ids) if tool not in self._relevance]
         if not unknown:
             return
@@ -96,28 +99,30 @@ class Evidence:
             self._relevance[tool] = self._judged(tool, [(one + other) / 2 for one, other in similar])
 
     async def _taken(self, tools: Sequence[ToolId]) -> Mapping[ToolId, Sequence[KnownFlow]]:
+        """Return the known data flows into these tools."""
         return await self._flows.into(tools) if self._flows else {}
 
     def _judged(self, tool: ToolId, similar: Sequence[float]) -> tuple[float, ...]:
+        """Return a tool's relevance per clause, as the request's reader judges it; 0 without a document."""
         if tool not in self._docs:
             return (0.0,) * len(self.clauses)
         doc, told = self._docs[tool], zip(similar, self.clauses, strict=True)
         return tuple(self.reader.relevance(value, clause, doc) for value, clause in told)
 
     async def present(self, ids: Iterable[ToolId]) -> set[ToolId]:
-        """Which of these tools have a document."""
+        """Return which of these tools have a document."""
         return {tool for tool, known in (await self._graph.around(ids)).items() if known.document is not None}
 
     def has(self, tool: ToolId) -> bool:
-        """Whether a tool that was read has a document."""
+        """Return whether a tool that was read has a document."""
         return tool in self._docs
 
     def doc(self, tool: ToolId) -> ToolDoc:
-        """The document of a tool that was read."""
+        """Return the document of a tool that was read."""
         return self._docs[tool]
 
     def advice(self, tool: ToolId) -> tuple[str, ...]:
-        """How the secrets are given that a tool that was read lacks, in a sentence each."""
+        """Return how to provide the secrets that a tool lacks, one sentence each."""
         return self._advice.get(tool, ())
 
     @property
@@ -126,63 +131,64 @@ class Evidence:
         return tuple(self._docs.values())
 
     def docs(self, path: Path) -> tuple[ToolDoc, ...]:
-        """The documents of a path that was read."""
+        """Return the documents of a path that was read."""
         return tuple(self._docs[tool] for tool in path)
 
     def availability(self, tool: ToolId) -> float | None:
-        """The availability of a tool that was read; None: untested."""
+        """Return the availability of a tool that was read; None if it is untested."""
         return self._availability[tool]
 
     def rank_availability(self, tool: ToolId) -> float:
-        """The availability by which a tool that was read is ranked: the untested count as ½."""
+        """Return the availability by which a tool that was read is ranked; untested tools count as 1/2."""
         known = self._availability[tool]
         return UNTESTED if known is None else known
 
     def failing(self, tool: ToolId) -> bool:
-        """Whether the live calls of a tool that was read failed of late more than they succeeded."""
+        """Return whether the recent live calls of a tool that was read failed more often than they succeeded."""
         return tool in self._failing
 
     def relevance(self, tool: ToolId) -> tuple[float, ...]:
-        """A tool's relevance, one value per clause, each in [0, 1]."""
+        """Return a tool's relevance, one value per clause, each in [0, 1]."""
         return self._relevance[tool]
 
     async def around(self, tool: ToolId) -> Neighbourhood | None:
-        """What joins a tool to others; None where it is no node."""
+        """Return what joins a tool to others; None if it is not in the graph."""
         return (await self._graph.around([tool])).get(tool)
 
     async def neighbours(self, tool: ToolId) -> list[Weighted]:
-        """All out-edges of a tool with their weights."""
+        """Return all out-edges of a tool with their weights."""
         if tool not in self._neighbours:
             known = await self.around(tool)
             self._neighbours[tool] = transition_weights(known.out, self._weights) if known else []
         return self._neighbours[tool]
 
     async def predecessors(self, tool: ToolId, most: int) -> list[tuple[ToolId, float]]:
-        """The tools most often walked just before this one, each with its share of the walks into it."""
+        """Return the tools most often called just before this one, each with its share of the walks into it."""
         known = await self.around(tool)
         edges = [(edge.source, edge.imported + edge.live) for edge in (known.into if known else ())]
         total = sum(count for _, count in edges) or 1
         return [(source, count / total) for source, count in sorted(edges, key=lambda e: (-e[1], e[0]))[:most]]
 
     async def look_up(self, texts: Iterable[str], limit: int) -> None:
-        """Have the retriever find tools for these texts, all at once; :meth:`find` then tells what it found."""
+        """Search for tools for these texts, all at once; :meth:`find` then returns the hits."""
         new = [text for text in dict.fromkeys(texts) if (text, limit) not in self._found]
         if new:
             found = await self._search.start_tools_of(new, limit)
             self._found |= {(text, limit): tuple(hits) for text, hits in zip(new, found, strict=True)}
 
     async def find(self, text: str, limit: int) -> tuple[FoundTool, ...]:
-        """What the retriever finds for a text."""
+        """Return the retriever's hits for a text."""
         await self.look_up([text], limit)
         return self._found[text, limit]
 
 
 async def _nothing() -> Mapping[ToolId, tuple[float, ...]]:
+    """Return no relevance, in place of a second search."""
     return {}
 
 
 class ReadOnce:
-    """A view of a store, made for one run and dropped with it. What others change meanwhile, the next run sees."""
+    """Caching view of a graph store, made for one run; changes by others are seen by the next run."""
 
     def __init__(self, store: GraphReads) -> None:
         self._store = store
@@ -190,11 +196,11 @@ class ReadOnce:
 
     @classmethod
     def of(cls, store: GraphReads) -> Self:
-        """The view of this store: itself, where it is one."""
+        """Return a view of this store; the store itself if it is one already."""
         return store if isinstance(store, cls) else cls(store)
 
     async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, Neighbourhood]:
-        """As the store tells it; what is new is read at once."""
+        """Return the store's neighbourhoods; new ones are read in one go."""
         wanted = list(dict.fromkeys(tools))
         new = [tool for tool in wanted if tool not in self._known]
         if new:

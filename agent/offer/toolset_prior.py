@@ -1,7 +1,9 @@
-"""What speaks for tools where paths went through few of those found: what their sets cover, what is named, walked and remembered.
+"""Prior of tools from their tool sets, where past paths used few of the tools found.
 
-Past paths stay in a tool set (nine of ten transitions of the trajectories do), so where a catalogue is larger than what was ever
-walked, the tool set counts as much as the tool in it.
+It combines coverage, names, past use and memories.
+
+Past paths stay in one tool set (nine of ten transitions of the trajectories do). So in a catalogue larger than what
+was ever used, the tool set counts as much as the tool in it.
 """
 
 import math
@@ -15,22 +17,25 @@ from agent.offer.tool_facts import Evidence
 from domain.tool import ToolId, tool_id_parts
 
 UNEXPLORED = 0.5
-"""Share of tools without an edge among those found, from which kinship is told at all."""
+"""Share of tools found without an edge from which the prior is used at all."""
 
 MANY = 10
-"""So many tools have to be found: among few, what their documents say decides."""
+"""Number of tools that must be found: among few, their documents decide."""
 
 _OFTEN = 16
-"""Paths through a tool from which it counts as walked in full; on a logarithmic scale, since a few tell most."""
+"""Paths through a tool from which it counts as fully used; on a logarithmic scale, since a few say most."""
 _SHARPNESS = 6
-"""How much more the most similar memories count: each speaks with its similarity to this power."""
+"""Power of the similarity by which a memory votes, so that the most similar ones count much more."""
 
 _WORD = re.compile(r"[a-z0-9]+")
 _EMPTY = frozenset({"api", "the", "a", "of", "for", "and", "to", "in", "by", "get", "data", "free", "all", "search", "v1", "v2", "v3"})  # fmt: skip
 
 
 async def kinship(request: str, pool: Pool, evidence: Evidence) -> dict[ToolId, Kin]:
-    """Each tool that was found or is remembered, by what its tool set offers; nothing where paths went through most of those found."""
+    """Return the prior of each tool that was found or is remembered.
+
+    It is empty if few tools were found, if past paths went through most of them, or if none of them was ever used.
+    """
     found = [tool for tool in pool.found if evidence.has(tool)]
     if len(found) < MANY:
         return {}
@@ -61,13 +66,16 @@ async def kinship(request: str, pool: Pool, evidence: Evidence) -> dict[ToolId, 
 
 
 async def _walked(tool: ToolId, evidence: Evidence) -> float:
-    """How often paths went through a tool: each left it by an edge, the last one by that to Finish."""
+    """Return how often past paths went through a tool, in [0, 1].
+
+    Each path left the tool by an edge, the last step by the edge to Finish, so out-edges count all of them.
+    """
     times = sum(way.edge.imported + way.edge.live for way in await evidence.neighbours(tool))
     return min(1.0, math.log1p(times) / math.log(_OFTEN))
 
 
 def _remembered(evidence: Evidence) -> dict[ToolId, float]:
-    """What similar requests were served with: the memories' votes, each by its similarity and by how its path has done since."""
+    """Return the votes of memories of similar requests, by similarity and by how their paths have fared since."""
     votes: dict[ToolId, float] = {}
     for one in evidence.recalled:
         for tool in set(one.memory.path):
@@ -77,13 +85,13 @@ def _remembered(evidence: Evidence) -> dict[ToolId, float]:
 
 
 def toolset_of(tool: ToolId) -> tuple[str, str]:
-    """Category and tool set."""
+    """Return the category and tool set of a tool."""
     category, toolset, _ = tool_id_parts(tool)
     return category, toolset
 
 
 def relatives(kin: Mapping[ToolId, Kin], path: Sequence[ToolId], closed: Iterable[ToolId]) -> list[ToolId]:
-    """The tools to offer for their kinship, best first: two of the path's own tool sets and two of others."""
+    """Return the tools to offer for their prior, best first: two of the path's own tool sets and two of others."""
     left = [tool for tool in kin if tool not in set(closed)]
     best = sorted(left, key=lambda tool: (-log_odds(kin[tool]), tool))
     own = {toolset_of(tool) for tool in path}
@@ -93,7 +101,10 @@ def relatives(kin: Mapping[ToolId, Kin], path: Sequence[ToolId], closed: Iterabl
 
 
 def _covered(found: Sequence[ToolId], evidence: Evidence) -> dict[tuple[str, str], float]:
-    """How much of the request the found tools of a tool set cover together: relevance by clause, as a share of the best there is."""
+    """Return how much of the request the found tools of each tool set cover together.
+
+    That is their best relevance per clause, summed, as a share of the sum of the best there is.
+    """
     best = [0.0] * len(evidence.clauses)
     sets: dict[tuple[str, str], list[float]] = {}
     for tool in found:
@@ -105,19 +116,20 @@ def _covered(found: Sequence[ToolId], evidence: Evidence) -> dict[tuple[str, str
 
 
 def _said(request: str) -> frozenset[str]:
+    """Return the request's words, each in singular and plural."""
     words = _WORD.findall(request.lower())
     return frozenset([*words, *(f"{word}s" for word in words), *(word.removesuffix("s") for word in words)])
 
 
 def _named(name: str, said: frozenset[str]) -> float:
-    """The share of a name's telling words that the request says."""
+    """Return the share of a name's distinctive words that the request has."""
     words = [word for word in _WORD.findall(name.lower()) if word not in _EMPTY]
     return sum(word in said for word in words) / len(words) if words else 0.0
 
 
 _CONSTANT = -4.24
 _HIGH = 3.9
-"""Of a score of 1; below ``_TELLING`` a score tells nothing but its order."""
+"""Weight of a retriever's score of 1; below ``_TELLING`` a score says nothing but its order."""
 _BEHIND = -2.0
 _COVERS = 0.94
 _SET_NAMED = 0.67
@@ -127,12 +139,13 @@ _WALKED = 1.7
 _SET_WALKED = 1.3
 
 _TELLING = 0.7
+"""Retriever's score from which it is informative."""
 _FAR = 0.3
-"""Retriever's score from which it tells; how far behind the best it is no matter how far."""
+"""Distance to the best score beyond which a larger one makes no difference."""
 
 
 def log_odds(kin: Kin) -> float:
-    """The logarithm of the odds; 0 where it is as likely as not."""
+    """Return the log-odds that a tool is the right one; 0 means as likely as not."""
     return (
         _CONSTANT
         + _HIGH * max(0.0, kin.found - _TELLING) / (1 - _TELLING)

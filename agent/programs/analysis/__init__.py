@@ -1,1 +1,1 @@
-"""What a program's text says, whatever its calls answer: read once, and asked by the checks, approvals, learning, plans, solutions and exports."""
+"""Static analysis of program texts, shared by the checks, approvals, learning, plans, solutions and exports."""

@@ -1,4 +1,4 @@
-"""The constants of a program's text: their values, what stands around them, and which of them may be a value of the request."""
+"""Constants of a program's text: their values, where they stand, and which may be values of the request."""
 
 import ast
 import json
@@ -14,30 +14,34 @@ from domain.python_source import called, parents
 from domain.source_text import Expression, SourceText
 
 ANSWER = "answer"
-"""The key of what a program says."""
+"""Key of a program's answer in the dict that it ends in."""
 Span = tuple[int, int]
-"""Of a program's text, in UTF-8 bytes."""
+"""Start and end in a program's text, in UTF-8 bytes."""
 _MOST_READ = 20_000
-"""Parts of a value that are read."""
+"""Parts of one value that are evaluated at most."""
 _NUMBERS = ("nan", "inf", "-inf")
 _COMPARES = frozenset({"startswith", "endswith", "find", "index", "count"})
 
 
 class NotConstantError(ValueError):
-    """An expression whose value is not the same each time, or that JSON has no form for."""
+    """An expression whose value may differ between runs, or that has no JSON form."""
 
 
 def constant(expression: ast.expr, named: Callable[[str], ast.expr | None] = lambda _: None) -> JsonValue:
-    """The value of an expression that is the same one each time. ``named``: what a name of the text stands for.
+    """Return the value of a constant expression.
+
+    Args:
+        expression: a literal, or one built of literals and names of such.
+        named: returns the expression that a name of the text stands for, if any.
 
     Raises:
-        NotConstantError: it is none.
+        NotConstantError: the expression is not constant.
     """
     return _Constants(named).value(expression)
 
 
 class _Constants:
-    """Reads one expression; so many parts of it at most, since names may hold names."""
+    """Evaluator of one expression, limited in parts because names may refer to names."""
 
     def __init__(self, named: Callable[[str], ast.expr | None]) -> None:
         self._named = named
@@ -45,6 +49,7 @@ class _Constants:
         self._left = _MOST_READ
 
     def value(self, expression: ast.expr) -> JsonValue:
+        # Names may refer to names, so the work is bounded here and not by the size of the expression alone.
         self._left -= 1
         if self._left < 0:
             raise NotConstantError
@@ -90,7 +95,10 @@ def _read(text: str) -> JsonValue:
 
 
 def made_of(value: Expression, source: SourceText) -> Iterator[Expression]:
-    """The names and constants that a value is made of, whatever holds them; not those that only say where it stands in an answer."""
+    """Yield the names and constants that a value is made of, followed through assigned names.
+
+    Keys and indices that only say where a value lies in an answer are left out.
+    """
     held = {
         target.id: one.value
         for one in ast.walk(source.tree)
@@ -121,7 +129,10 @@ def made_of(value: Expression, source: SourceText) -> Iterator[Expression]:
 
 
 def possible_answers(source: SourceText) -> tuple[ast.expr, ...]:
-    """What a text may answer: the value of its last statement, whichever way that goes; of a dict that is written out, its answer alone."""
+    """Return the expressions that may be the text's answer: the values of its last statement, branch by branch.
+
+    For a dict that is written out, only the value under its answer key counts.
+    """
     return tuple(_last_values(source.tree.body[-1:]))
 
 
@@ -152,17 +163,18 @@ class FixedValue:
 
     value: JsonValue
     role: Literal["argument", "held", "compared", "gone over", "picked by"]
+    """How the text uses the constant."""
     function: str = ""
-    """Of an argument: the tool's function, and the name that the text gives it by."""
+    """For an argument: the tool's function, by the name that the text calls it."""
     parameter: str = ""
     composed: bool = False
-    """It is a part of a text that is put together."""
+    """True if the constant is part of a text that is composed of several parts."""
 
 
 def fixed_values(source: SourceText, tools: Collection[str]) -> Iterator[FixedValue]:
-    """The constants that calls of ``tools`` take, that names hold, that the text compares with, goes over, and picks by; the outer ones first.
+    """Yield the constants of calls of ``tools``, assignments, comparisons, loops and subscripts, outer ones first.
 
-    Of texts that are put together, what they say between their values counts where it goes into a call.
+    For composed texts that go into a call, the literal words between the values count too.
     """
     given = [one.value for call in source.calls if call.name in tools for one in call.arguments]
     sent = {name for one in given for name in one.names}
@@ -189,12 +201,18 @@ def fixed_values(source: SourceText, tools: Collection[str]) -> Iterator[FixedVa
 
 
 def _held(targets: Sequence[ast.expr], value: ast.expr, sent: Collection[str]) -> Iterator[FixedValue]:
+    """Yield the constants that are assigned to names; the words of composed texts only if a call takes the name."""
     texts = any(isinstance(one, ast.Name) and one.id in sent for one in targets)
     yield from (FixedValue(one, "held", composed=composed) for one, composed in _fixed_in(value, texts=texts))
 
 
 def _fixed_in(node: ast.expr, *, texts: bool = False) -> Iterator[tuple[JsonValue, bool]]:
-    """The constants that a value is, may be, or is put together of. ``texts``: what its f-strings say between their values, too."""
+    """Yield the constants that an expression is, may be or is composed of, each with whether it is part of a text.
+
+    Args:
+        node: the expression.
+        texts: whether the literal words of f-strings and of concatenated texts count too.
+    """
     match node:
         case ast.Constant(str() | int() | float() as value):
             yield value, False
@@ -222,17 +240,17 @@ class LiftableValue:
     value: JsonValue
     span: Span
     name: str = ""
-    """What it is called there."""
+    """Name that the text itself uses for the value."""
     function: str = ""
-    """The function that it is given to under this name."""
+    """Function that takes the value under this name."""
     counts: bool = True
-    """Numbers as small as 0, 1 and 2 say something there: a call takes them, or a list is cut to them."""
+    """True if small numbers such as 0, 1 and 2 carry meaning here: a call takes them, or a list is cut to them."""
     line: Span | None = None
-    """The lines of the statement that does nothing but give it this name; None: there is none, or it shares its lines."""
+    """Lines of a statement that only gives the value its name; None if there is none or it shares its lines."""
 
 
 class LiftableValues:
-    """The values of one text that a request may say. ``tools``: the functions that it may call."""
+    """Finder of the values of one text that a request may state. ``tools``: the functions that the text may call."""
 
     def __init__(self, source: SourceText, tools: Collection[str]) -> None:
         self._source = source
@@ -240,7 +258,10 @@ class LiftableValues:
         self._above = parents(source.tree)
 
     def find(self, accept: Callable[[LiftableValue], bool]) -> list[LiftableValue]:
-        """Those that are accepted, in the order of the text; of a list that is not, what stands in it."""
+        """Return the accepted values in the order of the text.
+
+        If a list is not accepted, its items are examined instead.
+        """
         left: list[ast.AST] = [self._source.tree]
         found: list[LiftableValue] = []
         while left:
@@ -254,7 +275,7 @@ class LiftableValues:
         return sorted(found, key=lambda one: one.span)
 
     def texts(self) -> list[Span]:
-        """The places of texts for people: not what is given to a tool, compared, or the name of a field."""
+        """Return the places of texts for people: not arguments of tools, not compared texts, not field names."""
         return [
             self._source.span(node)
             for node in ast.walk(self._source.tree)
@@ -271,7 +292,11 @@ class LiftableValues:
         return True
 
     def _is_place(self, node: ast.AST) -> bool:
-        """Whether a part says where a value is, or how far the request is served, and is no value of the request's."""
+        """Return whether a node only selects a value or reports progress, so that it is no value of the request.
+
+        Selectors are subscripts, ``get`` keys and match patterns; the status under the key ``answered`` and questions
+        to the user are not values either.
+        """
         above = self._above.get(node)
         match above:
             case ast.Subscript() if node is above.slice:
@@ -295,6 +320,7 @@ class LiftableValues:
                 return False
 
     def _value(self, node: ast.expr) -> LiftableValue | None:
+        """Return a constant with the name that its context gives it; None if the node is not constant."""
         try:
             value = constant(node)
         except NotConstantError:
@@ -322,7 +348,7 @@ class LiftableValues:
                 return one
 
     def _line_of(self, statement: ast.stmt) -> Span | None:
-        """The lines of a statement that shares them with nothing; None where it does."""
+        """Return the lines of a statement that has them to itself; None if it shares them."""
         starts, span = self._source.starts, self._source.span(statement)
         end_line = statement.end_lineno or statement.lineno
         start, end = starts[statement.lineno - 1], starts[min(end_line, len(starts) - 1)]
@@ -332,7 +358,7 @@ class LiftableValues:
 
 
 def _field(compared: ast.expr) -> str:
-    """What a value that is compared is called in what holds it."""
+    """Return the field name that a compared expression is read from; empty if there is none."""
     match compared:
         case ast.Subscript(slice=ast.Constant(str() as key)):
             return key
@@ -347,4 +373,5 @@ def _field(compared: ast.expr) -> str:
 
 
 def _is_answered(key: ast.expr | None) -> bool:
+    """Return whether a dict key is the one that states how far the request is served."""
     return isinstance(key, ast.Constant) and key.value == "answered"

@@ -1,8 +1,9 @@
-"""Control dependence: what decides whether, how often and in which order a place of a program is come to.
+"""Control dependence: what decides whether, how often and in which order a place of a program is reached.
 
-Read off the syntax, and never too little: where it is not known what calls a function, everything may decide. Errors count where the
-program can go on after them or has made other calls of the same kind: the round in which a loop breaks off tells as much as a condition.
-What counts is data; :class:`agent.programs.analysis.data_flow.Gathering` follows it back to the answers that it came from.
+The result is read off the syntax and never too small: if the callers of a function are unknown, everything may
+decide. Errors count where the program can continue after them or has already made calls of the same kind: the round
+in which a loop stops reveals as much as a condition. The results are expressions;
+:class:`agent.programs.analysis.data_flow.Gathering` follows them back to the answers that they came from.
 """
 
 import ast
@@ -14,17 +15,17 @@ from domain.python_source import called, parents, place_of
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 GATHER = frozenset({"gather", "asyncio.gather"})
-"""What makes calls side by side."""
+"""Functions that run calls concurrently."""
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _NEAR = (ast.Return, ast.Break, ast.Continue)
-"""What leaves no more than the function or loop that it stands in."""
+"""Statements that leave only the function or loop that they stand in."""
 _HOLDS = (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Starred, ast.keyword, ast.IfExp, *_COMPREHENSIONS)
 _ONLY_READ = frozenset({"bool", "float", "int", "isinstance", "len", "repr", "str", LOOK})
-"""Functions that take nothing out of what they are given, as ``next`` does."""
+"""Functions that remove nothing from their arguments, unlike ``next``."""
 _TAKES_ALL = frozenset({"dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple"})
-"""Functions that go through all that they are given, whatever it is."""
+"""Functions that always go through their whole argument."""
 READING_METHODS = frozenset(
     {"capitalize", "casefold", "copy", "count", "date", "encode", "endswith", "find", "format", "get"}
     | {"index", "isalnum", "isalpha", "isdecimal", "isdigit", "islower", "isnumeric", "isoformat", "isspace"}
@@ -36,16 +37,19 @@ READING_METHODS = frozenset(
 """Methods of texts, lists, dictionaries and dates that change nothing."""
 
 ANYTHING = "whatever calls it"
-"""A name that stands for everything that was answered so far."""
+"""Name that stands for all answers so far."""
 
 
 class ControlFlow:
-    """Of the cells of one session, with the functions that are ``tools``."""
+    """Control dependences of the cells of one session."""
 
     def __init__(
         self, cells: Sequence[ast.Module], tools: Collection[str], sharing: Callable[[ast.expr], Collection[str]]
     ) -> None:
-        """``sharing``: the names that may hold what an expression's value holds, or a part of it."""
+        """Index the cells.
+
+        ``tools``: names of the functions that are tools. ``sharing``: finds the names that may hold an expression's value or a part of it.
+        """
         self._tools = tools
         self._sharing = sharing
         self._removals: defaultdict[str, list[tuple[ast.AST, ...]]] | None = None
@@ -71,12 +75,13 @@ class ControlFlow:
         self._raised = [why for node in functions for why in self._ends(node)]
 
     def deciding(self, node: ast.AST) -> list[ast.AST]:
-        """What decides whether a node is come to: expressions, whose values are what counts."""
+        """Return the expressions whose values decide whether a node is reached."""
         if node not in self._known:
             self._known[node] = self._deciding(node)
         return self._known[node]
 
     def _deciding(self, node: ast.AST) -> list[ast.AST]:
+        """Collect the conditions of a node, of the functions around it and of their callers."""
         found: list[ast.AST] = [*self._raised]
         seen, left = set[ast.AST](), [node]
         while left:
@@ -87,6 +92,7 @@ class ControlFlow:
             if isinstance(inner, ast.Call):
                 left += self._awaits(inner) or ()
                 found += self._between(inner, [use for use in self._named_like(inner) if self._is_called(use)])
+            # Climb to the module; at the root a node has no parent and stands for itself, which ends the loop.
             while (node := self._above.get(inner, inner)) is not inner:
                 found += self._tests(inner, node)
                 if isinstance(inner, ast.stmt):
@@ -99,13 +105,19 @@ class ControlFlow:
         return list(dict.fromkeys(found))
 
     def deciding_value(self, value: ast.AST) -> list[ast.AST]:
-        """What decides whether a name got a value: what a loop goes over reaches its name until the loop is left."""
+        """Return the expressions that decide whether a name got a value.
+
+        A loop's target keeps its value until the loop is left, so the exits of the loop count too.
+        """
         above = self._above.get(value)
         rounds = self._leaving(above) if isinstance(above, _LOOPS) else ()
         return [*self.deciding(value), *rounds]
 
     def deciding_contents(self, name: str) -> Iterator[ast.AST]:
-        """Yield what decides what is left in a thing that methods, functions and loops may have taken something out of, through any name that holds it."""
+        """Yield the expressions that decide what remains in a mutable value, by one of its names.
+
+        Methods, functions and loops may have taken items out of it through any name that shares it.
+        """
         if self._removals is None:
             self._removals = defaultdict(list)
             for changed, why in self._takes_out():
@@ -115,7 +127,7 @@ class ControlFlow:
             yield from why
 
     def _takes_out(self) -> Iterator[tuple[ast.expr, list[ast.AST]]]:
-        """Yield each expression whose value something may be taken out of, with what decides what that is."""
+        """Yield each expression out of whose value items may be taken, with the expressions that decide which."""
         for node in self._cells:
             match node:
                 case ast.Call(func=ast.Attribute(value=held, attr=method)) if called(node) not in GATHER:
@@ -140,7 +152,7 @@ class ControlFlow:
                     pass
 
     def _takes_out_of_arguments(self, call: ast.Call) -> Iterator[tuple[ast.expr, list[ast.AST]]]:
-        """A function may stop taking things out of one argument by what it finds in another, unless it is one that takes all."""
+        """Yield the arguments of a call in the same way: where the function stops in one may depend on the others (``zip``)."""
         values = _given(call)
         takes_all = called(call) in _TAKES_ALL and not call.keywords
         for value in values:
@@ -148,11 +160,11 @@ class ControlFlow:
             yield value, [*self.deciding(call), *others]
 
     def within(self, function: ast.AST) -> Iterator[ast.AST]:
-        """Everything that a function works with, which may decide what it gives back."""
+        """Return the names and calls inside a function, all of which may decide what it returns."""
         return (node for node in ast.walk(function) if isinstance(node, ast.Name | ast.Call))
 
     def _tests(self, inner: ast.AST, node: ast.AST) -> Iterator[ast.AST]:
-        """What decides whether a part of a node is come to once the node is."""
+        """Yield the expressions that decide whether a child is reached once its parent is."""
         match node:
             case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test) | ast.Assert(test=test):
                 yield from () if inner is test else (test,)
@@ -180,7 +192,7 @@ class ControlFlow:
                 return
 
     def _left_before(self, statement: ast.stmt, node: ast.AST) -> Iterator[ast.AST]:
-        """What may have left the statements that this one stands among, before it was come to."""
+        """Yield the conditions of exits among the statements before this one in its block."""
         for name in ("body", "orelse", "finalbody", "handlers"):
             among = getattr(node, name, None)
             if isinstance(among, list) and statement in among:
@@ -188,7 +200,7 @@ class ControlFlow:
                     yield from self._leaving(before)  # type: ignore[reportUnknownArgumentType]
 
     def _leaving(self, whole: ast.AST) -> list[ast.AST]:
-        """What decides whether a statement, or what stands in a loop, is left early."""
+        """Return the conditions under which a statement, or the body of a loop, is left early."""
         if whole not in self._left:
             self._left[whole] = [
                 why for node in self._own(whole) if self._leaves(node) for why in self._why(node, whole)
@@ -196,14 +208,16 @@ class ControlFlow:
         return self._left[whole]
 
     def _ends(self, function: ast.AST) -> list[ast.AST]:
-        """What decides whether a function of the program ends its callers too."""
+        """Return the conditions under which a function of the program ends its callers too."""
         own = [node for node in self._own(function) if self._leaves(node)]
         return [why for node in own if not isinstance(node, _NEAR) for why in self._why(node, function)]
 
     def _leaves(self, node: ast.AST) -> bool:
+        """Return whether a node may leave its block: an exit statement, an error, an assertion or a look."""
         return isinstance(node, (*_NEAR, ast.Raise, ast.Assert)) or called(node) == LOOK
 
     def _why(self, node: ast.AST, whole: ast.AST) -> list[ast.AST]:
+        """Return the conditions between an exit and the node that it leaves; none for an exit of an inner loop."""
         found: list[ast.AST] = [node.test] if isinstance(node, ast.Assert) else []
         inner = node
         while inner is not whole and (above := self._above.get(inner)) is not None:
@@ -214,7 +228,7 @@ class ControlFlow:
         return found
 
     def _own(self, whole: ast.AST) -> Iterator[ast.AST]:
-        """A node and what stands in it, without functions that it only defines."""
+        """Yield a node and all inside it, except functions that it only defines."""
         left = [whole]
         while left:
             node = left.pop()
@@ -222,16 +236,20 @@ class ControlFlow:
             left += (one for one in ast.iter_child_nodes(node) if not isinstance(one, _FUNCTIONS))
 
     def _data(self, whole: ast.AST) -> list[ast.Name]:
-        """The names of values, over which an error may end it."""
+        """Return the names of values under a node at which an error may end it."""
         if whole not in self._names:
             self._names[whole] = [one for one in self._named(whole) if one.id not in self._tools]
         return self._names[whole]
 
     def _named(self, whole: ast.AST) -> Iterator[ast.Name]:
+        """Return the names that are read under a node."""
         return (one for one in ast.walk(whole) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load))
 
     def _callers(self, function: Function, found: list[ast.AST]) -> list[ast.AST]:
-        """Where a function may be run; what decides how often it is run elsewhere is found at once."""
+        """Return the calls that may run a function.
+
+        What decides how often it is run in other ways is added to ``found`` directly.
+        """
         above = self._above.get(function)
         if isinstance(function, ast.Lambda):
             names = [one.id for one in getattr(above, "targets", ()) if isinstance(one, ast.Name)]
@@ -262,7 +280,7 @@ class ControlFlow:
         return calls
 
     def _awaits(self, call: ast.Call) -> list[ast.AST] | None:
-        """Where that which a call gives is waited for, if not where it stands; None: nobody knows where."""
+        """Return where the result of a call is awaited if not in place; None if that is unknown."""
         inner: ast.AST = call
         while (node := self._above.get(inner)) is not None:
             if isinstance(node, ast.Await) or (isinstance(node, ast.Call) and called(node) in GATHER):
@@ -276,6 +294,7 @@ class ControlFlow:
         return None
 
     def _named_like(self, call: ast.Call) -> list[ast.expr]:
+        """Return all uses of the name that a call calls."""
         return self._uses[call.func.id] if isinstance(call.func, ast.Name) else []
 
     def _is_called(self, use: ast.expr) -> bool:
@@ -283,7 +302,10 @@ class ControlFlow:
         return isinstance(call, ast.Call) and call.func is use
 
     def _between(self, node: ast.expr, alike: Sequence[ast.expr]) -> Iterator[ast.AST]:
-        """The data that is worked with since the first use of its kind in this cell: an error there tells how many there were."""
+        """Return the names read between the first use of this kind in the cell and this node.
+
+        An error at one of them reveals how many calls were made.
+        """
         cell, end = self._cells[node], place_of(node)
         begin = min((place_of(one) for one in alike if self._cells[one] is cell), default=end)
         return (one for one in self._data(cell) if begin < place_of(one) < end)

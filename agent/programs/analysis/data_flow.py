@@ -1,8 +1,8 @@
-"""Where the names of a program get their values, and what a value is made of.
+"""Data flow: where the names of a program get their values, and what a value is made of.
 
-:class:`Definitions` are every assignment, loop, parameter and change in place, with which of them reach a use. What is certainly written
-over is left out; everything else counts. :class:`Gathering` goes back from an expression, over names, functions, loops and tests, to
-calls, constants and inputs.
+:class:`Definitions` holds every assignment, loop, parameter and change in place, and which of them reach a use. Only
+a definition that is certainly overwritten is left out. :class:`Gathering` goes back from an expression over names,
+functions, loops and tests to calls, constants and inputs.
 """
 
 import ast
@@ -21,27 +21,32 @@ _NEW = frozenset(
 )
 """Functions whose value holds nothing of what they are given."""
 Scope = tuple[int, ...]
-"""The numbers of the functions and comprehensions around a place; empty: the module, whose names all cells share."""
+"""Numbers of the functions and comprehensions around a place; empty for the module, whose names all cells share."""
 Name = tuple[Scope, str]
+"""A name with the scope that binds it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A statement. ``order``: statements are counted through all cells. ``blocks``: the lists of statements around it, each with its place in
-    them. ``loops`` around it, by order. ``tests`` and ``rounds``: the conditions and loops that decide whether it is done. ``function``: whose
-    body it is in.
-    """
+    """Position of a statement in the program."""
 
     cell: int
+    """Number of its cell."""
     order: int
+    """Number of the statement, counted through all cells."""
     blocks: tuple[tuple[int, int], ...] = ()
+    """Statement lists around it, each with the statement's index in it."""
     loops: frozenset[int] = frozenset()
+    """Loops around it, by their order."""
     tests: tuple[ast.expr, ...] = ()
+    """Conditions that decide whether it runs."""
     rounds: tuple[ast.expr, ...] = ()
+    """Expressions that the loops around it iterate over."""
     function: Scope = ()
+    """Scope of the function whose body it is in."""
 
     def decides(self, other: "Place") -> bool:
-        """Whether whatever reaches the other has been here since it came into this block."""
+        """Return whether this statement precedes the other one on every path into the other's block (dominance)."""
         depth = len(self.blocks) - 1
         if self.function != other.function or len(other.blocks) <= depth or self.blocks[:depth] != other.blocks[:depth]:
             return False
@@ -49,33 +54,40 @@ class Place:
         return block == beside and at < later
 
     def may_precede(self, other: "Place") -> bool:
-        """Whether it can be done before the other."""
+        """Return whether this statement can run before the other one."""
         return self.function != other.function or self.order < other.order or bool(self.loops & other.loops)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Definition:
-    """``made_of``: the expressions whose values go in. ``whole``: the name holds nothing else afterwards. ``in_place``: what the name holds
-    is changed, whoever else holds it. ``raised``: it is the error of what is called there. ``anywhere``: it reaches every use. ``key``: under
-    which it goes in: a value of its own, that is never changed in place.
-    """
+    """One way in which a name gets its value."""
 
     made_of: tuple[ast.AST, ...]
+    """Expressions whose values go into the name."""
     place: Place
+    """Position of the statement that defines it."""
     whole: bool = True
+    """True if the name holds nothing else afterwards."""
     in_place: bool = False
+    """True if the value itself is changed, for every name that refers to it."""
     raised: bool = False
+    """True if the value is an error raised by a call among ``made_of``."""
     anywhere: bool = False
+    """True if it reaches every use, whatever the order of the statements."""
     key: ast.expr | None = None
+    """Key under which the value is stored; the key is a value of its own and is never changed in place."""
 
     @property
     def values(self) -> tuple[ast.AST, ...]:
-        """All that it is made of, the key too."""
+        """All expressions that go in, the key included."""
         return self.made_of if self.key is None else (*self.made_of, self.key)
 
     def is_left(self, use: Place, latest: Mapping[frozenset[int], int]) -> bool:
-        """Whether something of this may be left at a use. ``latest``: of what certainly gives the name a value before the use, by the loops around
-        it, the order of the last one.
+        """Return whether something of this definition may still be in the name at a use.
+
+        Args:
+            use: position of the use.
+            latest: definitions that certainly run before the use: by the loops around them, the order of the last one.
         """
         if self.anywhere or self.place.function != use.function:
             return True
@@ -85,10 +97,11 @@ class Definition:
 
 
 class Definitions:
-    """Of a program's cells, as a reader finds them (:func:`agent.programs.analysis.definition_reader.read_definitions`).
+    """Definitions and uses of the names in a program's cells.
 
-    ``places``: of the names, calls and constants. ``names``: which one each use means. ``functions``: those that the program itself defines, with
-    their ``scopes``; ``callers``: where each is called.
+    :mod:`agent.programs.analysis.definition_reader` fills it. ``places``: positions of names, calls and constants.
+    ``names``: the scoped name that each use means. ``functions``: the program's own functions, with their ``scopes``.
+    ``callers``: where each of them is called, by scope.
     """
 
     def __init__(self) -> None:
@@ -102,35 +115,35 @@ class Definitions:
         self._holds: dict[Name, set[Name]] = {}
 
     def add(self, name: Name, definition: Definition) -> None:
-        """One more way in which the name gets a value."""
+        """Add one more definition of a name."""
         self._of[name].append(definition)
 
     def known(self, name: Name) -> bool:
-        """Whether the program itself gives the name a value."""
+        """Return whether the program itself gives the name a value."""
         return name in self._of
 
     def is_given(self, name: ast.expr) -> bool:
-        """Whether an expression is a name that the program itself gives no value."""
+        """Return whether an expression is a name that the program itself gives no value."""
         means = self.names.get(name) if isinstance(name, ast.Name) else None
         return means is not None and not self.known(means)
 
     def function(self, called: ast.expr) -> Function | None:
-        """The program's own function that an expression names."""
+        """Return the program's own function that an expression names, if any."""
         name = self.names.get(called) if isinstance(called, ast.Name) else None
         return self.functions.get(name) if name else None
 
     def place_within(self, whole: ast.AST) -> Place | None:
-        """Where a value is used: the place of the first of its parts that has one."""
+        """Return where a value is used: the position of the first of its parts that has one."""
         return next((self.places[part] for part in ast.walk(whole) if part in self.places), None)
 
     def reaching(self, use: ast.Name, site: Place) -> list[Definition]:
-        """What a name may hold where it is used for a call at ``site``."""
+        """Return the definitions that a name may hold where it is used for a call at ``site``."""
         if use not in self._left:
             self._left[use] = self._left_at(use)
         return [one for one in self._left[use] if not one.in_place or one.anywhere or one.place.may_precede(site)]
 
     def _left_at(self, use: ast.Name) -> list[Definition]:
-        """What may be left at a use; of changes in place also those that only come after it."""
+        """Return the definitions that may reach a use, including changes in place that come after it."""
         place, of_name = self.places[use], self._of.get(self.names[use], ())
         latest: dict[frozenset[int], int] = {}
         for one in of_name:
@@ -140,7 +153,7 @@ class Definitions:
         return [one for one in here if one.is_left(place, latest)]
 
     def deciding(self, site: Place) -> list[Place]:
-        """A place, and those where the functions around it are called."""
+        """Return a place, and the places where the functions around it are called."""
         found, left, seen = [site], [site.function], set[Scope]()
         while left:
             function = left.pop()
@@ -151,7 +164,10 @@ class Definitions:
         return found
 
     def spread(self) -> None:
-        """A change in place is seen through every name that may hold the same thing. Called once all is read."""
+        """Propagate each change in place to every name that may refer to the same value.
+
+        Call this once, after all cells are read.
+        """
         changes = {name: [one for one in found if one.in_place] for name, found in self._of.items()}
         holds = {name: self._sharing(found) for name, found in self._of.items()}
         for name, own in changes.items():
@@ -167,12 +183,15 @@ class Definitions:
         return {other for name in names for _, other in _reached(name, self._holds)}
 
     def _sharing(self, definitions: Sequence[Definition]) -> set[Name]:
-        """The names out of which definitions may have got what they hold."""
+        """Return the names from which definitions may have got what they hold."""
         parts = [part for one in definitions for part in one.made_of]
         return {self.names[use] for part in parts for use in self._shared(part) if use in self.names}
 
     def _shared(self, whole: ast.AST) -> Iterator[ast.Name]:
-        """The names whose things, or parts of them, may be in a value: not those that are only compared, written or sent."""
+        """Yield the names whose values, or parts of them, may be in a value.
+
+        Names that are only compared, formatted into a text or sent to a tool are left out.
+        """
         left = [whole]
         while left:
             match left.pop():
@@ -191,7 +210,7 @@ class Definitions:
 
 
 def _reached(name: Name, holds: Mapping[Name, set[Name]]) -> set[Name]:
-    """A name, and those that it may have got what it holds from, whatever lies between."""
+    """Return a name and all names from which its value may come, transitively."""
     found, left = set[Name](), [name]
     while left:
         one = left.pop()
@@ -202,34 +221,42 @@ def _reached(name: Name, holds: Mapping[Name, set[Name]]) -> set[Name]:
 
 
 def parameters(function: Function) -> Sequence[ast.arg]:
-    """All of them."""
+    """Return all parameters of a function."""
     told = function.args
     more = [one for one in (told.vararg, told.kwarg) if one]
     return [*told.posonlyargs, *told.args, *told.kwonlyargs, *more]
 
 
 PartKind = Literal["call", "error", "asked", "item", "name", "constant"]
-"""``call``: of a tool, for what it answers; ``error``: the name of a tool, for what its error says. ``asked``: a question to the user, for its answer.
-``item``: of the list of earlier results, the one that stands there. ``name``: one that the program itself gives no value."""
+"""Kind of a part of a value.
+
+- ``call``: a call of a tool, for its answer;
+- ``error``: the name of a tool, for the message of its error;
+- ``asked``: a question to the user, for the answer;
+- ``item``: the item at one place of the list of earlier results;
+- ``name``: a name that the program itself gives no value;
+- ``constant``: a constant.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Something that a value is made of. ``node``: where it stands."""
+    """Something that a value is made of."""
 
     kind: PartKind
     node: ast.expr
+    """The node in the syntax tree."""
     name: str
     """The function, the name, the item's expression, or the constant as Python writes it."""
     number: int = 0
-    """Of an item: its place in the list, from 0."""
+    """For an item: its index in the list, from 0."""
 
 
 class Gathering:
-    """What the values of some expressions are made of, where they are used at one place; each part is looked at once.
+    """Backward slice of some expressions: what they are made of, where they are used at one place.
 
-    ``conditions``: on which it depends which value it is; ``lines`` of the place's cell that have to do with it. ``rounds``: what loops go over
-    counts, too, since it decides how often something is done.
+    Each part is visited once. After :meth:`take`, ``conditions`` holds the tests that decide the value, and ``lines``
+    the lines of the place's cell that contribute to it.
     """
 
     def __init__(
@@ -241,7 +268,15 @@ class Gathering:
         rounds: bool = True,
         control: ControlFlow | None = None,
     ) -> None:
-        """``control``: what decides that a value is this one counts as a part of it, whatever stands in it."""
+        """Prepare a slice.
+
+        Args:
+            found: definitions of the program.
+            tools: names of the functions that are tools.
+            site: where the expressions are used.
+            rounds: whether the iterables of loops count, since they decide how often something is done.
+            control: if given, whatever decides that a value is this one counts as a part of it too.
+        """
         self._found = found
         self._tools = tools
         self._site = site
@@ -257,11 +292,16 @@ class Gathering:
 
     @property
     def parts(self) -> list[Part]:
-        """All that was found, in the order in which it was."""
+        """All parts found, in the order in which they were found."""
         return [_part(kind, node) for node, kind in self._kinds.items()]
 
     def take(self, whole: ast.AST, site: Place | None = None) -> None:
-        """Gather from one expression. ``site``: another place where it is used, before the place of what was taken until now."""
+        """Add what one expression is made of.
+
+        Args:
+            whole: the expression.
+            site: another place where it is used, before the place of the expressions taken so far.
+        """
         self._site = site or self._site
         self._left.append(whole)
         while self._left:
@@ -296,7 +336,10 @@ class Gathering:
                 self._left += ast.iter_child_nodes(part)
 
     def _call(self, call: ast.Call) -> None:
-        """A tool's answer is what it is; a function of the program is what it returns; everything else is made of what is given to it."""
+        """Trace a call: a tool's answer is a part itself, a program's function gives what it returns.
+
+        Anything else is made of its arguments.
+        """
         values = [*call.args, *(one.value for one in call.keywords)]
         match call.func:
             case ast.Name() as name if self._is_tool(name):
@@ -314,9 +357,11 @@ class Gathering:
                 self._left += [other, *values]
 
     def _is_earlier(self, name: ast.Name) -> bool:
+        """Return whether a name is the list of earlier results and not the program's own."""
         return name.id == EARLIER and not self._found.known(self._found.names[name])
 
     def _is_tool(self, name: ast.Name) -> bool:
+        """Return whether a name means a tool and not a function of the program."""
         means = self._found.names.get(name)
         return name.id in self._tools and (means is None or not self._found.known(means))
 
@@ -355,7 +400,7 @@ class Gathering:
         self._left += [*tests, *(one for one in rounds if one not in self._site.rounds)]
 
     def _errors(self, definition: Definition) -> None:
-        """What an error says was said by one of the tools that are called there."""
+        """Record the tools that may have raised an error: those called under the definition, through functions too."""
         left, seen = list(definition.values), set[ast.AST]()
         while left:
             part = left.pop()
@@ -370,11 +415,13 @@ class Gathering:
             left += ast.iter_child_nodes(part)
 
     def _constant(self, constant: ast.Constant) -> None:
+        """Record a constant that has at least one letter or digit."""
         if isinstance(constant.value, (str, int, float)) and any(char.isalnum() for char in str(constant.value)):
             self._kinds[constant] = "constant"
 
 
 def _part(kind: PartKind, node: ast.expr) -> Part:
+    """Describe a node as a part of a value."""
     match node:
         case ast.Name(name) | ast.Call(ast.Name(name)):
             return Part(kind, node, name)
@@ -387,7 +434,7 @@ def _part(kind: PartKind, node: ast.expr) -> Part:
 
 
 def _selects(index: ast.expr) -> bool:
-    """Whether an index is fixed, so that nothing comes in by it."""
+    """Return whether an index is fixed, so that no value comes in through it."""
     match index:
         case ast.Constant() | ast.UnaryOp(operand=ast.Constant()):
             return True

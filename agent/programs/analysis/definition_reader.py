@@ -1,4 +1,4 @@
-"""Reads a program's definitions out of its syntax, cell after cell."""
+"""Reader of a program's definitions from its syntax, cell after cell."""
 
 import ast
 from collections.abc import Generator, Iterator, Sequence
@@ -12,14 +12,14 @@ from agent.programs.analysis.data_flow import Definition, Definitions, Name, Pla
 _CHANGES = frozenset(
     ("add", "append", "appendleft", "difference_update", "extend", "extendleft", "insert", "intersection_update")
 ) | {"setdefault", "symmetric_difference_update", "update"}
-"""Methods that put their arguments into what they are called on."""
+"""Methods that put their arguments into the object that they are called on."""
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _LEAVING = (ast.Break, ast.Continue, ast.Return, ast.Raise)
 
 
 def read_definitions(cells: Sequence[ast.Module]) -> Definitions:
-    """Of a program's cells, the earliest first."""
+    """Return the definitions of a program's cells, given earliest first."""
     found = Definitions()
     reader = _Reader(found)
     for number, cell in enumerate(cells):
@@ -30,7 +30,7 @@ def read_definitions(cells: Sequence[ast.Module]) -> Definitions:
 
 
 class _Reader(ast.NodeVisitor):
-    """Walks cells, with the scopes, blocks, loops and tests around where it is."""
+    """Visitor of cells that tracks the scopes, blocks, loops and tests around the current statement."""
 
     def __init__(self, found: Definitions) -> None:
         self._found = found
@@ -40,7 +40,7 @@ class _Reader(ast.NodeVisitor):
         self._calls: list[tuple[ast.Call, Place]] = []
 
     def cell(self, number: int, module: ast.Module) -> None:
-        """Its statements follow those of the cells before it, in one block with them."""
+        """Read one cell; its statements continue the block of the cells before it."""
         self._place = Place(number, self._orders)
         self._list(module.body, self._place, block=0, first=self._first)
         self._first += len(module.body)
@@ -48,6 +48,10 @@ class _Reader(ast.NodeVisitor):
     # Statements
 
     def _list(self, body: Sequence[ast.stmt], around: Place, *, block: int | None = None, first: int = 0) -> None:
+        """Visit the statements of a block in order.
+
+        ``block`` and ``first``: number of the block and index of the first statement, if it continues another one.
+        """
         if block is None:
             self._block_count += 1
             block = self._block_count
@@ -142,7 +146,7 @@ class _Reader(ast.NodeVisitor):
 
     @contextmanager
     def _function(self, node: Function) -> Generator[None]:
-        """Inside of it; its defaults are seen outside."""
+        """Enter a function's scope; its defaults are evaluated outside."""
         defaults = [one for one in (*node.args.defaults, *node.args.kw_defaults) if one]
         for default in defaults:
             self.visit(default)
@@ -150,6 +154,7 @@ class _Reader(ast.NodeVisitor):
         body = node.body if isinstance(node.body, list) else [node.body]
         with self._scope(names | _assigned(body)) as scope:
             self._found.scopes[node] = scope
+            # Any parameter may hold any default: a coarse rule that never misses one.
             for name in names if defaults else ():
                 self._define(name, Definition(tuple(defaults), place, anywhere=True))
             self._place = Place(place.cell, place.order, function=scope)
@@ -158,6 +163,7 @@ class _Reader(ast.NodeVisitor):
 
     @contextmanager
     def _scope(self, names: frozenset[str]) -> Generator[Scope]:
+        """Enter a new scope that binds ``names``."""
         self._scope_count += 1
         scope = (*self._scopes[-1][0], self._scope_count)
         self._scopes.append((scope, names))
@@ -165,7 +171,11 @@ class _Reader(ast.NodeVisitor):
         self._scopes.pop()
 
     def bind_parameters(self) -> None:
-        """Give the program's functions what they are called with; one that is passed on gets what stands beside it."""
+        """Define the parameters of the program's functions by the arguments of their calls.
+
+        A function that is passed to another one gets whatever is passed beside it. This runs after all cells are
+        read, since a function may be called before the reader reaches its definition.
+        """
         for call, place in self._calls:
             function = call.func if isinstance(call.func, ast.Lambda) else self._found.function(call.func)
             if function is not None:
@@ -224,6 +234,7 @@ class _Reader(ast.NodeVisitor):
         self._define(node.target.id, Definition((node.value,), self._place, whole=False, anywhere=True))
 
     def _comprehension(self, node: Any) -> None:
+        """Visit a comprehension; one that awaits runs its calls one after the other, so it counts as a loop."""
         self.visit(node.generators[0].iter)
         names = frozenset(
             part.id for one in node.generators for part in ast.walk(one.target) if isinstance(part, ast.Name)
@@ -252,7 +263,7 @@ class _Reader(ast.NodeVisitor):
     # Names
 
     def _name(self, name: str) -> Name:
-        """Which one it means here."""
+        """Return the scope-qualified name that an identifier means here."""
         scope = next((scope for scope, names in reversed(self._scopes) if name in names), ())
         return scope, name
 
@@ -260,6 +271,7 @@ class _Reader(ast.NodeVisitor):
         self._found.add(self._name(name), definition)
 
     def _bind(self, target: ast.expr, value: ast.expr, *, anywhere: bool = False) -> None:
+        """Define the names of an assignment target, or record a change of the object that it belongs to."""
         match target:
             case ast.Name():
                 told = Definition((value,), self._place, anywhere=anywhere)
@@ -283,13 +295,13 @@ class _Reader(ast.NodeVisitor):
                 self.visit(target)
 
     def _change(self, held: ast.expr, values: tuple[ast.expr, ...], key: ast.expr | None = None) -> None:
-        """Something is put into what an expression stands for."""
+        """Record that values are put into the object that an expression refers to."""
         for name in _roots(held):
             self._define(name.id, Definition(values, self._place, whole=False, in_place=True, key=key))
 
 
 def _roots(held: ast.expr) -> Iterator[ast.Name]:
-    """The names of that which an expression is a part of."""
+    """Yield the names of the objects that an expression is a part of."""
     match held:
         case ast.Name():
             yield held
@@ -306,7 +318,7 @@ def _roots(held: ast.expr) -> Iterator[ast.Name]:
 
 
 def unpacked(value: ast.expr) -> Sequence[ast.expr]:
-    """The single values of what is taken apart, where the text shows them: of a tuple, and of calls that are gathered."""
+    """Return the items of a value that is unpacked, if the text shows them: of a tuple, or of gathered calls."""
     match value:
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             found = parts
@@ -322,7 +334,10 @@ def _starred(parts: Sequence[ast.expr]) -> bool:
 
 
 def _given(function: Function, call: ast.Call) -> Iterator[tuple[str, list[ast.expr]]]:
-    """What each parameter gets in a call."""
+    """Yield each parameter with the arguments that it may get in a call.
+
+    Arguments whose parameter is unclear go to every parameter that they may mean.
+    """
     own = [one.arg for one in parameters(function)]
     for number, value in enumerate(call.args):
         at = own[number : number + 1] if not _starred(call.args) else own
@@ -333,11 +348,12 @@ def _given(function: Function, call: ast.Call) -> Iterator[tuple[str, list[ast.e
 
 
 def _leaves(body: Sequence[ast.stmt]) -> bool:
+    """Return whether a block may be left early, functions inside it aside."""
     return any(isinstance(one, _LEAVING) for one in _own(body))
 
 
 def _own(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """All that stands in a body, without the bodies of functions in it."""
+    """Yield all nodes of a body, without the bodies of functions in it."""
     left = list(body)
     while left:
         one = left.pop()
@@ -347,7 +363,7 @@ def _own(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
 
 
 def _assigned(body: Sequence[ast.AST]) -> frozenset[str]:
-    """The names that are a function's own."""
+    """Return the names that a function binds itself."""
     found, outer = set[str](), set[str]()
     left: list[ast.AST] = list(body)
     while left:

@@ -1,4 +1,8 @@
-"""What is wrong with a text before anything is called: what the sandbox's Python lacks, names and arguments that are not there, calls that nobody awaits."""
+"""Faults of a program text that are found before anything is called.
+
+They are features that the sandbox's Python lacks, names and arguments that do not exist, and calls that nobody
+awaits.
+"""
 
 import ast
 from collections.abc import Collection, Iterator, Mapping
@@ -15,9 +19,9 @@ from domain.python_source import Place, bound_names, called, calls, parents, pla
 from domain.source_text import SourceText
 
 NOWHERE: Place = (0, 0)
-"""Of no line in particular."""
+"""Place of a fault that is on no particular line."""
 Fault = tuple[Place, str]
-"""Where a text is wrong, and what is, in a sentence."""
+"""Place of a fault, and a sentence about it."""
 _SHOWN = 8
 
 MODULES = frozenset(
@@ -71,8 +75,13 @@ _HOLDS_TOO = (ast.SetComp, ast.DictComp, ast.GeneratorExp)
 def find_faults(
     source: SourceText, tools: Mapping[str, Signature], there: Collection[str], required: Mapping[str, Collection[str]]
 ) -> Iterator[Fault]:
-    """What is wrong with a text as far as it can be told without types. ``there``: names that it finds beside its tools; ``required``: by
-    function, what it cannot do without.
+    """Yield the faults that can be found without types.
+
+    Args:
+        source: the text.
+        tools: signatures of the functions on offer, by name.
+        there: names that the text has besides its tools.
+        required: by function, the arguments that a call must have.
     """
     tree = source.tree
     yield from _missing_features(tree)
@@ -83,7 +92,7 @@ def find_faults(
 
 
 def _wrong_names(tree: ast.Module, tools: Collection[str], there: Collection[str]) -> Iterator[Fault]:
-    """Names that mean nothing, tools that are taken for values, names of tools that are given to something else."""
+    """Yield names without a meaning, tools used as values, and own names that hide a function on offer."""
     own = bound_names(tree)
     functions = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     told: set[str] = set()
@@ -100,6 +109,7 @@ def _wrong_names(tree: ast.Module, tools: Collection[str], there: Collection[str
 def _wrong(
     node: ast.Name, own: Collection[str], tools: Collection[str], there: Collection[str], *, called: bool
 ) -> str:
+    """Return the message for a name that is used wrongly; empty if it is right."""
     name = node.id
     if name in tools or name in (LOOK, ASK):
         if called or name in own:
@@ -121,7 +131,7 @@ def _wrong(
 def _wrong_arguments(
     tree: ast.Module, tools: Mapping[str, Signature], required: Mapping[str, Collection[str]]
 ) -> Iterator[Fault]:
-    """Arguments that a function does not take, and those that it lacks. ``required``: by function, what it cannot do without."""
+    """Yield arguments that a function does not take, and required ones that are missing."""
     for call in calls(tree):
         if isinstance(call.func, ast.Name) and call.func.id == ASK and ASK not in tools:
             yield from ((place_of(call), said) for said in _wrong_question(call))
@@ -132,6 +142,7 @@ def _wrong_arguments(
 
 
 def _wrong_call(call: ast.Call, name: str, names: list[str], required: Collection[str]) -> Iterator[str]:
+    """Yield the faults of one call of a tool."""
     given = [one.arg for one in call.keywords]
     if call.args or None in given:
         yield f"`{name}` takes its arguments by name: {_some(names) if names else 'none'}."
@@ -147,6 +158,7 @@ def _wrong_call(call: ast.Call, name: str, names: list[str], required: Collectio
 
 
 def _wrong_question(call: ast.Call) -> Iterator[str]:
+    """Yield the faults of one question to the user."""
     given = [*PARAMETERS[: len(call.args)], *(one.arg for one in call.keywords)]
     starred = any(isinstance(one, ast.Starred) for one in call.args)
     if starred or len(call.args) > len(PARAMETERS) or len(set(given)) < len(given) or set(given) - {*PARAMETERS}:
@@ -156,7 +168,7 @@ def _wrong_question(call: ast.Call) -> Iterator[str]:
 
 
 def _not_awaited(tree: ast.Module, tools: Collection[str]) -> Iterator[Fault]:
-    """Calls that nobody waits for, where an ``await`` cannot be put in."""
+    """Yield the calls that nobody awaits and into which no ``await`` could be inserted."""
     for call in forgotten(tree, asynchronous(tree, tools)):
         name = ast.unparse(call.func)
         yield (
@@ -166,7 +178,7 @@ def _not_awaited(tree: ast.Module, tools: Collection[str]) -> Iterator[Fault]:
 
 
 def _misplaced_looks(tree: ast.Module) -> Iterator[Fault]:
-    """Looks that do not stand alone at the outermost level, as far as branches do not count."""
+    """Yield the looks that do not stand alone at the outermost level; branches and loops around them are allowed."""
     above = parents(tree)
     for call in calls(tree):
         if isinstance(call.func, ast.Name) and call.func.id == LOOK and not _outermost(call, above):
@@ -174,6 +186,7 @@ def _misplaced_looks(tree: ast.Module) -> Iterator[Fault]:
 
 
 def _outermost(call: ast.Call, above: Mapping[ast.AST, ast.AST]) -> bool:
+    """Return whether a call is a statement of its own at module level, inside branches and loops at most."""
     node = above[call]
     if isinstance(node, ast.Await):
         node = above[node]
@@ -187,7 +200,7 @@ def _outermost(call: ast.Call, above: Mapping[ast.AST, ast.AST]) -> bool:
 
 
 def faults_of_end(source: SourceText) -> Iterator[Fault]:
-    """That the last statement is the answer, or a look is there."""
+    """Yield a fault if the last statement is no answer and the text has no look."""
     last = source.tree.body[-1]
     looks = any(call.name == LOOK for call in source.calls)
     if not isinstance(last, ast.Expr | ast.Return) and not looks:
@@ -196,12 +209,13 @@ def faults_of_end(source: SourceText) -> Iterator[Fault]:
 
 
 def _some(names: Collection[str]) -> str:
+    """Format some names for a message, followed by an ellipsis if there are more."""
     shown = [f"`{name}`" for name in list(names)[:_SHOWN]]
     return ", ".join(shown) + (", …" if len(names) > _SHOWN else "")
 
 
 def faults_of_plan(source: SourceText, tools: Collection[str], given: int) -> Iterator[Fault]:
-    """What is wrong with a text as a plan's. ``given``: how many earlier results there are."""
+    """Yield the faults that a text has as a plan. ``given``: number of earlier results."""
     filled = {one.value.node for call in source.calls if call.name in tools for one in call.arguments}
     for name in sorted(source.names_bound & FOUND - {"first", "pick", "today"}):
         yield NOWHERE, f"`{name}` means something in every plan: give your own value or function another name."
@@ -220,12 +234,12 @@ def faults_of_plan(source: SourceText, tools: Collection[str], given: int) -> It
 
 
 def instead(name: str) -> str:
-    """What to write in place of a module or builtin that is not there."""
+    """Return the advice for a module or builtin that does not exist."""
     return _INSTEAD.get(name) or (_GIVEN_BY_HOST if name in _OF_HOST else "write it with what Python has built in")
 
 
 def _missing_features(tree: ast.Module) -> Iterator[Fault]:
-    """Places that the sandbox does not run, each with what to write instead."""
+    """Yield the places that the sandbox does not run, each with what to write instead."""
     above = parents(tree)
     for node in ast.walk(tree):
         said = _missing(node) or _misplaced_await(node, function_of(node, above))
@@ -234,6 +248,7 @@ def _missing_features(tree: ast.Module) -> Iterator[Fault]:
 
 
 def _missing(node: ast.AST) -> str:
+    """Return the message for a node that the sandbox does not support; empty if it does."""
     match node:
         case ast.Yield() | ast.YieldFrom():
             return "`yield` is not there: collect the values in a list and return it."
@@ -257,6 +272,7 @@ def _missing(node: ast.AST) -> str:
 
 
 def _missing_import(node: ast.AST) -> str:
+    """Return the message for an import that does not work; empty if it does."""
     match node:
         case ast.Import(names=names):
             modules = [one.name for one in names]
@@ -271,6 +287,7 @@ def _missing_import(node: ast.AST) -> str:
 
 
 def _misplaced_await(node: ast.AST, function: Function | None) -> str:
+    """Return the message for an ``await`` outside of an async function; empty if it is allowed."""
     if not isinstance(node, ast.Await) or function is None or isinstance(function, ast.AsyncFunctionDef):
         return ""
     if isinstance(function, ast.Lambda):
@@ -279,7 +296,7 @@ def _misplaced_await(node: ast.AST, function: Function | None) -> str:
 
 
 def function_of(node: ast.AST, above: Mapping[ast.AST, ast.AST]) -> Function | None:
-    """The function whose body a node stands in."""
+    """Return the function whose body a node is in; None at module level and in defaults and decorators."""
     while node in above:
         inner, node = node, above[node]
         if isinstance(node, Function) and (node.body is inner or (isinstance(node.body, list) and inner in node.body)):
@@ -288,12 +305,12 @@ def function_of(node: ast.AST, above: Mapping[ast.AST, ast.AST]) -> Function | N
 
 
 def asynchronous(tree: ast.AST, tools: Collection[str]) -> set[str]:
-    """The tools, and the functions of the text that are to be awaited like them."""
+    """Return the names of the tools and of the text's async functions."""
     return {*tools} | {node.name for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef)}
 
 
 def forgotten(tree: ast.AST, names: Collection[str]) -> Iterator[ast.Call]:
-    """The calls of these functions that nobody waits for."""
+    """Yield the calls of these functions whose result nobody awaits."""
     above, later = parents(tree), _waited_for(tree)
     helpers = {node.name: node.args for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef)}
     for call in calls(tree):
@@ -304,6 +321,14 @@ def forgotten(tree: ast.AST, names: Collection[str]) -> Iterator[ast.Call]:
 def _awaited(
     call: ast.Call, above: Mapping[ast.AST, ast.AST], later: Collection[str], helpers: Mapping[str, ast.arguments]
 ) -> bool:
+    """Return whether the result of a call is awaited, directly or through a name, list or helper function.
+
+    Args:
+        call: the call.
+        above: parents of all nodes.
+        later: names that are awaited somewhere, and lists whose items are.
+        helpers: parameters of the text's async functions.
+    """
     inner: ast.AST = call
     while inner in above:
         node = above[inner]
@@ -322,6 +347,7 @@ def _awaited(
 
 
 def _targets(node: ast.Assign | ast.AnnAssign) -> Iterator[str]:
+    """Yield the names in the targets of an assignment."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     for target in targets:
         for one in ast.walk(target):
@@ -330,6 +356,7 @@ def _targets(node: ast.Assign | ast.AnnAssign) -> Iterator[str]:
 
 
 def _kept_in(call: ast.Call) -> str:
+    """Return the list or set that a call such as ``tasks.append(...)`` adds to; empty for any other call."""
     match call.func:
         case ast.Attribute(value=ast.Name(id=name), attr=attribute) if attribute in _KEEPS:
             return name
@@ -338,7 +365,7 @@ def _kept_in(call: ast.Call) -> str:
 
 
 def _handed_to(call: ast.Call, value: ast.AST, helpers: Mapping[str, ast.arguments]) -> str:
-    """The parameter of one of the text's own functions that a value is given for."""
+    """Return the parameter of the text's own function that a value is passed for; empty if unknown."""
     if isinstance(value, ast.keyword):
         return value.arg or ""
     takes = helpers.get(called(call))
@@ -349,7 +376,7 @@ def _handed_to(call: ast.Call, value: ast.AST, helpers: Mapping[str, ast.argumen
 
 
 def _waited_for(tree: ast.AST) -> set[str]:
-    """Names under an ``await``, and lists whose items are."""
+    """Return the names under an ``await``, and the lists whose items are awaited."""
     found = {
         name.id
         for node in ast.walk(tree)

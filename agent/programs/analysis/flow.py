@@ -1,4 +1,4 @@
-"""Which call of a program feeds which other, and which feed its answer: read off its text, whatever its calls answered."""
+"""Data dependencies between a program's calls and its answer, read off the text whatever the calls answered."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -10,30 +10,37 @@ from domain.program import Program
 from domain.source_text import Call, Expression, parse_sources
 
 Site = tuple[int, int]
-"""A call of a program: the program's number, and where the call begins in its text, in UTF-8 bytes."""
+"""Call site: number of the program, and start of the call in its text in UTF-8 bytes."""
 
 _SITE = re.compile(r"(\d+):(\d+)(?:~(\d+))?#")
 
 
 @dataclass(frozen=True, slots=True)
 class Feeds:
-    """``pairs``: a call, and one whose arguments take values of its result. ``ends``: calls whose results are in the answer, and those
-    whose results are used nowhere: they were made for what they do. ``answer``: the former of these alone.
-    """
+    """Data dependencies of the calls of a program."""
 
     pairs: frozenset[tuple[Site, Site]] = frozenset()
+    """A call, and another one whose arguments use its result."""
     ends: frozenset[Site] = frozenset()
+    """Calls whose results are in the answer or are used nowhere; the latter were made for their effect."""
     answer: frozenset[Site] = frozenset()
+    """Calls whose results are in the answer."""
 
 
 def site_of(told: str) -> Site | None:
-    """A call's place out of ``2:57#0``, or ``3:57~1#0`` where a function of the cell before makes it; None where it is of no program."""
+    """Return the call site in a key such as ``2:57#0``; None if it is of no program.
+
+    In ``3:57~1#0`` a function of the cell before (``~1``) makes the call.
+    """
     found = _SITE.match(told)
     return (int(found[1]) - int(found[3] or 0), int(found[2])) if found else None
 
 
 def feeds(cells: Mapping[int, Program]) -> Feeds:
-    """What the cells of one program say, by their numbers, in order: names of one are known in the next. A text that cannot be read says nothing."""
+    """Return the data dependencies of a program's cells, given by their numbers.
+
+    Names of one cell are known in the next. A text that cannot be read has no dependencies.
+    """
     try:
         flow = Flow(cells)
     except (SyntaxError, ValueError, RecursionError):
@@ -45,10 +52,19 @@ def feeds(cells: Mapping[int, Program]) -> Feeds:
 
 
 class Flow:
-    """What goes into the calls of a program's cells, and into its answer. ``calls`` of tools, in the order of the text."""
+    """Data flow into the calls of a program's cells, and into its answer.
+
+    ``calls``: the calls of tools by their sites, in the order of the text.
+    """
 
     def __init__(self, cells: Mapping[int, Program]) -> None:
-        """``SyntaxError`` and the like where a text cannot be read."""
+        """Read the cells.
+
+        Raises:
+            SyntaxError: a text cannot be parsed.
+            ValueError: a text cannot be parsed, for example because it contains null bytes.
+            RecursionError: a text is nested too deeply.
+        """
         numbers = sorted(cells)
         sources = parse_sources([cells[number].text for number in numbers])
         self._found = read_definitions([one.tree for one in sources])
@@ -63,24 +79,24 @@ class Flow:
         self._sites: dict[object, Site] = {call.node: site for site, call in self.calls.items()}
 
     def into(self, site: Site) -> Gathering:
-        """What all arguments of a call are made of."""
+        """Trace what all arguments of a call are made of."""
         call = self.calls[site]
         return self.of([*call.positional, *(one.value for one in call.arguments)], self.place(site))
 
     def place(self, site: Site) -> Place:
-        """The statement that a call stands in."""
+        """Return the statement that a call is in."""
         return self._found.places[self.calls[site].node]
 
     def is_repeated(self, site: Site) -> bool:
-        """Whether a call is in a loop, so that it is made more than once, or never."""
+        """Return whether a call is in a loop, so that it is made more than once, or never."""
         return any(place.loops or place.rounds for place in self._found.deciding(self.place(site)))
 
     def is_conditional(self, site: Site) -> bool:
-        """Whether a call is made only where something is so."""
+        """Return whether a call is made only under a condition."""
         return any(place.tests for place in self._found.deciding(self.place(site)))
 
     def of(self, values: Iterable[Expression], place: Place) -> Gathering:
-        """What some values are made of that are used at one place."""
+        """Trace what some values, used at one place, are made of."""
         gathered = Gathering(self._found, self.tools, place, rounds=False)
         for value in values:
             gathered.take(value.node)
@@ -88,10 +104,10 @@ class Flow:
 
     @property
     def answer(self) -> Gathering:
-        """What the program's last expression is made of."""
+        """Trace of what the program's last expression is made of."""
         place = self._found.place_within(self._answer.node) if self._answer is not None else None
         return self.of([self._answer] if self._answer is not None and place else [], place or Place(0, 0))
 
     def sites_in(self, gathered: Gathering) -> set[Site]:
-        """The calls whose answers are in what was gathered."""
+        """Return the calls whose answers are among the traced parts."""
         return {self._sites[part.node] for part in gathered.parts if part.kind == "call" and part.node in self._sites}

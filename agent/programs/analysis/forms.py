@@ -1,17 +1,18 @@
-"""One program under other names: when two are the same, and a text written anew with the names of an offer or with those that all may see.
+"""Canonical forms of programs: when two programs are equal, and texts rewritten with other names.
 
-The same program are texts that differ only in
+Two programs are equal if their texts differ only in
 
 - layout, comments, quotes and parentheses, and how a constant is written (``1_000``, ``"a" "b"``);
-- the names that the text itself gives: variables, functions, their parameters, what a loop, a comprehension or ``except`` binds, and an
-  import's ``as``; each is what it stands for, so that two scopes may share a name in one text and not in the other;
-- the names of functions and arguments on offer, which are the tools and parameters that they stand for;
-- the names of the program's inputs, which are told apart by where they are first used;
-- the order of arguments given by name, and of the keys of a dict that is written out; what annotations say.
+- names that the text itself binds: variables, functions, their parameters, targets of loops, comprehensions and
+  ``except``, and an import's ``as``; scopes are respected, so two scopes may share a name in one text and not in the other;
+- names of functions and arguments on offer, which count as the tools and parameters that they stand for;
+- names of the program's inputs, which are told apart by where they are first used;
+- the order of keyword arguments and of the keys of a literal dict, and annotations.
 
-All else counts: which calls, with what, in which order; constants with their types (``1``, ``1.0`` and ``"1"`` differ); defaults of inputs;
-whether a value has a name before it is used. With ``wording`` false, the words around the values of the f-strings that an answer is
-made of do not count either, while the values and their order do: ``f"{n} papers"`` is ``f"She wrote {n}."``.
+Everything else counts: which calls, with which arguments, in which order; constants with their types (``1``, ``1.0``
+and ``"1"`` differ); defaults of inputs; whether a name has a value before it is used. With ``wording`` false, the
+words around the values of an answer's f-strings do not count either, while the values and their order do: ``f"{n}
+papers"`` equals ``f"She wrote {n}."``.
 """
 
 import ast
@@ -35,19 +36,21 @@ _Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A program without what does not count: the same ``text``, the same program. ``inputs``: the names of its inputs, in the order that tells them apart."""
+    """Canonical form of a program: two programs are equal if their ``text`` is."""
 
     text: str
+    """The program without everything that does not count."""
     inputs: tuple[str, ...]
+    """Names of its inputs, in the order of their first use; unused ones come last."""
 
 
 def same_program(one: ProgramPlan, other: ProgramPlan, *, wording: bool = True) -> bool:
-    """Whether two programs are equal; one that cannot be read equals only itself."""
+    """Return whether two programs are equal; one that cannot be read equals only itself."""
     return form_of(one, wording=wording).text == form_of(other, wording=wording).text
 
 
 def form_of(plan: ProgramPlan, *, wording: bool = True) -> Form:
-    """What counts of a program."""
+    """Return the canonical form of a program; one that cannot be read stands for itself."""
     try:
         tree = parse_module(plan.program.text)  # the reading below changes it
         reading = _Reading(plan.program, plan.inputs, wording=wording)
@@ -60,7 +63,7 @@ def form_of(plan: ProgramPlan, *, wording: bool = True) -> Form:
 
 
 def called_as(text: str, names: Mapping[str, str]) -> str:
-    """Return a text whose functions go by the names that they have in an offer; where none has another, as it stands."""
+    """Return a text with its functions renamed by ``names``; unchanged if no name differs."""
     if all(name == other for name, other in names.items()):
         return text
     tree = parse_module(text)
@@ -71,12 +74,22 @@ def called_as(text: str, names: Mapping[str, str]) -> str:
 
 
 def written_for_all(text: str, names: Mapping[str, str], told: Callable[[str], str], tools: Collection[str]) -> str:
-    """Return a text with other names, and without annotations. ``told``: what is left of the words that its answer says around its values."""
+    """Return a text with other names and without annotations, so that it can be shared.
+
+    Args:
+        text: a text that parses.
+        names: new names by old ones.
+        told: redacts the words that the answer puts around its values.
+        tools: functions whose arguments are left as they are.
+    """
     return ast.unparse(_ForAll(names, told, tools).visit(parse_module(text)))
 
 
 def bare_statements(source: SourceText, tools: Collection[str]) -> Iterator[tuple[Statement, str]]:
-    """Each statement by itself, without those in it and without the arguments of its calls of ``tools``; not those that only make a call and name it."""
+    """Yield each statement by itself, without nested statements and without the arguments of its calls of ``tools``.
+
+    Statements that only make a call, or assign its result, are left out.
+    """
     for statement in source.statements:
         bare = _Bare(tools).visit(copy(statement.node))
         if not isinstance(bare, ast.Expr | ast.Assign) or not isinstance(bare.value, ast.Await):
@@ -85,14 +98,19 @@ def bare_statements(source: SourceText, tools: Collection[str]) -> Iterator[tupl
 
 @dataclass(slots=True)
 class _Scope:
-    """A part of the text with names of its own. ``known``: those seen so far, with what stands for them."""
+    """Names of one scope of a text."""
 
     bound: frozenset[str]
+    """Names that the scope binds."""
     known: dict[str, str] = of(default_factory=dict[str, str])
+    """Labels that replace the names seen so far."""
 
 
 class _Reading(ast.NodeTransformer):
-    """Names replaced by numbers, in the order in which a tree has them once what has no order is sorted."""
+    """Transformer that numbers names in the order of the tree and sorts whatever has no order.
+
+    Its dump is the same for equal programs.
+    """
 
     def __init__(self, program: Program, inputs: Mapping[str, JsonObject], *, wording: bool) -> None:
         self.inputs: list[str] = []
@@ -105,6 +123,7 @@ class _Reading(ast.NodeTransformer):
         self._names = 0
 
     def of(self, tree: ast.Module) -> str:
+        """Return the canonical dump of a module."""
         with self._scope(_bound(tree.body)):
             return ast.dump(self.visit(tree))
 
@@ -211,10 +230,11 @@ class _Reading(ast.NodeTransformer):
         return kind(name=name, args=arguments, body=body, decorator_list=decorators, returns=None)
 
     def _without_defaults(self, node: ast.arguments) -> tuple[list[ast.expr], list[ast.expr | None]]:
-        """Defaults belong to the scope around; what annotations say does not count."""
+        """Visit the defaults of a function, which belong to the scope around it."""
         return self._all(node.defaults), [self.visit(one) if one else None for one in node.kw_defaults]
 
     def _arguments(self, node: ast.arguments, given: tuple[list[ast.expr], list[ast.expr | None]]) -> ast.arguments:
+        """Return the renamed parameters, without annotations. ``given``: defaults that were visited before, outside."""
         defaults, by_name = given
 
         def own(one: ast.arg) -> ast.arg:
@@ -231,7 +251,7 @@ class _Reading(ast.NodeTransformer):
         )
 
     def _comprehension(self, node: _Comprehension) -> ast.AST:
-        """Its own names are those of its loops; the first of these goes over what is around it."""
+        """Visit a comprehension: it binds its own targets, but its first iterable is evaluated outside."""
         first = self.visit(node.generators[0].iter)
         bound = frozenset(name for one in node.generators for name in _stored(one.target))
         with self._scope(bound):
@@ -249,10 +269,15 @@ class _Reading(ast.NodeTransformer):
             return type(node)(self.visit(node.elt), loops)
 
     def _all(self, nodes: Sequence[Any]) -> list[Any]:
+        """Visit nodes in order."""
         return [self.visit(one) for one in nodes]
 
     def _meant(self, name: str) -> str:
-        """What a name stands for: the innermost part of the text that gives it, else an input, a tool, or itself."""
+        """Return the label of a name.
+
+        It is that of the innermost scope that binds it, else of an input or a tool, else the name itself. An input
+        stays an input even if the module assigns its name.
+        """
         for scope in reversed(self._scopes):
             if name in scope.bound and not (scope is self._scopes[0] and name in self._named):
                 if name not in scope.known:
@@ -267,32 +292,36 @@ class _Reading(ast.NodeTransformer):
 
     @contextmanager
     def _scope(self, bound: frozenset[str]) -> Generator[_Scope]:
+        """Enter a scope that binds these names."""
         self._scopes.append(_Scope(bound))
         yield self._scopes[-1]
         self._scopes.pop()
 
     @contextmanager
     def _said(self, now: bool) -> Generator[None]:
+        """Set for a block whether nodes belong to the answer, whose wording may not count."""
         before, self._saying = self._saying, now
         yield
         self._saying = before
 
 
 _OWN, _INPUT, _TOOL = "own ", "input ", "tool "
-"""No name of a text begins like these."""
+"""Prefixes of labels; no name of a text begins like these."""
 
 
 def _parameters(arguments: ast.arguments) -> frozenset[str]:
+    """Return the names of all parameters."""
     several = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
     return frozenset(one.arg for one in several if one is not None)
 
 
 def _stored(target: ast.AST) -> set[str]:
+    """Return the names that a target assigns."""
     return {one.id for one in ast.walk(target) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
 
 
 def _bound(body: Sequence[ast.AST]) -> frozenset[str]:
-    """The names that the statements of one part of a text give, without those of the parts within it."""
+    """Return the names that the statements of a scope bind, without those of scopes within it."""
     found: set[str] = set()
     others: set[str] = set()
     left: list[ast.AST] = list(body)
@@ -324,6 +353,8 @@ def _bound(body: Sequence[ast.AST]) -> frozenset[str]:
 
 
 class _ForAll(ast.NodeTransformer):
+    """Transformer that renames names, drops annotations and redacts the words of the answer."""
+
     def __init__(self, names: Mapping[str, str], told: Callable[[str], str], tools: Collection[str]) -> None:
         self._names = names
         self._told = told
@@ -360,7 +391,10 @@ class _ForAll(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def _quieten(self, node: ast.AST) -> None:
-        """Take own words out of f-strings; what a tool is given, and the form of a value, is no word to people."""
+        """Redact the literal words of f-strings.
+
+        Arguments of tools and format specifications stay, since they are no words to people.
+        """
         if isinstance(node, ast.Call) and called(node) in self._tools:
             return
         if isinstance(node, ast.FormattedValue):
@@ -373,7 +407,7 @@ class _ForAll(ast.NodeTransformer):
 
 
 class _Bare(ast.NodeTransformer):
-    """A statement by itself: without those in it, and without the arguments of its calls of tools."""
+    """Transformer of a statement: drops nested statements and the arguments of calls of tools."""
 
     def __init__(self, tools: Collection[str]) -> None:
         self._tools = tools

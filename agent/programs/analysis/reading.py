@@ -1,4 +1,4 @@
-"""A program's text as it is read, within bounds, or why it is no program."""
+"""Reading of a program's text within bounds, with the reason if it is no program."""
 
 import re
 import tokenize
@@ -9,11 +9,11 @@ from io import StringIO
 from domain.source_text import SourceText, normalize, parse_source
 
 LONGEST = 20_000
-"""Characters of a text; what a model writes has some hundreds."""
+"""Longest text accepted, in characters; what a model writes has some hundreds."""
 _MOST_NODES = 6_000
 _DEEPEST = 60
 _PLAIN = re.compile(r"[rRuUbB]*['\"]")
-"""How a text begins that holds no names."""
+"""Beginning of a string literal that contains no names."""
 _UNSEEN = re.compile(r"[^\S\n ]|[\x00-\x09\x0b-\x1f\x7f\ufeff\u2028\u2029]")
 _START = re.compile(r"(?<!\w)[fF][rR]?(\"(?!\"\")|'(?!''))|(?<!\w)[rR][fF](\"(?!\"\")|'(?!''))")
 _OTHER = {'"': "'", "'": '"'}
@@ -21,15 +21,21 @@ _OTHER = {'"': "'", "'": '"'}
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """Why a text is no program, and where it ceases to be one; the column is from 1 and in characters, 0: unknown."""
+    """Reason why a text is no program, and where it stops being one."""
 
     complaint: str
+    """The reason, in a sentence."""
     line: int = 0
+    """Line, from 1; 0 if unknown."""
     column: int = 0
+    """Column in characters, from 1; 0 if unknown."""
 
 
 def read(text: str, longest: int = LONGEST) -> str | Unreadable:
-    """The text, written anew where two readers might take it differently. ``longest``: characters that it may have."""
+    """Return the text, normalized if two parsers might read it differently, or why it is no program.
+
+    ``longest``: characters that it may have; the number of nodes allowed grows with it.
+    """
     if len(text) > longest:
         return Unreadable(f"The program is longer than {longest} characters: write a shorter one.")
     lines = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
@@ -50,6 +56,7 @@ def read(text: str, longest: int = LONGEST) -> str | Unreadable:
 
 
 def _parsed(text: str) -> SourceText:
+    """Parse a text; if that fails, retry with other quotes inside f-strings."""
     try:
         return parse_source(text)
     except SyntaxError:
@@ -60,7 +67,10 @@ def _parsed(text: str) -> SourceText:
 
 
 def _ambiguous(text: str) -> bool:
-    """Characters that are not seen, and names that Python takes for others (NFKC): the sandbox has a reader of its own."""
+    """Return whether a text has invisible characters, or names that Python normalizes to others (NFKC).
+
+    The sandbox has a parser of its own, which might read such a text differently.
+    """
     if _UNSEEN.search(text):
         return True
     return unicodedata.normalize("NFKC", text) != text and any(
@@ -71,11 +81,15 @@ def _ambiguous(text: str) -> bool:
 
 
 def _shown(line: str | None) -> str:
+    """Format the faulty line for a message."""
     return f": {line.strip()[:80]}" if line and line.strip() else "."
 
 
 def _with_other_quotes(text: str) -> str:
-    """``f"{x["name"]}"`` as every Python reads it, of a text that does not parse: since 3.12 an f-string may hold its own quotes, and models write so."""
+    """Return a text with the quotes changed inside f-strings that reuse their own, as in ``f"{x["name"]}"``.
+
+    Python allows these only since 3.12, but models write them, so this is tried for texts that do not parse.
+    """
     made: list[str] = []
     at = 0
     while start := _START.search(text, at):
@@ -87,7 +101,7 @@ def _with_other_quotes(text: str) -> str:
 
 
 def _body(text: str, at: int, quote: str) -> tuple[str, int]:
-    """What follows an opening quote up to the end of its string, and where that is."""
+    """Return the text from after an opening quote to the end of its string, and the position behind it."""
     made: list[str] = []
     depth = 0
     while at < len(text) and text[at] != "\n":
@@ -112,7 +126,7 @@ def _body(text: str, at: int, quote: str) -> tuple[str, int]:
 
 
 def _inner(text: str, at: int) -> str:
-    """A string within braces."""
+    """Return the string literal inside braces that begins here."""
     end = at + 1
     while end < len(text) and text[end] not in (text[at], "\n"):
         end += 1 + (text[end] == "\\")
@@ -120,6 +134,7 @@ def _inner(text: str, at: int) -> str:
 
 
 def _requoted(inner: str, quote: str) -> str:
+    """Return a string literal with the other kind of quotes, if it uses ``quote`` and needs no escapes."""
     other = _OTHER[quote]
     if inner[0] != quote or inner[-1] != quote or other in inner or "\\" in inner or len(inner) == 1:
         return inner

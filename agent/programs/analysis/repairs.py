@@ -1,4 +1,7 @@
-"""What is put right in a text without asking its author, since it can mean one thing only, and what the sandbox lacks or misses an import of."""
+"""Repairs of a text that are made without asking its author, because it can mean one thing only.
+
+They cover what the sandbox lacks too, and forgotten imports.
+"""
 
 import ast
 from collections.abc import Collection, Mapping, Sequence
@@ -13,23 +16,28 @@ _FROM = {
     "Counter": "collections", "OrderedDict": "collections", "date": "datetime", "defaultdict": "collections", "gather": "asyncio",
     "reduce": "functools", "timedelta": "datetime",
 }  # fmt: skip
-"""Names that mean one thing only where nothing binds them, with their modules."""
+"""Modules of names that mean one thing only if nothing binds them."""
 _OF_DATETIME = frozenset({"date", "datetime", "time", "timedelta", "timezone", "UTC"})
-"""What the module has; anything else is asked of the class of the same name."""
+"""Names of the module ``datetime``; any other attribute is meant of the class of the same name."""
 _TYPES: dict[str, type] = {"dict": dict, "float": float, "int": int, "list": list, "set": set, "str": str}
 _OF_SETS = frozenset({"difference", "intersection", "union"})
-"""Methods that take any number of sets, of which the sandbox takes one."""
+"""Methods that take any number of sets, while the sandbox supports one."""
 _TAKING = frozenset({"filter", "map"})
 """Builtins whose first argument is a function."""
 _TASKS = frozenset({"asyncio.create_task", "asyncio.ensure_future", "asyncio.wait_for"})
+"""Wrappers of a coroutine that are replaced by the coroutine itself."""
 
 
 def repair(
     text: str, tools: Mapping[str, Signature], there: Collection[str], *, answers: bool = True
 ) -> tuple[str, dict[Place, Place]]:
-    """Return a text as it is to be run, and where what stands in it stood before.
+    """Return a text as it is to be run, and a map from places in it to places in the original.
 
-    ``there``: names that need no import. ``answers``: what it ends in is its answer.
+    Args:
+        text: a text that parses.
+        tools: signatures of the functions on offer.
+        there: names that need no import.
+        answers: whether the value of its end is its answer.
     """
     changed = parse_module(text)
     if not _rewrite(changed, tools, there, answers=answers) or not changed.body:
@@ -39,12 +47,14 @@ def repair(
         anew = parse_module(written)
     except (SyntaxError, ValueError, RecursionError):
         return text, {}  # an f-string that only a later Python can write
+    # Both trees have the same shape as a rule, so their nodes correspond in walking order. Reversing the pairs below makes
+    # the outermost node win where several begin at one place.
     pairs = [(place_of(new), place_of(old)) for new, old in zip(ast.walk(anew), ast.walk(changed), strict=False)]
     return written, dict(reversed(pairs))
 
 
 def _rewrite(tree: ast.Module, tools: Mapping[str, Signature], there: Collection[str], *, answers: bool = True) -> bool:
-    """Put a tree right, in place; whether anything was. ``there``: names that need no import. ``answers``: what it ends in is its answer."""
+    """Repair a tree in place; return whether it changed. Arguments as in :func:`repair`."""
     before = ast.dump(tree)
     _without_needless_imports(tree, {*tools, *there})
     _unwrap(tree)
@@ -61,6 +71,8 @@ def _rewrite(tree: ast.Module, tools: Mapping[str, Signature], there: Collection
 
 
 def _without_needless_imports(tree: ast.Module, there: Collection[str]) -> None:
+    """Remove imports of names that exist anyway, and of ``__future__``."""
+
     def needless(node: ast.stmt) -> bool:
         if isinstance(node, ast.ImportFrom):
             return all(one.name in there and one.asname is None for one in node.names) or node.module == "__future__"
@@ -70,7 +82,7 @@ def _without_needless_imports(tree: ast.Module, there: Collection[str]) -> None:
 
 
 def _unwrap(tree: ast.Module) -> None:
-    """``async def main(): …`` with its one call at the end: the body itself."""
+    """Replace ``async def main(): …`` and its one call at the end by the function's body."""
     if not tree.body:
         return
     *rest, last = tree.body
@@ -84,7 +96,7 @@ def _unwrap(tree: ast.Module) -> None:
 
 
 def _entry(last: ast.stmt) -> str:
-    """The function that the last statement runs and does nothing else with."""
+    """Return the function that the last statement runs without doing anything else; empty if there is none."""
     node: ast.AST = last
     while isinstance(node, ast.Expr | ast.Await) or called(node) in {"print", "asyncio.run"}:
         if isinstance(node, ast.Call):
@@ -97,6 +109,8 @@ def _entry(last: ast.stmt) -> str:
 
 
 class _Calls(ast.NodeTransformer):
+    """Transformer of calls: names arguments, removes task wrappers and replaces ``next``."""
+
     def __init__(self, tools: Mapping[str, Signature], own: Collection[str]) -> None:
         self._tools = tools
         self._own = own
@@ -116,7 +130,10 @@ class _Calls(ast.NodeTransformer):
 
 
 def _by_name(call: ast.Call, names: Sequence[str]) -> None:
-    """Arguments by place and those of a written dictionary as arguments by name; names that differ in how they are written as they are."""
+    """Turn positional arguments, and those of a literal ``**`` dictionary, into keyword arguments.
+
+    Names that differ from a parameter only in underscores and case are corrected.
+    """
     given: list[ast.keyword] = []
     for one in call.keywords:
         if one.arg is None and isinstance(one.value, ast.Dict):
@@ -138,19 +155,25 @@ def _by_name(call: ast.Call, names: Sequence[str]) -> None:
 
 
 def _text(node: ast.expr | None) -> str:
+    """Return the text of a string constant; empty for anything else."""
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def _plain(name: str) -> str:
+    """Return a name without underscores and case."""
     return name.replace("_", "").casefold()
 
 
 def _is_false(one: ast.keyword) -> bool:
+    """Return whether a keyword is ``return_exceptions=False``, which changes nothing."""
     return one.arg == "return_exceptions" and isinstance(one.value, ast.Constant) and not one.value.value
 
 
 def _first(items: ast.GeneratorExp, default: Sequence[ast.expr], *, own: bool) -> ast.expr:
-    """``next`` of a generator, which the sandbox has not: the first of a list, or the default. ``own``: the text has another ``first``."""
+    """Replace ``next`` of a generator, which the sandbox lacks, by the first item of a list, or the default.
+
+    ``own``: whether the text binds another ``first``.
+    """
     found: ast.expr = ast.ListComp(items.elt, items.generators)
     if default and own:
         return ast.Subscript(ast.BoolOp(ast.Or(), [found, ast.List([*default], ast.Load())]), ast.Constant(0))
@@ -160,7 +183,7 @@ def _first(items: ast.GeneratorExp, default: Sequence[ast.expr], *, own: bool) -
 
 
 def _end_in_value(tree: ast.Module) -> None:
-    """A last statement that returns, prints or names the answer: the answer itself."""
+    """Turn a last statement that returns, prints or assigns the answer into the answer itself."""
     if not tree.body:
         return
     last = tree.body[-1]
@@ -178,6 +201,7 @@ def _end_in_value(tree: ast.Module) -> None:
 
 
 def _value(last: ast.stmt) -> ast.expr | None:
+    """Return the value that a statement returns, prints, consists of or assigns to a name; None if there is none."""
     match last:
         case ast.Return(value=ast.expr() as value):
             return value
@@ -192,7 +216,7 @@ def _value(last: ast.stmt) -> ast.expr | None:
 
 
 def _gives(last: ast.stmt) -> bool:
-    """Whether each branch of a statement ends in a value, or in an error."""
+    """Return whether each branch of a statement ends in a value or in an error."""
     blocks = _branches(last)
     return bool(blocks) and all(
         block and (isinstance(block[-1], ast.Raise) or _value(block[-1]) is not None or _gives(block[-1]))
@@ -201,7 +225,7 @@ def _gives(last: ast.stmt) -> bool:
 
 
 def _name(last: ast.stmt, name: str) -> None:
-    """Give the value of each branch a name."""
+    """Assign the value at the end of each branch to a name."""
     for block in _branches(last):
         value = _value(block[-1])
         if value is None:
@@ -213,6 +237,7 @@ def _name(last: ast.stmt, name: str) -> None:
 
 
 def _branches(last: ast.stmt) -> list[list[ast.stmt]]:
+    """Return the blocks of which one runs to the end of the statement."""
     match last:
         case ast.If():
             return [last.body, last.orelse]
@@ -225,6 +250,7 @@ def _branches(last: ast.stmt) -> list[list[ast.stmt]]:
 
 
 def _free(name: str, tree: ast.Module) -> str:
+    """Return the name, with underscores appended until nothing in the tree binds it."""
     taken = bound_names(tree)
     while name in taken:
         name += "_"
@@ -232,6 +258,7 @@ def _free(name: str, tree: ast.Module) -> str:
 
 
 def _await_forgotten(tree: ast.Module, tools: Collection[str]) -> None:
+    """Insert ``await`` before forgotten calls at module level and in async functions."""
     above = parents(tree)
     lost = {
         call
@@ -248,7 +275,10 @@ def _await_forgotten(tree: ast.Module, tools: Collection[str]) -> None:
 
 
 def _import_what_is_used(tree: ast.Module, there: Collection[str]) -> None:
-    """Put the imports in front that a text forgot: of modules whose names stand before a dot, and of a few names. ``there``: names that need none."""
+    """Insert missing imports: of modules whose names stand before a dot, and of a few unambiguous names.
+
+    ``there``: names that need no import.
+    """
     bound = bound_names(tree) | set(there)
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)} - bound
     modules = {
@@ -274,7 +304,10 @@ def _import_what_is_used(tree: ast.Module, there: Collection[str]) -> None:
 
 
 def _call_methods_in_lambdas(tree: ast.Module) -> None:
-    """``key=d.get`` and ``map(str.strip, …)``: the sandbox has no methods as values, so each becomes a lambda that calls it."""
+    """Wrap methods used as values in lambdas, as in ``key=d.get`` and ``map(str.strip, …)``.
+
+    The sandbox has no methods as values.
+    """
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
@@ -286,7 +319,10 @@ def _call_methods_in_lambdas(tree: ast.Module) -> None:
 
 
 def _call_methods_on_values(tree: ast.Module) -> None:
-    """``str.lower(x)`` as ``x.lower()``, and ``set.intersection(*many)`` or ``a.union(b, c)`` one after the other: the sandbox has neither."""
+    """Rewrite ``str.lower(x)`` as ``x.lower()``, and set methods with several arguments as a fold.
+
+    The sandbox supports neither, as in ``set.intersection(*many)`` or ``a.union(b, c)``.
+    """
     bound = bound_names(tree)
     for node in ast.walk(tree):
         match node:
@@ -306,6 +342,7 @@ def _call_methods_on_values(tree: ast.Module) -> None:
 
 
 def _fold(call: ast.Call, method: str, sets: list[ast.expr]) -> None:
+    """Replace a call by ``reduce`` of a set method over several sets."""
     names = [ast.arg("one_"), ast.arg("other_")]
     one, other = (ast.Name(name.arg, ast.Load()) for name in names)
     step = ast.Call(ast.Attribute(one, method, ast.Load()), [other], [])
@@ -314,6 +351,7 @@ def _fold(call: ast.Call, method: str, sets: list[ast.expr]) -> None:
 
 
 def _in_lambda(function: ast.expr) -> ast.expr:
+    """Wrap a method of a builtin type, of a name or of a constant in a lambda; leave any other expression."""
     if not isinstance(function, ast.Attribute):
         return function
     item = ast.Name("item_", ast.Load())

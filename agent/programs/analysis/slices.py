@@ -1,6 +1,7 @@
-"""What the values of a program's calls are made of: the backward slice of each argument, as data and in words for a person.
+"""Backward slices of the arguments of a program's calls, as data and in words for a person.
 
-A slice stops at calls of tools: what went into a call is not what it answered. It is the same for every time that a call is made.
+A slice stops at calls of tools: what went into a call is not what it answered. It is the same every time a call is
+made.
 """
 
 import builtins
@@ -25,37 +26,43 @@ from domain.source_text import Argument, Call, parse_source, parse_sources
 from domain.tool import ToolId
 
 _KNOWN = frozenset(dir(builtins)) | {"ToolError", "asyncio", LOOK, FILL, NAMED, *NAMES}
-"""Names that hold no value of anybody's."""
+"""Names that hold no value of the user or of a tool."""
 _EXPRESSION = 320
 """Characters of an expression that are kept."""
 _SHOWN = 6
-"""Sources and conditions that a sentence names."""
+"""Sources and conditions that a sentence names at most."""
 _PLAIN = ("0", "1", "2")
-"""Constants that say nothing beside other sources: where counting begins, and by what it goes on."""
+"""Constants that are not worth mentioning beside other sources: where counting begins, and its step."""
 _Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What the names of a program stand for. ``tools``: its functions. ``arguments``: by function, its parameters' names to those of the tool.
-
-    ``said``: what the user said. ``inputs``: names that hold values before it runs, each with the tool that it came from; empty: from none.
-    ``own``: those to which the user gave their values. ``files``: names that hold files which the user gave, each with what the user calls it.
-    """
+    """Meaning of the names that a program uses."""
 
     tools: Mapping[str, ToolId]
+    """Ids of the tools, by function."""
     arguments: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    """By function, the names of its arguments in the program mapped to the tool's parameters."""
     said: Sequence[str] = ()
+    """Messages of the user."""
     inputs: Mapping[str, ToolId] = field(default_factory=lambda: {"today": ToolId("")})
+    """Names that have values before the program runs, each with the tool that it came from; empty if from none."""
     own: Collection[str] = ()
+    """Names to which the user gave the values."""
     files: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Names that hold files given by the user, each with the user's name for it."""
 
 
 class SlicedProgram:
-    """The cells of a program that are run in one session, the latest one last: that one is run. ``back``: 0, or how many cells before it the text of a call is."""
+    """The cells of a program in one session; the last one is the one that runs.
+
+    A call is given by its function, its place in UTF-8 bytes, and ``back``: the number of cells between its text and
+    the last.
+    """
 
     def __init__(self, cells: Sequence[str], setting: Setting) -> None:
-        """Cells are texts that parse."""
+        """Read the cells, which must parse."""
         sources = parse_sources(cells)
         self._setting = setting
         self._last = len(sources) - 1
@@ -67,7 +74,7 @@ class SlicedProgram:
         ]
 
     def slices(self, function: str, start: int, end: int, back: int = 0) -> tuple[Slice, ...]:
-        """Of the arguments of the call that stands there, in UTF-8 bytes; empty where none does."""
+        """Return the slices of a call's arguments; empty if no call is at that place."""
         call = self._call(function, start, end, back)
         if call is None:
             return ()
@@ -75,7 +82,10 @@ class SlicedProgram:
         return tuple(self._slice(parameter, one, call) for parameter, one in _arguments(call, names))
 
     def sources(self) -> Iterator[tuple[str, str, Source]]:
-        """What the arguments of all calls of tools in the latest cell are made of, each once: by function and parameter."""
+        """Yield the distinct sources of the arguments of all tool calls in the last cell.
+
+        Each comes with the function and the parameter that it goes into.
+        """
         calls = self._calls[self._last]
         gathered: dict[tuple[str, str, Scope], Gathering] = {}
         for span in sorted(calls, reverse=True):  # the last one first: what may be done before it is done before all
@@ -90,7 +100,10 @@ class SlicedProgram:
             yield from ((name, parameter, source) for source in dict.fromkeys(found))
 
     def control(self, function: str, start: int, end: int, back: int = 0) -> Slice:
-        """What decides whether, how often and with which of its values the call that stands there is made; of a place that is not exact, anything may."""
+        """Return what decides whether, how often and with which of its values a call is made.
+
+        If no call is at exactly that place, anything may decide.
+        """
         span = start, end
         call = self._calls[self._last - back].get(span) if back <= self._last else None
         if call is None:
@@ -107,13 +120,15 @@ class SlicedProgram:
         return ControlFlow(self._modules, self._setting.tools, self._found.sharing)
 
     def in_loop(self, function: str, start: int, end: int, back: int = 0) -> bool:
-        """Whether the call that stands there may be made more than once."""
+        """Return whether the call may be made more than once."""
         call = self._call(function, start, end, back)
         return call is not None and any(place.loops for place in self._found.deciding(self._found.places[call.node]))
 
     def _call(self, function: str, start: int, end: int, back: int) -> Call | None:
-        """The call at a place; where the place is not exact, of those of that function the smallest one that begins or ends there, else the
-        smallest around it.
+        """Return the call at a place.
+
+        If the place is not exact: the smallest call of that function that begins or ends there, else the smallest
+        around it.
         """
         if back > self._last:
             return None
@@ -124,6 +139,7 @@ class SlicedProgram:
         return calls.get((start, end)) or (calls[min(near, key=lambda span: span[1] - span[0])] if near else None)
 
     def _slice(self, parameter: str, argument: Argument, call: Call) -> Slice:
+        """Return the slice of one argument, with the conditions of the call."""
         site = self._found.places[call.node]
         gathered = Gathering(self._found, self._setting.tools, site)
         gathered.take(argument.value.node)
@@ -140,6 +156,7 @@ class SlicedProgram:
         return told.model_copy(update={"words": in_words(told)})
 
     def _sources(self, part: Part, cell: int) -> Iterator[Source]:
+        """Yield the sources that a part of a value stands for."""
         place = self._found.places.get(part.node)
         line = place_of(part.node)[0] if place is None or place.cell == cell else 0
         match part.kind:
@@ -155,7 +172,10 @@ class SlicedProgram:
                 yield from self._of_name(part.name, line)
 
     def _of_name(self, name: str, line: int) -> Iterator[Source]:
-        """Of a name that the program itself gives no value; one of a list stands for all of its items, which are named ``earlier[0]``, ``earlier[1]`` …"""
+        """Yield the sources of a name that the program itself gives no value.
+
+        The name of a list stands for all of its items, which are the inputs ``earlier[0]``, ``earlier[1]`` and so on.
+        """
         inputs = self._setting.inputs
         items = [one for one in inputs if one.startswith(f"{name}[")]
         if name in self._setting.own:
@@ -170,7 +190,7 @@ class SlicedProgram:
             yield Source(kind="unknown", name=name, line=line)
 
     def _heard(self, source: Source) -> Source:
-        """A constant is its user's where it stands in what they said."""
+        """Return a constant as the user's if it is in what they said; any other source unchanged."""
         if source.kind != "constant":
             return source
         text = plain_value(parse_literal(source.name))
@@ -179,7 +199,7 @@ class SlicedProgram:
 
 
 def answer_rests_on_calls(program: Program) -> bool:
-    """Whether a tool's answer goes into what a program answers, or decides it. False where the text cannot be read."""
+    """Return whether a tool's answer goes into a program's answer or decides it; False if the text cannot be read."""
     try:
         source = parse_source(program.text)
         found = read_definitions([source.tree])
@@ -197,13 +217,16 @@ def answer_rests_on_calls(program: Program) -> bool:
 
 
 def taking_answers(program: Program) -> set[tuple[str, str]]:
-    """Return the functions of a program, each with a parameter of its tool into whose value goes what a user answers to it."""
+    """Return the parameters whose values depend on what a user answers to the program, each with its function."""
     sliced = SlicedProgram([program.text], Setting(program.tools, program.arguments))
     return {(name, parameter) for name, parameter, source in sliced.sources() if source.kind == "answer"}
 
 
 def in_words(told: Slice) -> str:
-    """What a value is from, for a person who sees no program: no line, no expression. Texts of responses are never in it, those of the program are cleaned."""
+    """Describe where a value comes from, for a person who sees no program.
+
+    The sentence has no lines or expressions, and never a text from a response; texts of the program are cleaned.
+    """
     made = [_source_words(one) for one in told.sources if told.literal or one.name not in _PLAIN]
     words = _listed(list(dict.fromkeys(made))) or "what is fixed in the program"
     conditions = _listed([f"`{clean(one, 80)}`" for one in told.conditions])
@@ -211,11 +234,13 @@ def in_words(told: Slice) -> str:
 
 
 def _listed(texts: Sequence[str]) -> str:
+    """Join some texts; the rest is counted."""
     more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
     return "; ".join(texts[:_SHOWN]) + more
 
 
 def _source_words(source: Source) -> str:
+    """Describe one source."""
     name = clean(source.name, 60)
     match source.kind:
         case "call":
@@ -243,7 +268,10 @@ def _source_words(source: Source) -> str:
 
 
 def _arguments(call: Call, names: Mapping[str, str]) -> list[tuple[str, Argument]]:
-    """The arguments by the names of the tool's parameters; what is unpacked stands for all that are not named."""
+    """Return the arguments by the tool's parameter names.
+
+    An unpacked argument stands for all parameters that are not named.
+    """
     named = {one.name: one for one in call.arguments if one.name}
     unpacked = [one for one in call.arguments if not one.name]
     told = [(names.get(name, name), one) for name, one in named.items()]
@@ -252,4 +280,5 @@ def _arguments(call: Call, names: Mapping[str, str]) -> list[tuple[str, Argument
 
 
 def _text(expression: str) -> str:
+    """Return an expression cleaned and shortened for display."""
     return clean(expression, _EXPRESSION)

@@ -1,4 +1,7 @@
-"""A program as calls that follow each other: those that are made once, whatever is answered, where their values are from, and what it does beside them."""
+"""A program seen as a sequence of calls: those that are made exactly once, whatever is answered.
+
+It tells where their values come from, and what else the program does.
+"""
 
 import ast
 import re
@@ -16,7 +19,10 @@ from domain.python_source import bound_names
 from domain.source_text import Expression, parse_source, parse_sources
 
 Place = tuple[Site | int, str]
-"""A call, or the number of an earlier result from 1, and a field of its answer: ``items[0].lat``, ``items[].lat`` for an item that is named."""
+"""A call, or the number of an earlier result from 1, and a field of its answer.
+
+The field is written ``items[0].lat``, or ``items[].lat`` for an item that the request names.
+"""
 
 _ONCE = ast.Expr | ast.Assign | ast.AnnAssign
 _LOOPS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -27,25 +33,33 @@ _LEAVES = ast.Raise | ast.Assert | ast.Return
 _IN_PLACE = frozenset(
     ("add", "append", "appendleft", "clear", "extend", "extendleft", "insert", "pop", "popitem", "popleft", "remove")
 ) | {"reverse", "setdefault", "sort", "update"}
-"""Methods that change what they are called on."""
+"""Methods that change the object that they are called on."""
 _MADE_HERE = ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp
 _EARLIER = re.compile(r"earlier_(\d+)")
 _NOTHING = ("None", "{}", "[]")
 _MODULES = frozenset({"asyncio", "json"})
 _MEANT = _MODULES | {"fill", "float"}
-"""Names beside those of tools that calls and constants are written with."""
+"""Names besides those of tools that calls and constants are written with."""
 
 
 class StraightText:
-    """``calls``: those that are made once, in the order in which they are made. ``others``: those of tools that are not.
+    """The calls of a program in sequence.
 
-    A name holds one value from beginning to end, or nothing is said of it.
+    Only names that hold one value from beginning to end are followed. ``calls``: calls that are made exactly once, in
+    order. ``others``: calls of tools that are not.
     """
 
     def __init__(self, cells: Mapping[int, Program], *, answered: bool = False) -> None:
-        """Read all cells of a program; ``SyntaxError`` and the like where that is not possible.
+        """Read all cells of a program.
 
-        ``answered``: it has run, so that whoever asks sees whether a value is what was answered, or what stands in for it.
+        Args:
+            cells: the programs, by number.
+            answered: whether it has run, so that the caller can tell an answered value from a default that stands in for it.
+
+        Raises:
+            SyntaxError: a text cannot be parsed.
+            ValueError: a text cannot be parsed, for example because it contains null bytes.
+            RecursionError: a text is nested too deeply.
         """
         self._answered = answered
         self._cells = cells
@@ -67,6 +81,7 @@ class StraightText:
         self.others = {site: _name(call) for call, site in every.items() if call not in self._sites}
 
     def _assigned(self, statement: ast.stmt) -> None:
+        """Record the values that a statement assigns to names."""
         match statement:
             case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(ast.Name(name), _, ast.expr() as value):
                 self._held[name] = value
@@ -78,12 +93,12 @@ class StraightText:
                 return
 
     def _held_as(self, name: str) -> ast.expr | None:
-        """What a name stands for from beginning to end."""
+        """Return the one value that a name holds throughout; None if it is set more than once or changed."""
         once = self._stored[name] == 1 and name not in self._changed[0]
         return self._held.get(name) if once else None
 
     def _meant(self, value: ast.expr) -> ast.expr:
-        """What a name stands for, through all names that it is given by; any other expression is itself."""
+        """Return the expression that a chain of names stands for; any other expression stands for itself."""
         seen = set[str]()
         while isinstance(value, ast.Name) and value.id not in seen and (held := self._held_as(value.id)) is not None:
             seen.add(value.id)
@@ -91,26 +106,30 @@ class StraightText:
         return value
 
     def given(self, value: Expression) -> str:
-        """The name that a value is and that the text itself gives no value; else empty."""
+        """Return the name that a value is, if the text itself gives the name no value; else empty."""
         meant = self._meant(value.node)
         return meant.id if isinstance(meant, ast.Name) and not self._stored[meant.id] else ""
 
     def arguments(self, site: Site) -> list[tuple[str, Expression]]:
-        """Of a call, by the names of its tool's parameters."""
+        """Return the arguments of a call by the names of its tool's parameters."""
         call, source = self.calls[site], self._sources[site[0]]
         names = self._cells[site[0]].arguments.get(_name(call), {})
         return [(names.get(one.arg, one.arg), source.expression(one.value)) for one in call.keywords if one.arg]
 
     def function(self, site: Site) -> str:
-        """What a call calls."""
+        """Return the function that a call calls."""
         return _name(self.calls[site])
 
     def fixed(self, value: Expression) -> JsonValue:
-        """The constant of the program that a value is; :class:`NotConstantError` where it is none."""
+        """Return the constant that a value is.
+
+        Raises:
+            NotConstantError: it is not constant.
+        """
         return constant(value.node, self._held_as)
 
     def place_of(self, value: Expression) -> Place | None:
-        """The field of an answer that a value is; None where it is anything else, or a name that stands for itself."""
+        """Return the field of an answer that a value is; None for anything else."""
         return self._place_of(value.node)
 
     def _place_of(self, value: ast.expr) -> Place | None:
@@ -123,6 +142,7 @@ class StraightText:
         return place
 
     def _place(self, meant: ast.expr) -> Place | None:
+        """Match the ways to write a field of an answer."""
         match meant:
             case ast.Await(inner):
                 return self._place_of(inner)
@@ -147,18 +167,20 @@ class StraightText:
                 return None
 
     def stands(self, place: Place) -> bool:
-        """Whether nothing in the text changes what was answered there."""
+        """Return whether nothing in the text changes the answer that a place is in."""
         changed = self._changed[1]
         return None not in changed and place[0] not in changed
 
     def _is_nothing(self, default: Sequence[ast.expr]) -> bool:
-        """Whether what stands in for a value that is not there is as good as none."""
+        """Return whether a default for a missing value is as good as none."""
         return self._answered or all(ast.unparse(one) in _NOTHING for one in default)
 
     @cached_property
     def _changed(self) -> tuple[frozenset[str], frozenset[Site | int | None]]:
-        """Names and answers that are changed in place. None: any answer may be."""
+        """Names and answers that are changed in place; None among the answers means that any may be."""
         names, answers = set[str](), set[Site | int | None]()
+        # Finding places below reads this property again: meanwhile nothing counts as changed, which ends the
+        # recursion.
         self.__dict__["_changed"] = (frozenset[str](), frozenset[Site | int | None]())
         for held in (one for node in self._nodes() for one in _changes(node)):
             place = self._place_of(held)
@@ -171,11 +193,11 @@ class StraightText:
         return frozenset(names), frozenset(answers)
 
     def line_of(self, site: Site) -> int:
-        """The line of its text, from 1, that a call is on."""
+        """Return the line, from 1, that a call is on in its text."""
         return self._cells[site[0]].text.encode()[: site[1]].count(b"\n") + 1
 
     def turns(self) -> Iterator[tuple[int, str]]:
-        """Lines where the program may end before its end, or asks somebody, each with what it does."""
+        """Yield the lines where the program may end early or asks somebody, each with what it does."""
         functions = {one for one in self._nodes() if isinstance(one, _FUNCTIONS)}
         inner = {one for function in functions for one in ast.walk(function) if isinstance(one, ast.Return)}
         last = {one.tree.body[-1] for one in self._sources.values() if one.tree.body}
@@ -186,22 +208,23 @@ class StraightText:
                 yield node.lineno, f"calls {_name(node)}"
 
     def is_open(self, value: Expression) -> bool:
-        """Whether a value is left open."""
+        """Return whether a value is left open with ``fill()``."""
         meant = self._meant(value.node)
         return isinstance(meant, ast.Call) and _name(meant) == "fill" and not self._stored["fill"]
 
     @property
     def speaks(self) -> bool:
-        """Whether it says something at its end, other than what its calls answer."""
+        """True if the program ends in an answer of its own, other than the answers of its calls."""
         last = self._sources[max(self._sources)].tree.body[-1:]
         value = last[0].value if last and isinstance(last[0], ast.Expr | ast.Return) else None
         return value is not None and not self._only_calls(value)
 
     def _nodes(self) -> Iterator[ast.AST]:
+        """Return all nodes of all cells."""
         return (node for one in self._sources.values() for node in ast.walk(one.tree))
 
     def _only_calls(self, value: ast.expr) -> bool:
-        """Whether a value is what a call of a tool answers, or what several that are gathered do."""
+        """Return whether a value is the answer of a tool's call, or of several that are gathered."""
         parts = unpacked(value)
         return self._place_of(value) in {(site, "") for site in self._sites.values()} or (
             bool(parts) and all(map(self._only_calls, parts))
@@ -209,11 +232,12 @@ class StraightText:
 
 
 def _name(call: ast.Call) -> str:
+    """Return the name of the called function; empty if it is no plain name."""
     return call.func.id if isinstance(call.func, ast.Name) else ""
 
 
 def _calls(node: ast.AST, tools: Collection[str], without: Sequence[type[ast.AST]] = ()) -> Iterator[ast.Call]:
-    """The calls of tools within a part of a text, inner ones first. ``without``: what is not looked into."""
+    """Yield the calls of tools under a node, inner ones first. ``without``: types of nodes that are not entered."""
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, tuple(without)):
             yield from _calls(child, tools, without)
@@ -222,7 +246,7 @@ def _calls(node: ast.AST, tools: Collection[str], without: Sequence[type[ast.AST
 
 
 def _changes(node: ast.AST) -> Iterator[ast.expr]:
-    """What is changed in place there."""
+    """Yield the expressions that a node changes in place."""
     match node:
         case ast.Call(ast.Attribute(held, method)) if method in _IN_PLACE:
             yield held
@@ -235,10 +259,12 @@ def _changes(node: ast.AST) -> Iterator[ast.expr]:
 
 
 def _joined(place: Place | None, part: str) -> Place | None:
+    """Return a place with a part appended to its field."""
     return None if place is None else (place[0], f"{place[1]}{part}")
 
 
 def _within(place: Place | None, part: object) -> Place | None:
+    """Return the place of an item or key in what is at a place; None if the key cannot be written as a field."""
     match part:
         case bool() | float() | complex() | bytes() | None:
             return None
@@ -251,10 +277,12 @@ def _within(place: Place | None, part: object) -> Place | None:
 
 
 def other_doings(program: Program) -> Iterator[tuple[int, str]]:
-    """Lines of a text that do anything else, each with what; what follows its last call is what it says at its end, and calls nothing.
+    """Yield the lines of a text that do anything besides calling tools and naming answers, each with what it does.
+
+    Statements after the last call only compose the answer and are not reported.
 
     Raises:
-        SyntaxError: it cannot be read.
+        SyntaxError: the text cannot be parsed.
     """
     source = parse_source(program.text)
     tree = source.tree
@@ -276,14 +304,14 @@ def _is_tool(node: ast.AST, program: Program) -> bool:
 
 
 def _bound(tree: ast.Module, program: Program) -> Iterator[tuple[int, str]]:
-    """Where the text gives another meaning to a name that calls and constants are written with."""
+    """Yield the lines where the text rebinds a name that calls and constants are written with."""
     for line, name in _meanings(tree):
         if name in program.tools or name in _MEANT:
             yield line, f"gives another meaning to {name}"
 
 
 def _meanings(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """The names that a text gives a meaning to, each with its line; modules by their own names are none."""
+    """Yield the names that a text binds, each with its line, except modules imported under their own names."""
     for node in ast.walk(tree):
         match node:
             case ast.Import() if _is_import(node):
@@ -302,12 +330,12 @@ def _meanings(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def _is_import(statement: ast.Import) -> bool:
-    """Whether it makes modules known by their own names."""
+    """Return whether an import only binds known modules under their own names."""
     return all(one.name in _MODULES and not one.asname for one in statement.names)
 
 
 def _passed_on(tree: ast.Module, program: Program) -> Iterator[tuple[int, str]]:
-    """Where a tool is named, and not called."""
+    """Yield the lines where a tool is named but not called."""
     called = {one.func for one in ast.walk(tree) if isinstance(one, ast.Call)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and _is_tool(node, program) and node not in called:
@@ -315,7 +343,10 @@ def _passed_on(tree: ast.Module, program: Program) -> Iterator[tuple[int, str]]:
 
 
 class _Course:
-    """The statements of one text, one after the other. ``bound``: all the names that it gives a meaning."""
+    """The statements of one text in sequence.
+
+    Ask for each statement once and in order, since names count only after they are set. ``bound``: all names that it binds.
+    """
 
     def __init__(self, program: Program, bound: frozenset[str]) -> None:
         self._program = program
@@ -323,7 +354,7 @@ class _Course:
         self._later = set(bound)
 
     def is_plain(self, statement: ast.stmt) -> bool:
-        """Whether a statement is a call, or a name for an answer or a constant; it is the next one of the text."""
+        """Return whether the next statement is a call, or names an answer or a constant."""
         match statement:
             case ast.Assign([target], value) | ast.AnnAssign(target, ast.Name(), ast.expr() as value):
                 plain = self._is_value(value)
@@ -339,7 +370,7 @@ class _Course:
                 return isinstance(statement, ast.Pass)
 
     def _is_value(self, value: ast.expr) -> bool:
-        """Whether a value is put together of answers, constants and what the text finds, and nothing is changed by it."""
+        """Return whether a value is composed of answers, constants and earlier names, without any effect."""
         match value:
             case ast.Await(ast.Call() as call):
                 return self._is_call(call) or self._is_gathered(call)
@@ -361,13 +392,13 @@ class _Course:
                 return _is_constant(value)
 
     def _is_call(self, call: ast.expr) -> bool:
-        """Whether it calls a tool with values that have names; such a call may leave values open."""
+        """Return whether a node calls a tool with keyword arguments only; they may be left open."""
         if not (isinstance(call, ast.Call) and _is_tool(call.func, self._program)) or call.args:
             return False
         return all(one.arg and (_is_open(one.value) or self._is_value(one.value)) for one in call.keywords)
 
     def _is_gathered(self, call: ast.Call) -> bool:
-        """Whether calls are made side by side, all with values that are there before."""
+        """Return whether calls are gathered, all with values that exist before."""
         match call:
             case ast.Call(ast.Attribute(ast.Name("asyncio"), "gather"), made, []):
                 waits = any(isinstance(one, ast.Await) for part in made for one in ast.walk(part))
@@ -377,7 +408,7 @@ class _Course:
 
 
 def _targets(target: ast.expr) -> Iterator[str]:
-    """The names that a target gives, where it gives nothing but names."""
+    """Yield the names of a target that consists of names only."""
     parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
     if all(isinstance(one, ast.Name) for one in parts):
         yield from (one.id for one in parts if isinstance(one, ast.Name))

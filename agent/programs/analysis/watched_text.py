@@ -1,6 +1,8 @@
-"""A text that tells where it is while it runs: after each line the values of the names that it has set, at each round of a loop its round.
+"""A text instrumented to report its progress while it runs.
 
-What is told is put between the statements as they stand, so that every place of the text that runs is a place of the text as it was written.
+It reports the values of the names that each line has set, and each round of a loop. The reports are inserted between
+the statements as they stand, so every place of the running text can be mapped to a place of the text as it was
+written.
 """
 
 from bisect import bisect_right
@@ -12,18 +14,20 @@ from domain.python_source import line_starts
 from domain.source_text import SourceText, Statement, parse_source
 
 _Put = tuple[int, str]
-"""Where something is put into a text, in UTF-8 bytes, and what."""
+"""Position of an insertion in a text, in UTF-8 bytes, and the inserted text."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchedText:
-    """``text``: what is to be run. ``puts``: what it has more than the text that it was made of, by its places there, in order."""
+    """A text with reports inserted."""
 
     text: str
+    """The text to run."""
     puts: tuple[_Put, ...]
+    """The insertions by their positions in the original text, in order."""
 
     def place(self, place: int) -> int:
-        """A place of this text, in UTF-8 bytes, in the one that it was made of."""
+        """Return the position in the original text of a position in this text, both in UTF-8 bytes."""
         more = 0
         for at, put in self.puts:
             if at + more >= place:
@@ -32,7 +36,7 @@ class WatchedText:
         return place - more
 
     def line(self, line: int) -> int:
-        """A line of this text, from 1, in the one that it was made of; 0 stays 0."""
+        """Return the line of the original text for a line of this text, from 1; 0 stays 0."""
         starts = line_starts(self.text)
         if not 1 <= line < len(starts):
             return line
@@ -41,7 +45,7 @@ class WatchedText:
 
 
 def watched(text: str) -> WatchedText:
-    """A text that parses, made to tell where it is."""
+    """Return a text, which must parse, with reports inserted."""
     source, data = parse_source(text), text.encode()
     last = next(
         (one for one in reversed(source.statements) if one.outermost), None
@@ -52,6 +56,7 @@ def watched(text: str) -> WatchedText:
 
 
 def _puts(statement: Statement, source: SourceText, data: bytes, *, after: bool) -> Iterator[_Put]:
+    """Yield the insertions for one statement. ``after``: whether a report may follow it."""
     match statement.kind:
         case "loop":
             yield _before(statement.body_start, statement, source, data)
@@ -64,17 +69,19 @@ def _puts(statement: Statement, source: SourceText, data: bytes, *, after: bool)
 
 
 def _before(at: int, statement: Statement, source: SourceText, data: bytes) -> _Put:
-    """On a line of its own where what follows begins one."""
+    """Return a report before a position, on a line of its own if the code that follows begins one."""
     indent = data[source.starts[bisect_right(source.starts, at) - 1] : at]
     end = "; " if indent.strip() else "\n" + indent.decode()
     return at, _call(statement) + end
 
 
 def _call(statement: Statement) -> str:
+    """Return the code of a report: the line, and the names that the statement sets with their values."""
     return f"{WATCH}({statement.line}, {{{', '.join(f'{name!r}: {name}' for name in statement.sets)}}})"
 
 
 def _with(source: bytes, puts: Sequence[_Put]) -> Iterator[bytes]:
+    """Yield the pieces of a text with the insertions."""
     done = 0
     for at, put in puts:
         yield source[done:at]
@@ -84,6 +91,7 @@ def _with(source: bytes, puts: Sequence[_Put]) -> Iterator[bytes]:
 
 
 def _without(source: bytes, puts: Sequence[_Put]) -> Iterator[bytes]:
+    """Yield the pieces of a text without its insertions."""
     done = more = 0
     for at, put in puts:
         yield source[done : at + more]
