@@ -20,7 +20,7 @@ from domain.errors import ForbiddenAddressError
 MOST_LISTENED = 100
 """Most streams for unsolicited messages, and resumed answers, that one connection may open."""
 _BETWEEN = 1.0
-"""Seconds between two of these, whatever the server asks for."""
+"""Seconds between two such streams, whatever interval the server asks for."""
 _FAREWELL = 2.0
 """Seconds for the request that ends a session."""
 _log = logging.getLogger(__name__)

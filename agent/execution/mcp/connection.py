@@ -224,7 +224,7 @@ class Connection:
         asked = asyncio.create_task(session.ask(request, answer, exchange))
         assert self._task is not None  # noqa: S101  it is open
         try:
-            # The library leaves requests pending when its session ends, so the session's task is watched as well.
+            # The library may leave requests pending when its session ends, so the session's task is watched as well.
             await asyncio.wait({asked, self._task}, return_when=asyncio.FIRST_COMPLETED)
             if not asked.done():
                 exchange.failed("the session ended before the answer came")
