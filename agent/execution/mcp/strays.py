@@ -1,4 +1,4 @@
-"""Processes that a started server left behind outside its process group, found by an inherited variable and killed."""
+"""Kill processes that a started server left outside its process group; an inherited variable marks them."""
 
 import os
 import signal
