@@ -69,7 +69,6 @@ def fault_of(value: JsonValue, tool: ToolDoc, parameter: Parameter) -> str:
 def _pairs(text: str, fields: dict[str, Any]) -> dict[str, str]:
     """Return the text behind each field that is named, up to the next one."""
     by_words = {" ".join(words(name)): name for name in fields} | {name.casefold(): name for name in fields}
-    # Longest first: an alternation takes its first match, so "street" must not hide "street number".
     named = "|".join(sorted(map(re.escape, by_words), key=len, reverse=True))
     marks = list(re.finditer(rf"(?:^|[\s,;])({named})\s*[:=]\s*", text, re.IGNORECASE))
     ends = [mark.start() for mark in marks[1:]] + [len(text)] * bool(marks)

@@ -17,8 +17,8 @@ class Reflection:
     verdict: Literal["success", "partial", "total"]
     """Consequence for the walk.
 
-    ``success``: go on with the path. ``partial``: the path is right before the step ``first_wrong``. ``total``: start anew
-    without the start tools in ``noisy``; if there are none, there is nothing to try.
+    ``success``: go on with the path. ``partial``: the steps before ``first_wrong`` are right. ``total``: start anew without
+    the start tools in ``noisy``; if there are none, there is nothing to try.
     """
     reason: str
     first_wrong: int | None = None

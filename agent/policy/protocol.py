@@ -74,7 +74,7 @@ class Situation(Question[Choice]):
     several: bool = False
     """Several steps may be named at once."""
     kin: Mapping[ToolId, Kin] = field(default_factory=dict[ToolId, Kin])
-    """Related tools of those that were found, if paths went through few of them; else empty."""
+    """Evidence for each tool that was found, if paths went through few of them; else empty."""
     results: Results | None = None
     """Results of the path's steps if they are called as they are chosen; None if only planned."""
 

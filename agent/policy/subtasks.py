@@ -39,7 +39,7 @@ class Subtask:
     reread: bool = False
     """These earlier calls alone answer it."""
     queries: tuple[str, ...] = ()
-    """Tasks of the tools it needs, in the words of tool documents, whatever the request's language."""
+    """Descriptions of the calls that would serve it, worded as tool documents are, whatever the request's language."""
 
     def started(self, given: int) -> SubtaskStarted:
         """Build the event of its beginning; ``given`` is the number of earlier steps that it builds on."""
