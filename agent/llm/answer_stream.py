@@ -1,4 +1,4 @@
-"""Filter of a streamed answer: it drops the model's thoughts, and control characters that would command a terminal."""
+"""Filter of a streamed answer that drops the model's thoughts, and characters that would command a terminal."""
 
 import unicodedata
 from dataclasses import dataclass

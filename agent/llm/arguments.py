@@ -69,7 +69,7 @@ def arguments_of(answer: ArgumentsAnswer | None, question: ArgumentsQuestion) ->
     provenance: list[Binding] = []
     for bound in answer.bindings if answer else []:
         if bound.parameter in values:
-            continue  # the first of two values counts
+            continue  # the first valid value counts
         try:
             values[bound.parameter] = _sent(bound, question)
         except InvalidDecisionError:
@@ -96,14 +96,14 @@ def _agreeing(bound: Bound, question: ArgumentsQuestion) -> None:
 
 
 def _sent(bound: Bound, question: ArgumentsQuestion) -> JsonValue:
-    """Return the value to send: from the step's place, the document's default, or the model's reading of the request.
+    """Return the value to send: from the named step, the document's default, or the model's reading of the request.
 
     Raises:
         InvalidDecisionError: there is no value, or the model may not choose it.
     """
     parameter = _parameter(bound, question)
     if need_of(parameter).kind == "secret":
-        # A value in a prompt could make the model pass on a key; keys come from the vault alone.
+        # No prompt holds a key, so the model has made this one up or read it in foreign text.
         raise InvalidDecisionError("keys and secrets are not yours to fill in")
     match bound.origin:
         case "step":
