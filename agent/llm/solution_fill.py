@@ -38,7 +38,7 @@ class FillAnswer(BaseModel):
     fits: bool
     inputs: list[GivenInput]
     wordings: list[str]
-    """Other ways to ask for the same."""
+    """Templates of other ways to ask for the same."""
 
 
 def fill_text(question: FillQuestion, fence: Fence) -> tuple[str, ...]:
