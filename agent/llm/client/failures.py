@@ -30,14 +30,14 @@ _OF_SERVICE = {
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a model is asked, as named in errors."""
+    """The endpoint of a model, as named in errors."""
 
     url: str
     model: str
     key: str = ""
     """Kept out of every message."""
     settings: str = "FOOTPATH_MODEL"
-    """Prefix of its settings' names; empty if an administrator has set it up on the page."""
+    """Prefix of its settings' names; empty if an administrator has set it up."""
     offers: str = "chat completions"
     """Service that it is asked for."""
 

@@ -144,8 +144,8 @@ class LangchainModel:
         async def ask(body: dict[str, Any]) -> "tuple[AsyncIterator[AIMessageChunk], AIMessageChunk]":
             with _untraced():
                 source = client.astream(_turns(messages), extra_body=body)
+                # Read here, as a refusal shows only when the stream is read.
                 first = await anext(source, None)
-            # The first piece is read here, as a refusal shows only when the stream is read.
             if first is None:
                 raise unreadable(self._told, "the stream was empty")
             return source, first
