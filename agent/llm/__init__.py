@@ -1,1 +1,1 @@
-"""The policy that asks a language model: prompts, typed answers, what the model is shown."""
+"""The policy that asks a language model: prompts, typed answers and their checks."""

@@ -1,4 +1,4 @@
-"""A streamed answer as it is shown: without thoughts aloud, without what would command a terminal."""
+"""Filter of a streamed answer that drops the model's thoughts, and characters that would command a terminal."""
 
 import unicodedata
 from dataclasses import dataclass
@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from domain.errors import InvalidDecisionError
 
 LONGEST = 16_000
-"""Characters of an answer; what a model says beyond them is not shown."""
+"""Characters of an answer; what a model writes beyond them is not shown."""
 _LONGEST_THOUGHT = 200_000
+"""Characters of thoughts after which an answer is given up."""
 
 _OPENINGS = ("<think>", "<thinking>")
 _CLOSINGS = ("</think>", "</thinking>")
@@ -16,14 +17,17 @@ _DROPPED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
 @dataclass(slots=True)
 class Spoken:
-    """``text``: what was shown so far. Models that think aloud do so at the beginning, between tags."""
+    """The shown part of a streamed answer. Models that think aloud do so at the beginning, between tags."""
 
     text: str = ""
+    """The text shown so far."""
     _held: str = ""
     _begun: bool = False
 
     def add(self, piece: str) -> str:
-        """What to show of a piece; empty while it is not known yet whether it is a thought, and beyond ``LONGEST``.
+        """Return the part of a piece to show.
+
+        Nothing is shown while the piece may still be a thought, and beyond ``LONGEST`` characters.
 
         Raises:
             InvalidDecisionError: the thoughts have no end.
@@ -33,6 +37,7 @@ class Spoken:
         if len(self._held) + len(piece) > _LONGEST_THOUGHT:
             raise InvalidDecisionError("the model thinks aloud without end")
         self._held = (self._held + piece).lstrip()
+        # A prefix of an opening tag is held back as well: a tag may be split over several pieces.
         if any(opening.startswith(self._held[: len(opening)]) for opening in _OPENINGS):
             closing = next((tag for tag in _CLOSINGS if tag in self._held), "")
             if not closing:
@@ -44,7 +49,11 @@ class Spoken:
         return self._show(self._held)
 
     def end(self, *, cut: bool) -> str:
-        """What is to be added at the end. ``InvalidDecisionError`` where nothing but thoughts was said."""
+        """Return the text to append at the end: a note if the answer was cut, and a final newline.
+
+        Raises:
+            InvalidDecisionError: the model wrote nothing but thoughts.
+        """
         if not self.text.strip():
             raise InvalidDecisionError("the model said nothing besides its thoughts")
         note = " … (cut off: the model reached FOOTPATH_MODEL_MAX_TOKENS)" if cut else ""
@@ -53,7 +62,7 @@ class Spoken:
 
     @property
     def full(self) -> bool:
-        """Whether no more is shown."""
+        """True if no more is shown."""
         return len(self.text) >= LONGEST
 
     def _show(self, piece: str) -> str:

@@ -1,4 +1,8 @@
-"""Arguments from a model. What it takes from an earlier step or from the document is looked up there; what it reads in the request is its own."""
+"""Arguments chosen by a model.
+
+A value from an earlier step or from the document is looked up there by code; only a value from the request is the
+model's own reading.
+"""
 
 import re
 from collections.abc import Iterator
@@ -21,27 +25,30 @@ _SCALAR = {"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}
 _STEP = re.compile(r"\s*(?:step\s*)?\[?(\d{1,3})\]?\s*[.:]?\s*(.*)", re.DOTALL)
 _PLACE = re.compile(r"\[(\d{0,9}|\*)\]|([^.\[\]]+)")
 _MOST = 200
+"""Values that one place of a response may give."""
 _NO_VALUE = (None, "")
 
 
 class Bound(BaseModel):
-    """One value and where it is said to come from. A list or an object is JSON text."""
+    """One value and its origin."""
 
     parameter: str
     value: Annotated[JsonValue, WithJsonSchema(_SCALAR)]
+    """A list or an object is given as JSON text."""
     origin: Literal["request", "step", "default"]
     reference: str = ""
+    """Place of the value, such as ``1.results[0].id`` for a step."""
 
 
 class ArgumentsAnswer(BaseModel):
-    """What the model answers: ``agent/prompts/arguments.md``."""
+    """The model's answer (``agent/prompts/arguments.md``)."""
 
     bindings: list[Bound]
     missing: list[str] = []
 
 
 def complaint_of(answer: ArgumentsAnswer, question: ArgumentsQuestion) -> str:
-    """What is wrong with an answer, for the model to mend; empty where all is right."""
+    """Return the complaint about an answer for the model to correct; empty if it is right."""
     told: list[str] = []
     names = [bound.parameter for bound in answer.bindings]
     for bound in answer.bindings:
@@ -57,12 +64,12 @@ def complaint_of(answer: ArgumentsAnswer, question: ArgumentsQuestion) -> str:
 
 
 def arguments_of(answer: ArgumentsAnswer | None, question: ArgumentsQuestion) -> Arguments:
-    """The values of an answer as they are sent; what is required and not among them is missing."""
+    """Return the values of an answer as they are sent; required ones that are not among them are missing."""
     values: JsonObject = {}
     provenance: list[Binding] = []
     for bound in answer.bindings if answer else []:
         if bound.parameter in values:
-            continue
+            continue  # the first valid value counts
         try:
             values[bound.parameter] = _sent(bound, question)
         except InvalidDecisionError:
@@ -73,7 +80,11 @@ def arguments_of(answer: ArgumentsAnswer | None, question: ArgumentsQuestion) ->
 
 
 def _agreeing(bound: Bound, question: ArgumentsQuestion) -> None:
-    """Raises where there is nothing to send, or something else stands at the place that is named: the place may be the wrong one."""
+    """Check that a value can be sent and agrees with the place that it names.
+
+    Raises:
+        InvalidDecisionError: there is nothing to send, or the place holds something else and may be the wrong one.
+    """
     sent = _sent(bound, question)
     parameter = _parameter(bound, question)
     if bound.value not in _NO_VALUE and coerce(bound.value, parameter) != sent:
@@ -85,13 +96,14 @@ def _agreeing(bound: Bound, question: ArgumentsQuestion) -> None:
 
 
 def _sent(bound: Bound, question: ArgumentsQuestion) -> JsonValue:
-    """The value that goes out: what stands at the place of a step, the document's default, or the model's own reading of the request.
+    """Return the value to send: from the named step, the document's default, or the model's reading of the request.
 
     Raises:
-        InvalidDecisionError: there is none, or it is none of the model's.
+        InvalidDecisionError: there is no value, or the model may not choose it.
     """
     parameter = _parameter(bound, question)
     if need_of(parameter).kind == "secret":
+        # No prompt holds a key, so the model has made this one up or read it in foreign text.
         raise InvalidDecisionError("keys and secrets are not yours to fill in")
     match bound.origin:
         case "step":
@@ -113,7 +125,13 @@ def _parameter(bound: Bound, question: ArgumentsQuestion) -> Parameter:
 
 
 def _of_step(bound: Bound, parameter: Parameter, earlier: Results) -> JsonValue:
-    """The value at a place of an earlier response. Of several, those that the model names, or all of them where a list is wanted."""
+    """Return the value at a place of an earlier response.
+
+    If several values are there, the model must name one; for a list parameter, it may name some, else all are taken.
+
+    Raises:
+        InvalidDecisionError: the place does not exist, or the model named none of its values.
+    """
     place = _step_place(bound.reference)
     if place is None or not 1 <= place[0] <= len(earlier):
         raise InvalidDecisionError(
@@ -137,7 +155,7 @@ def _of_step(bound: Bound, parameter: Parameter, earlier: Results) -> JsonValue:
 
 
 def _default(parameter: Parameter) -> JsonValue:
-    """What the document leaves no choice about, or gives as its default."""
+    """Return the only allowed value of a parameter, else its default."""
     if len(parameter.enum) == 1:
         return parameter.enum[0]
     if parameter.default in _NO_VALUE:
@@ -146,13 +164,13 @@ def _default(parameter: Parameter) -> JsonValue:
 
 
 def _step_place(reference: str) -> tuple[int, str] | None:
-    """``1.results[0].id`` as (1, ``results[0].id``)."""
+    """Parse ``1.results[0].id`` into (1, ``results[0].id``)."""
     found = _STEP.fullmatch(reference)
     return (int(found[1]), found[2].strip().lstrip("$.")) if found else None
 
 
 def _found(value: JsonValue, place: str) -> Iterator[JsonValue]:
-    """What stands at a place: ``items[0].id``, or ``items[].id`` for that field of all items."""
+    """Yield the values at a place: ``items[0].id``, or ``items[].id`` for that field of all items."""
     here: list[JsonValue] = [value]
     for part in _PLACE.finditer(place):
         after: list[JsonValue] = []

@@ -1,4 +1,4 @@
-"""What a model is asked about paths as a whole: whether to take a remembered one, and what each step was worth."""
+"""The model's judgement of whole paths: the adoption of a remembered one, and the worth of each step."""
 
 import math
 
@@ -10,23 +10,24 @@ from agent.policy.path_questions import Proposal, ScoreQuestion
 from agent.text import clean
 
 _ANSWER = 2_000
+"""Characters of the run's answer that are shown."""
 
 
 class AdoptionAnswer(BaseModel):
-    """``agent/prompts/adopt.md``."""
+    """The model's answer (``agent/prompts/adopt.md``)."""
 
     reason: str
     adopted: bool
 
 
 class ScoresAnswer(BaseModel):
-    """``agent/prompts/score.md``."""
+    """The model's answer (``agent/prompts/score.md``)."""
 
     scores: list[float]
 
 
 def adoption_text(proposal: Proposal, fence: Fence) -> tuple[str, ...]:
-    """The request, the earlier one, and the calls."""
+    """Render the request, the earlier request and its calls."""
     memory = proposal.recalled.memory
     calls = "\n".join(f"{number}. {line(tool)}" for number, tool in enumerate(proposal.path, start=1))
     return (
@@ -39,7 +40,7 @@ def adoption_text(proposal: Proposal, fence: Fence) -> tuple[str, ...]:
 
 
 def score_text(question: ScoreQuestion, fence: Fence) -> tuple[str, ...]:
-    """The request, the answer, and every step."""
+    """Render the request, the answer, and every step."""
     count = len(question.steps) + len(question.failed)
     first = len(question.steps) + 1
     given_up = f"From step {first} on they were given up on the way." if question.failed else ""
@@ -53,7 +54,7 @@ def score_text(question: ScoreQuestion, fence: Fence) -> tuple[str, ...]:
 
 
 def scores_complaint(answer: ScoresAnswer, question: ScoreQuestion) -> str:
-    """What is wrong with scores; empty where nothing is."""
+    """Return the complaint about the scores; empty if there is none."""
     count = len(question.steps) + len(question.failed)
     if len(answer.scores) != count:
         return f"there are {count} steps, and {len(answer.scores)} scores were given."

@@ -1,4 +1,4 @@
-"""A model's judgement of a path: the steps and start tools that it names by number are those that it was shown."""
+"""The model's judgement of an ended walk; it names steps and start tools by the numbers that it was shown."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -19,7 +19,7 @@ _ENDED = {
 
 
 class ReflectionAnswer(BaseModel):
-    """``agent/prompts/reflect.md``."""
+    """The model's answer (``agent/prompts/reflect.md``)."""
 
     reason: str
     verdict: Literal["success", "partial", "total"]
@@ -28,7 +28,7 @@ class ReflectionAnswer(BaseModel):
 
 
 def reflection_text(question: ReflectionQuestion, fence: Fence) -> tuple[str, ...]:
-    """The request, the start tools, the path, how it ended, the moves."""
+    """Render the request, the start tools, the moves, the path, and how it ended."""
     path = _numbered(question.path)
     starts = _numbered([candidate.tool for candidate in question.starts])
     given = "\n".join(f"- {line(tool)}" for tool in question.given)
@@ -45,7 +45,7 @@ def reflection_text(question: ReflectionQuestion, fence: Fence) -> tuple[str, ..
 
 
 def complaint_of(answer: ReflectionAnswer, question: ReflectionQuestion) -> str:
-    """What is wrong with a judgement, for the model to mend; empty where all is right."""
+    """Return the complaint about a judgement for the model to correct; empty if it is right."""
     steps, starts = len(question.path), len(question.starts)
     if answer.verdict == "partial" and not 1 <= (answer.first_wrong or 0) <= steps + 1:
         return f"a partial failure needs the number of a step: from 1 to {steps}, or {steps + 1} where something is left to do."
@@ -59,7 +59,7 @@ def complaint_of(answer: ReflectionAnswer, question: ReflectionQuestion) -> str:
 
 
 def reflection_of(answer: ReflectionAnswer | None, question: ReflectionQuestion) -> Reflection:
-    """The judgement; without a valid one, what the planning came to stands as it is."""
+    """Convert the answer to a judgement; without a valid one, the outcome of the planning is accepted as it is."""
     if answer is None:
         accepted = question.path and question.how != "gave_up"
         return Reflection("success" if accepted else "total", "the model gave no valid judgement")

@@ -13,19 +13,22 @@ _Reading = float | tuple[float, ...]
 _FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
 _DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _GAP = re.compile(r"(?<=\d)[\u00a0\u202f'\u2019](?=\d{3}(?!\d))")
-"""Between thousands, other than a point or a comma."""
+"""A separator of thousands other than a point or a comma."""
 _DECIMAL = re.compile(r"\d+(?:[.,]\d+)?")
 _COMMAS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _POINTS = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?")
 
 
 def phrase_text(request: str, answer: str, fence: Fence) -> tuple[str, ...]:
-    """The request and the answer."""
+    """Render the request and the computed answer."""
     return (request_text(request, fence), fence.block("answer", answer), "In words?")
 
 
 def phrased(reply: Reply, request: str, answer: str) -> str:
-    """What the model said, without its thoughts; the answer as it stands where that is cut off, empty, or holds other figures."""
+    """Return the model's words without its thoughts, or the computed answer.
+
+    The computed answer is returned if the words are cut off, empty, or hold other figures.
+    """
     spoken = Spoken()
     try:
         words = spoken.add(reply.text).strip()
@@ -37,7 +40,10 @@ def phrased(reply: Reply, request: str, answer: str) -> str:
 
 
 def _same_figures(words: str, answer: str, request: str) -> bool:
-    """Whether words hold all figures of an answer, and no other than these and the request's. A day's month may be a name."""
+    """Check that the words hold all figures of the answer, and no others than these and the request's.
+
+    A day may be written with the name of its month, so its day and year as numbers are enough.
+    """
     days, figures = _figures(answer)
     said_days, said_figures = _figures(words)
     said = {reading for figure in said_figures for reading in _readings(figure)}
@@ -55,20 +61,20 @@ def _same_figures(words: str, answer: str, request: str) -> bool:
 
 
 def _figures(text: str) -> tuple[set[tuple[int, ...]], list[str]]:
-    """The days in a text as year, month and day, and all other figures."""
+    """Find the days in a text as (year, month, day), and all other figures."""
     days = {(int(y), int(m), int(d)) for y, m, d in _DAY.findall(text)}
     return days, _FIGURE.findall(_GAP.sub("", _DAY.sub(" ", text)))
 
 
 def _exact(figure: str) -> _Reading:
-    """A figure as programs write it: a point before decimals, commas between thousands."""
+    """Read a figure as programs write it: a point before decimals, commas between thousands."""
     if _COMMAS.fullmatch(figure):
         return float(figure.replace(",", ""))
     return float(figure.replace(",", ".")) if _DECIMAL.fullmatch(figure) else _parts(figure)
 
 
 def _readings(figure: str) -> set[_Reading]:
-    """What a figure may be, as any language separates thousands and decimals."""
+    """Return every possible reading of a figure, as languages separate thousands and decimals differently."""
     found = {_exact(figure)}
     if _DECIMAL.fullmatch(figure):
         found.add(float(figure.replace(",", ".")))
@@ -78,5 +84,5 @@ def _readings(figure: str) -> set[_Reading]:
 
 
 def _parts(figure: str) -> tuple[float, ...]:
-    """A time without its zero seconds, or whatever else has several parts."""
+    """Split a figure into its numbers; a time loses its zero seconds."""
     return tuple(float(part) for part in re.split(r"\D", re.sub(r"^(\d+:\d+):00$", r"\1", figure)))

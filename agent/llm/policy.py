@@ -1,4 +1,4 @@
-"""The policy that asks a language model: prompts from files, typed answers, every answer checked before it counts."""
+"""The policy that asks a language model: prompts from files, typed answers, each checked before it counts."""
 
 import re
 from collections.abc import AsyncIterator, Sequence
@@ -49,18 +49,23 @@ from domain.tool import ToolDoc
 
 _CITED = re.compile(r"\[(\d{1,3})\]")
 _FIELDS = 60
+"""Most fields of a response that are selected."""
 _SHOWN_BACK = 2_000
 _NO_PROGRAM = "There is no program in that. Answer with one short ```python block; where nothing can be done, its last line says so."
 
 
 class FieldsAnswer(BaseModel):
-    """``agent/prompts/fields_to_keep.md``."""
+    """The model's answer (``agent/prompts/fields_to_keep.md``)."""
 
     numbers: list[int]
 
 
 class LlmPolicy(Decider):
-    """Made for one run; ``account``: shared with others of the same run. Raises ``ModelUnavailableError`` and ``BudgetExceededError``: who decides then is not its business."""
+    """Policy of one run that asks a language model.
+
+    ``account`` may be shared with other policies of the run. ``ModelUnavailableError`` and ``BudgetExceededError`` are
+    raised to the caller, which has another policy decide.
+    """
 
     name = "llm"
 
@@ -82,7 +87,7 @@ class LlmPolicy(Decider):
         self.notices: list[Notice] = []
 
     async def decompose(self, question: DecomposeQuestion) -> Decomposition:
-        """The model's subtasks; where it gives no valid split, there is none."""
+        """Return the model's subtasks; the request is not split if it gives no valid ones."""
         prompt = self._fence.message(*split_text(question, self._fence))
         parts = ("decompose", "decompose_categories") if question.categories else ("decompose",)
         messages = [await instructions(*parts), prompt]
@@ -94,7 +99,7 @@ class LlmPolicy(Decider):
         return subtasks.decomposition_of(answer, question)
 
     async def reflect(self, question: ReflectionQuestion) -> Reflection:
-        """The model's judgement; without a valid one, what the planning came to stands."""
+        """Return the model's judgement; without a valid one, the outcome of the planning is accepted."""
         prompt = self._fence.message(*reflection_text(question, self._fence))
         messages = [await instructions("reflect"), prompt]
         answer, _ = await self._ask.decide(
@@ -103,7 +108,10 @@ class LlmPolicy(Decider):
         return reflection_of(answer, question)
 
     async def choose(self, situation: Situation) -> Choice:
-        """The model's move, of several steps where it names them. One that is not on offer counts as a dead end, once it was told back."""
+        """Return the model's move, with several steps if it names them.
+
+        A move that is not on offer is returned to the model once, and then counts as a dead end.
+        """
         shown, at_start = offered(situation), not situation.path
         if not shown and at_start:
             return Choice("give_up", "there is no tool to start with")
@@ -117,7 +125,7 @@ class LlmPolicy(Decider):
         return choice_of(answer, shown, at_start=at_start)
 
     async def whole_path(self, question: PathQuestion) -> WholePath:
-        """The model's path; empty where it names no tool that is on offer twice."""
+        """Return the model's path; empty if it twice names no tool that is on offer."""
         if not question.candidates:
             return WholePath((), "there is no tool to choose from")
         purpose = "whole_path_reasoned" if question.reasoned else "whole_path_basic"
@@ -127,7 +135,7 @@ class LlmPolicy(Decider):
         return path_of(answer or last, question)
 
     async def adopt(self, proposal: Proposal) -> Adoption:
-        """The model's word on a remembered path; without a valid one, it is not taken."""
+        """Return the model's decision on a remembered path; without a valid one, it is not taken."""
         messages = [await instructions("adopt"), self._fence.message(*adoption_text(proposal, self._fence))]
         answer, _ = await self._ask.decide("adopt", messages, AdoptionAnswer, lambda _: "")
         if answer is None:
@@ -135,13 +143,13 @@ class LlmPolicy(Decider):
         return Adoption(adopted=answer.adopted, reason=clean(answer.reason, 300) or "no reason given")
 
     async def fill(self, question: FillQuestion) -> Filled:
-        """The model's word; it does not fit where it gives none that can be used."""
+        """Return the model's decision on a solution; it does not fit if no answer can be used."""
         messages = [await instructions("fill"), self._fence.message(*fill_text(question, self._fence))]
         answer, _ = await self._ask.decide("fill", messages, FillAnswer, lambda a: fill_complaint(a, question))
         return filled_of(answer, question)
 
     async def choose_solution(self, question: SolutionQuestion) -> ChosenSolution:
-        """The model's choice; none where it gives none that can be used."""
+        """Return the model's choice; none if no answer can be used."""
         prompt = self._fence.message(*solutions_text(question, self._fence))
         messages = [await instructions("choose_solution"), prompt]
         answer, _ = await self._ask.decide(
@@ -150,7 +158,10 @@ class LlmPolicy(Decider):
         return chosen_of(answer)
 
     async def write(self, question: ProgramQuestion) -> WrittenProgram:
-        """The program in the model's reply, asked for once more where there is none in it and it was not cut off; or what its sentence of the grammar compiles to."""
+        """Return the program in the model's reply, or the program that its grammar sentence compiles to.
+
+        If a reply holds no program and was not cut off, the model is asked once more.
+        """
         if self._sentences:
             return await self._sentences.write(question)
         messages = program_messages(question, await instructions("program"), self._fence)
@@ -164,16 +175,16 @@ class LlmPolicy(Decider):
         return written
 
     async def phrase(self, question: PhraseQuestion) -> str:
-        """The model's words, where they hold no figure that neither the answer nor the request has."""
+        """Return the model's words if they hold no figure that neither the answer nor the request has."""
         prompt = self._fence.message(*phrase_text(question.request, question.answer, self._fence))
         reply = await self._ask.say("phrase", [await instructions("phrase"), prompt])
         return phrased(reply, question.request, question.answer)
 
     async def score(self, question: ScoreQuestion) -> tuple[float, ...]:
-        """The model's scores.
+        """Return the model's scores.
 
         Raises:
-            InvalidDecisionError: it gave none that can be used, twice.
+            InvalidDecisionError: it twice gave none that can be used.
         """
         messages = [await instructions("score"), self._fence.message(*score_text(question, self._fence))]
         answer, _ = await self._ask.decide("score", messages, ScoresAnswer, lambda a: scores_complaint(a, question))
@@ -182,7 +193,10 @@ class LlmPolicy(Decider):
         return tuple(answer.scores)
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
-        """The model's values, those of earlier steps as they stand there. Where it gives none twice, they are missing."""
+        """Return the model's values, those of earlier steps as they stand there.
+
+        Values that it twice fails to give are missing.
+        """
         if not question.tool.parameters:
             return Arguments({}, ())
         prompt = self._fence.message(*arguments_text(question, self._fence))
@@ -191,14 +205,14 @@ class LlmPolicy(Decider):
         return arguments_of(last, question)
 
     def unserved(self, question: UnservedQuestion) -> tuple[str, ...]:  # noqa: ARG002  the protocol's
-        """Nothing more: it said so when it finished the path."""
+        """Return nothing: the model has said what is unserved when it finished the path."""
         return ()
 
     async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
-        """The fields whose numbers the model gives.
+        """Return the fields whose numbers the model gives.
 
         Raises:
-            InvalidDecisionError: it gives none that there is.
+            InvalidDecisionError: it gives no number of a field.
         """
 
         def complaint(answer: FieldsAnswer) -> str:
@@ -214,10 +228,11 @@ class LlmPolicy(Decider):
         return tuple(question.fields[number - 1] for number in numbers[:_FIELDS])
 
     async def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
-        """The model's words as they come, then the calls that they cite, or all that succeeded where none is cited.
+        """Stream the model's words, then the calls that they cite, or all successful calls if none is cited.
 
         Raises:
-            InvalidDecisionError: there are no words. ModelUnavailableError: maybe after some of them.
+            InvalidDecisionError: there are no words.
+            ModelUnavailableError: the model failed, possibly after some words.
         """
         prompt = self._fence.message(*answer_text(request, steps, self._fence))
         messages, spoken = [await instructions("answer"), prompt], Spoken()
@@ -233,7 +248,7 @@ class LlmPolicy(Decider):
 
 
 def _based_on(text: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> str:
-    """The calls that an answer rests on, by name."""
+    """Render the names of the calls that an answer rests on."""
     good = [number for number, (_, result) in enumerate(steps, start=1) if result.status == "ok"]
     cited = {int(number) for number in _CITED.findall(text)}
     named = [number for number in good if number in cited] or good

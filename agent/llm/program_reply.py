@@ -1,4 +1,4 @@
-"""The program in a model's reply, whichever way it was put: in a block of code, as JSON, as a call of a tool, or bare."""
+"""Extract the program from a model's reply: from a code block, JSON, a tool call, or the bare text."""
 
 import json
 import re
@@ -32,13 +32,16 @@ _ONE_LINE = re.compile(
     r"^[ \t]*(`{3,}|~{3,})[ \t]*(?:(python3?|py3?|ipython|tool_code|json|text|txt|plaintext)[ \t]+)?([^\s`~][^\n`~]*)\1[ \t]*$",
     re.MULTILINE | re.IGNORECASE,
 )
-"""A block without lines of its own for its marks."""
+"""A block whose marks are not on lines of their own."""
 _CODE = re.compile(r"\bawait\s+[\w.]+\s*\(|^[ \t]*[A-Za-z_]\w*[ \t]*=[^=]", re.MULTILINE)
-"""A call or an assignment: what stands between braces behind it belongs to a program."""
+"""A call or an assignment; braces behind it belong to a program."""
 
 
 def program_of(reply: Reply) -> WrittenProgram:
-    """What a reply holds as a program. Text that does not parse counts where it was marked as code: checks tell what is wrong with it."""
+    """Extract the program from a reply.
+
+    Text that does not parse counts if it was marked as code: later checks find what is wrong with it.
+    """
     if reply.cut:
         return WrittenProgram("", "the reply was cut off: it is longer than FOOTPATH_MODEL_MAX_TOKENS allows")
     said = _THOUGHTS.sub("", _UNOPENED.sub("", reply.text) if "<think" not in reply.text else reply.text).strip()
@@ -49,10 +52,11 @@ def program_of(reply: Reply) -> WrittenProgram:
 
 
 def _in_blocks(said: str) -> str:
-    """The last block that is a program, with blocks before it whose names it uses; else the last one that was marked as Python.
+    """Return the last block that is a program, together with earlier blocks whose names it uses.
 
-    One that holds nothing but values counts where there is no other: behind a program it is what its author thinks will come of it. Code
-    that does not parse counts like a program: nothing that it holds, and nothing before it, stands for it.
+    If no block is a program, the last one marked as Python is returned. A block that holds only values counts if there is
+    no other: behind a program, it is the result that its author expects. Code that does not parse counts like a program;
+    neither a part of it nor a block before it is taken in its place.
     """
     blocks = [
         (match[2].lower(), match[3].strip("\n")) for match in _BLOCK.finditer(_ONE_LINE.sub(r"\1\2\n\3\n\1", said))
@@ -67,29 +71,29 @@ def _in_blocks(said: str) -> str:
 
 
 def _may_hold(language: str, text: str) -> bool:
-    """Whether a block may be a program: code, JSON, or plain text that calls something."""
+    """Check if a block may be a program: code, JSON, or plain text that calls something."""
     return language in _PYTHON or language == "json" or (language in _PLAIN and "await " in text)
 
 
 def _data(language: str, text: str) -> str:
-    """The program that a block of JSON holds: one that is marked so, or is JSON from its first sign on."""
+    """Return the program in a block that is marked as JSON, or is JSON from its first character on."""
     return _in_json(text) if language == "json" or text.startswith(("{", "[")) else ""
 
 
 def _is_broken(text: str) -> bool:
-    """Whether a text is code with calls that does not parse."""
+    """Check if a text is code with calls that does not parse."""
     return bool(_CODE.search(text)) and "await " in text and try_parse_source(text) is None
 
 
 def _dedented(text: str) -> str:
-    """A block that stood indented in a list, moved to the margin by its first line."""
+    """Remove the common indentation of a block, such as one that stood in a list."""
     lines = text.splitlines()
     indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0)
     return "\n".join(line[indent:] for line in lines).strip()
 
 
 def _with_what_it_uses(programs: Sequence[str]) -> str:
-    """The last text; where it needs names that only earlier ones bind, these come before it."""
+    """Return the last text, preceded by the earlier ones that bind names which it needs."""
     last = programs[-1]
     loaded, bound = _names(last)
     for at in range(len(programs) - 2, -1, -1):
@@ -100,15 +104,15 @@ def _with_what_it_uses(programs: Sequence[str]) -> str:
 
 
 def _names(text: str) -> tuple[set[str], set[str]]:
-    """The names that a program reads, and those that it binds."""
+    """Return the names that a program reads, and those that it binds."""
     source = parse_source(text)
     return {*source.names_read}, {*source.names_set}
 
 
 def _in_json(said: str) -> str:
-    """The program under one of the usual keys of a JSON object in a text; an object that is an answer is a program by itself.
+    """Return the program under one of the usual keys of a JSON object in a text.
 
-    What stands behind code is that code's own.
+    An object that is an answer is a program by itself. JSON behind code belongs to that code.
     """
     starts = islice((at for at, char in enumerate(said) if char in "{["), _MOST_STARTS)
     for start in starts:
@@ -127,6 +131,7 @@ def _in_json(said: str) -> str:
 
 
 def _held(value: Any, depth: int) -> Iterator[str]:
+    """Yield the programs inside a JSON value, outermost first."""
     if depth > _DEEPEST:
         return
     match value:
@@ -147,12 +152,12 @@ def _held(value: Any, depth: int) -> Iterator[str]:
 
 
 def _unwrapped(text: str) -> str:
-    """Code inside JSON may itself stand in a block."""
+    """Return the block inside a program from JSON, if it is in one, else the program."""
     return _in_blocks(text) or text
 
 
 def _whole(said: str) -> str:
-    """A text that is a program and more than a value: what it holds between braces is its own."""
+    """Return a text that is a program and more than a value: braces inside it are its own."""
     return said if _is_program(said) and not _is_value(said) else ""
 
 
@@ -161,7 +166,7 @@ def _bare(said: str) -> str:
 
 
 def _is_program(text: str) -> bool:
-    """Whether a text is Python that does something: single words and prose may parse as well."""
+    """Check if a text is Python that does something; single words and prose may parse as well."""
     source = try_parse_source(text)
     if source is None:
         return False
@@ -170,7 +175,7 @@ def _is_program(text: str) -> bool:
 
 
 def _is_value(text: str) -> bool:
-    """Whether a text is a value and nothing else, as Python or as JSON writes it."""
+    """Check if a text is nothing but a value, in Python's or JSON's notation."""
     for read in (parse_literal, json.loads):
         try:
             read(text)

@@ -1,4 +1,4 @@
-"""Programs from models that write no code: sentences of the grammar, asked for under its schema and compiled."""
+"""Programs from models that write no code: a sentence of a grammar, requested by its schema and compiled."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -18,7 +18,10 @@ _SAID = 400
 
 
 class SentenceAuthor:
-    """Made for one run. It keeps which sentence each text came from, since its model is shown sentences and no code."""
+    """Author of the programs of one run.
+
+    It keeps the sentence that each program came from, since its model is shown sentences and no code.
+    """
 
     def __init__(self, asker: Asker, fence: Fence) -> None:
         self._ask = asker
@@ -26,7 +29,7 @@ class SentenceAuthor:
         self._sentences: dict[str, str] = {}
 
     async def write(self, question: ProgramQuestion) -> WrittenProgram:
-        """The text of the sentence that the model gives; none where it gives none that compiles, twice."""
+        """Return the program of the model's sentence; without a text if it twice gives none that compiles."""
         standing = names_left(one.text for one in question.attempts if one.stands)
         given = {*([EARLIER] if question.earlier else []), *question.file_names, *standing}
         made = Compiled("")
@@ -43,7 +46,7 @@ class SentenceAuthor:
         return WrittenProgram(made.text)
 
     async def _messages(self, question: ProgramQuestion) -> list[Message]:
-        """As for code, but what was written before is shown as the sentence that it came from."""
+        """Build the messages as for code, but with earlier programs shown as their sentences."""
         messages = program_messages(question, await instructions("program_grammar"), self._fence)
         return [*messages[: len(messages) - 2 * len(question.attempts)], *self._earlier(question, messages)]
 

@@ -1,4 +1,4 @@
-"""What the author of a program is shown: functions, names, the request, and what became of earlier texts."""
+"""The prompt of a program's author: functions, names, the request, and the outcome of earlier programs."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -15,6 +15,7 @@ from domain.event import QuestionAnswered
 from domain.model import JsonObject
 
 _TOLD = 6_000
+"""Characters of the report on an earlier program."""
 _EARLIER = (
     "This goes on from earlier requests. `earlier` is the list of what their calls answered, whole; below, samples. What the request refers back to is "
     "there: take values from `earlier[…]` rather than writing them; what it does not refer to is of no use."
@@ -33,14 +34,20 @@ _PATH = (
     "Calls that may serve it, in this order, by their names alone; go by them as far as the signatures bear them out:"
 )
 _TOLD_OF_INPUTS = frozenset({"type", "format", "enum", "items", "default", "examples"})
+"""Keywords of an input's schema that are shown."""
 _SCHEMA = 120
+"""Characters of an input's schema."""
 _SERVES = 300
+"""Characters of the request that a known program served."""
 _LONGEST = 4_000
 """Characters of a known program."""
 
 
 def program_messages(question: ProgramQuestion, instructions: Message, fence: Fence) -> list[Message]:
-    """The conversation with its author: what never changes first, then the question, then each earlier text with what is told of it."""
+    """Build the conversation with the author.
+
+    The constant part comes first, then the question, then each earlier program with the report on it.
+    """
     messages = [instructions, fence.message(*_question(question, fence)), *_earlier(question.attempts, fence)]
     if question.answers:
         messages[-1] = Message("user", f"{messages[-1].text}\n\n{_answered(question.answers, fence)}")
@@ -59,7 +66,7 @@ def _question(question: ProgramQuestion, fence: Fence) -> tuple[str, ...]:
 
 
 def _known(known: Known, fence: Fence) -> str:
-    """What is shown of how such requests were served; empty where there is nothing."""
+    """Render how similar requests were served; empty if nothing is known."""
     if known.path:
         return f"{_PATH} {' -> '.join(known.path)}"
     if not known.programs:

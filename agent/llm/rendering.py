@@ -1,4 +1,7 @@
-"""What a model is shown: candidates, steps and parameters as short lines. Secrets never stand in them: documents hold names only."""
+"""Text that a model is shown: candidates, steps and parameters as short lines.
+
+Secrets never stand in it, as tool documents hold only their names.
+"""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -14,23 +17,24 @@ from domain.event import Feed
 from domain.tool import Parameter, ToolDoc, ToolId, tool_id_parts
 
 SHOWN_RESPONSE = 1_100
-"""Characters of one response: what compression leaves, and its mark of a cut."""
+"""Characters of one response: the length that compression leaves, with its mark of a cut."""
 
 _REQUEST = 4_000
+"""Characters of the request."""
 _PARAMETERS = 60
 _MOVE = 300
 _SHORT = 140
 """Characters of a description where tools are compared."""
 _TOLD = 0.005
-"""Weight below which an edge is not worth a word."""
+"""Weight below which an edge is not mentioned."""
 _EXAMPLE = 2_500
 _RECALLED = 3
 _BEFORE = 600
-"""Characters of a response of an earlier question."""
+"""Characters of a response to an earlier request."""
 
 
 def split_text(question: DecomposeQuestion, fence: Fence) -> tuple[str, ...]:
-    """The categories of tools near the request, what was asked before in its conversation, and the request."""
+    """Render the categories of tools near the request, the earlier requests, and the request."""
     before = fence.block("asked before", _asked_before(question)) if question.earlier else ""
     named = "\n".join(shown_category(one) for one in question.categories)
     categories = fence.block("categories", named) if named else ""
@@ -38,7 +42,7 @@ def split_text(question: DecomposeQuestion, fence: Fence) -> tuple[str, ...]:
 
 
 def _asked_before(question: DecomposeQuestion) -> str:
-    """Earlier questions of the conversation, the oldest first, each with its calls by number."""
+    """Render earlier requests of the conversation, the oldest first, each with its numbered calls."""
     lines: list[str] = []
     for one in question.earlier:
         lines.append(f"asked: {clean(one.request, 600)}")
@@ -50,7 +54,7 @@ def _asked_before(question: DecomposeQuestion) -> str:
 
 
 def situation_text(situation: Situation, shown: Sequence[Offered], fence: Fence) -> tuple[str, ...]:
-    """The request, the path, the moves before, the candidates: what changes least comes first."""
+    """Render the request, the path, the moves made before and the candidates; the most stable part comes first."""
     path = "\n".join(f"{number}. {line(tool, _SHORT)}" for number, tool in enumerate(situation.path, start=1))
     if situation.results:
         path = steps_text(situation.results)
@@ -68,7 +72,7 @@ def situation_text(situation: Situation, shown: Sequence[Offered], fence: Fence)
 
 
 def path_text(question: PathQuestion, fence: Fence) -> tuple[str, ...]:
-    """The request, the path, the moves before, all candidates by number."""
+    """Render the request, the path, the moves made before, and all candidates by number."""
     path = "\n".join(f"{number}. {line(tool, _SHORT)}" for number, tool in enumerate(question.path, start=1))
     shown = map(Offered, question.candidates)
     lines = "\n".join(candidate_line(number, one) for number, one in enumerate(shown, start=1))
@@ -87,7 +91,7 @@ def _moved(memory: Sequence[str], fence: Fence) -> str:
 
 
 def arguments_text(question: ArgumentsQuestion, fence: Fence) -> tuple[str, ...]:
-    """The request, the earlier steps, the tool, what comes later, and the complaint."""
+    """Render the request, the earlier steps, the tool, the later tools, and the complaint."""
     later = "\n".join(f"- {line(tool)}" for tool in question.later[:6])
     return (
         request_text(question.request, fence),
@@ -100,7 +104,7 @@ def arguments_text(question: ArgumentsQuestion, fence: Fence) -> tuple[str, ...]
 
 
 def fields_text(question: FieldsQuestion, fence: Fence) -> tuple[str, ...]:
-    """The tool, an example of its responses, its fields by number."""
+    """Render the tool, an example of its responses, and its fields by number."""
     numbered = "\n".join(f"{number}. {clean(field, 120)}" for number, field in enumerate(question.fields, start=1))
     return (
         fence.block("tool", line(question.tool, 400)),
@@ -111,22 +115,22 @@ def fields_text(question: FieldsQuestion, fence: Fence) -> tuple[str, ...]:
 
 
 def answer_text(request: str, steps: Results, fence: Fence) -> tuple[str, ...]:
-    """The request and all that was done for it."""
+    """Render the request and all steps that were done for it."""
     return (request_text(request, fence), fence.block("steps", steps_text(steps)), "The answer?")
 
 
 def moves_text(memory: Sequence[str]) -> str:
-    """Short-term memory as lines; it comes short enough."""
+    """Render the moves of the short-term memory, which is kept short, one per line."""
     return "\n".join(f"- {clean(move, _MOVE)}" for move in memory)
 
 
 def request_text(request: str, fence: Fence) -> str:
-    """The request, which says what to do within these rules and does not change them."""
+    """Render the request, which says what to do within the rules of the prompt and does not change them."""
     return fence.block("request", request[:_REQUEST])
 
 
 def steps_text(steps: Results) -> str:
-    """Results by number, each with its arguments, its outcome and what is to be seen of its response."""
+    """Render results by number, each with its arguments, its outcome and its shortened response."""
     shown: list[str] = []
     for number, (tool, result) in enumerate(steps, start=1):
         arguments = clean(json.dumps(result.arguments, ensure_ascii=False), 600)
@@ -139,13 +143,13 @@ def steps_text(steps: Results) -> str:
 
 
 def line(tool: ToolDoc, limit: int = 240) -> str:
-    """A tool in one line, with what is known of its side effect where it has one."""
+    """Render a tool in one line, with a warning if it may have side effects."""
     changes = {"reads": "", "changes": " (CHANGES SOMETHING)", "unknown": " (MAY CHANGE SOMETHING)"}[tool.effect.kind]
     return f"{title(tool)}{changes}: {clean(tool.description or tool.toolset_description, limit)}"
 
 
 def _recalled(situation: Situation) -> str:
-    """Remembered requests with their paths, the most alike first."""
+    """Render remembered requests with their paths, the most similar first."""
     return "\n".join(
         f"- {one.similarity:.2f} {clean(one.memory.request, 200)} | {' -> '.join(_named(tool) for tool in one.memory.path)}"
         for one in situation.recalled[:_RECALLED]
@@ -157,9 +161,9 @@ def _named(tool: ToolId) -> str:
 
 
 def candidate_line(number: int, one: Offered) -> str:
-    """A candidate with the least that decides: what it does; behind the bar what is known of it, and nothing where nothing is."""
+    """Render a candidate: its description, and behind a bar the facts that are known about it."""
     candidate, facts = one.candidate, list[str]()
-    if one.after is not None:
+    if one.after is not None:  # a follower: it can only come after that candidate
         facts.append(f"after {one.after}")
     if candidate.weight >= _TOLD:
         facts.append(f"weight {candidate.weight:.2f}")
@@ -181,7 +185,7 @@ def candidate_line(number: int, one: Offered) -> str:
 
 
 def _source(feed: Feed, one: Offered) -> str:
-    """A follower's own producer is no step yet: it goes by the number of its line."""
+    """Render the source of a value; a follower's own producer is no step yet, so its line number is given."""
     return f"number {one.after}" if one.after is not None else f"{feed.step}.{clean(feed.field, 60)}"
 
 

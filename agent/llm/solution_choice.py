@@ -1,4 +1,4 @@
-"""What a model is asked when it chooses among solutions: those of the library that are near the request, by their calls and what they serve."""
+"""The model's choice among the library's solutions near a request, shown by their calls and patterns."""
 
 from collections.abc import Collection
 
@@ -19,15 +19,17 @@ _NAMED = 8
 
 
 class SolutionAnswer(BaseModel):
-    """``agent/prompts/choose_solution.md``."""
+    """The model's answer (``agent/prompts/choose_solution.md``)."""
 
     reason: str
     number: int | None
+    """A solution, counted from 1; None if none of them fits."""
     path: list[str]
+    """Functions to call if no solution fits."""
 
 
 def solutions_text(question: SolutionQuestion, fence: Fence) -> tuple[str, ...]:
-    """The solutions by number, what else could be called, and the request."""
+    """Render the numbered solutions, the other functions that could be called, and the request."""
     shown = enumerate(question.solutions, start=1)
     lines = "\n".join(_line(number, one, question.changing) for number, one in shown)
     return (
@@ -40,7 +42,7 @@ def solutions_text(question: SolutionQuestion, fence: Fence) -> tuple[str, ...]:
 
 
 def solution_complaint(answer: SolutionAnswer, question: SolutionQuestion) -> str:
-    """What is wrong with a choice; empty where nothing is."""
+    """Return the complaint about a choice; empty if there is none."""
     count = len(question.solutions)
     if answer.number is not None and not 1 <= answer.number <= count:
         return f"the solutions are numbered from 1 to {count}; null means that none of them fits."
@@ -51,7 +53,7 @@ def solution_complaint(answer: SolutionAnswer, question: SolutionQuestion) -> st
 
 
 def chosen_of(answer: SolutionAnswer | None) -> ChosenSolution:
-    """The choice that an answer makes; none without one."""
+    """Convert the answer to a choice; none without an answer."""
     if answer is None:
         return ChosenSolution(None, reason="the model made no choice that can be used")
     reason = clean(answer.reason, _REASON) or "no reason given"

@@ -1,4 +1,4 @@
-"""What a model is asked where a solution may serve a request: whether it does, with which values, and how else people ask the same."""
+"""The model's decision whether a solution serves a request, with its values and other wordings of the request."""
 
 import json
 from typing import Annotated
@@ -16,10 +16,12 @@ from domain.model import JsonObject
 _SCALARS: list[JsonObject] = [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]
 _VALUE = {"anyOf": [*_SCALARS, {"type": "array", "items": {"anyOf": _SCALARS}}]}
 _TOLD = frozenset({"type", "format", "enum", "items", "description", "minimum", "maximum"})
+"""Keywords of an input's schema that are shown."""
 _SCHEMA = 200
 _PATTERN = 400
 _REASON = 200
 MOST_WORDINGS = 5
+"""Other wordings of a request that are kept."""
 
 
 class GivenInput(BaseModel):
@@ -30,16 +32,17 @@ class GivenInput(BaseModel):
 
 
 class FillAnswer(BaseModel):
-    """``agent/prompts/fill.md``."""
+    """The model's answer (``agent/prompts/fill.md``)."""
 
     reason: str
     fits: bool
     inputs: list[GivenInput]
     wordings: list[str]
+    """Templates of other ways to ask for the same."""
 
 
 def fill_text(question: FillQuestion, fence: Fence) -> tuple[str, ...]:
-    """The pattern with its inputs, what is plain already, and the request."""
+    """Render the pattern with its inputs, the values that are already known, and the request."""
     inputs = "\n".join(f"{name}: {_schema(schema)}" for name, schema in question.inputs.items())
     known = f"These are plain already: {json.dumps(question.known, ensure_ascii=False)}" if question.known else ""
     return (
@@ -53,7 +56,7 @@ def fill_text(question: FillQuestion, fence: Fence) -> tuple[str, ...]:
 
 
 def fill_complaint(answer: FillAnswer, question: FillQuestion) -> str:
-    """What is wrong with an answer; empty where nothing is."""
+    """Return the complaint about an answer; empty if there is none."""
     if not answer.fits:
         return ""
     unknown = [clean(one.input, 60) for one in answer.inputs if one.input not in question.inputs]
@@ -65,7 +68,7 @@ def fill_complaint(answer: FillAnswer, question: FillQuestion) -> str:
 
 
 def filled_of(answer: FillAnswer | None, question: FillQuestion) -> Filled:
-    """What an answer comes to; without one that can be used, it does not fit."""
+    """Convert the answer to a decision; the solution does not fit if no answer can be used."""
     if answer is None:
         return Filled(fits=False, values={}, why="the model gave no word on it that can be used")
     why = clean(answer.reason, _REASON) or "no reason given"

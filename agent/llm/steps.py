@@ -1,4 +1,4 @@
-"""Results from a model: numbers of a list, read and checked; a number that is not on offer names no tool."""
+"""Moves and paths from a model: it names candidates by number, and a number that is not on offer names no tool."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,42 +12,50 @@ from agent.text import clean
 
 
 class ChoiceAnswer(BaseModel):
-    """``agent/prompts/choose.md``; ``choose_by_result.md`` asks for one number only. ``unserved``: of a path that is finished."""
+    """The model's answer (``agent/prompts/choose.md``).
+
+    ``choose_by_result.md`` asks for one number only.
+    """
 
     reason: str
     action: Literal["advance", "finish", "backtrack", "give_up"]
     number: int | None = None
     then: list[int] = []
+    """Numbers of further candidates that follow ``number``."""
     done: bool = False
+    """The path is complete after these."""
     unserved: str = ""
+    """Part of the request that a finished path leaves undone."""
 
 
 class PathAnswer(BaseModel):
-    """``agent/prompts/whole_path.md``. ``unserved``: of the request, by all of the path."""
+    """The model's answer (``agent/prompts/whole_path.md``)."""
 
     thoughts: list[str] = []
     reason: str
     numbers: list[int]
     unserved: str = ""
+    """Part of the request that the whole path leaves undone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """A tool as it is numbered, from 1. ``after``: the number of the candidate that a follower comes behind."""
+    """A candidate in the list that is numbered from 1."""
 
     candidate: Candidate
     after: int | None = None
+    """Number of the candidate that this one may follow; None for a candidate for the next step."""
 
 
 def offered(situation: Situation) -> tuple[Offered, ...]:
-    """What is shown, in order: the candidates, then what may follow them."""
+    """Return what is shown, in order: the candidates for the next step, then their followers."""
     first = [Offered(candidate) for candidate in situation.candidates]
     behind = [Offered(follower.candidate, follower.after + 1) for follower in situation.followers]
     return (*first, *behind)
 
 
 def complaint_of(answer: ChoiceAnswer, shown: Sequence[Offered], *, at_start: bool) -> str:
-    """What is wrong with a move, for the model to mend; empty where all is right."""
+    """Return the complaint about a move for the model to correct; empty if it is right."""
     if answer.action == "finish" and at_start:
         return "nothing can be finished before a first step."
     if answer.action != "advance":
@@ -63,7 +71,7 @@ def complaint_of(answer: ChoiceAnswer, shown: Sequence[Offered], *, at_start: bo
 
 
 def choice_of(answer: ChoiceAnswer | None, shown: Sequence[Offered], *, at_start: bool) -> Choice:
-    """The move. None (no valid one was given) counts as a dead end, and so does a step back from the start."""
+    """Convert the answer to a move; no valid answer, or a step back from the start, is a dead end."""
     dead_end = "give_up" if at_start else "backtrack"
     if answer is None:
         return Choice(dead_end, "the model gave no valid move")
@@ -75,7 +83,7 @@ def choice_of(answer: ChoiceAnswer | None, shown: Sequence[Offered], *, at_start
     for number in answer.then:
         one = shown[number - 1] if 1 <= number <= len(shown) and number not in taken else None
         if one is None or (one.after is not None and one.after not in taken):
-            valid = False
+            valid = False  # the path is cut here, so it cannot be the complete one
             break
         taken.append(number)
     tools = tuple(shown[number - 1].candidate.tool.id for number in taken[1:])
@@ -84,14 +92,14 @@ def choice_of(answer: ChoiceAnswer | None, shown: Sequence[Offered], *, at_start
 
 
 def path_complaint(answer: PathAnswer, question: PathQuestion) -> str:
-    """What is wrong with a path, for the model to mend; empty where all is right."""
+    """Return the complaint about a path for the model to correct; empty if it is right."""
     count = len(question.candidates)
     wrong = [number for number in answer.numbers if not 1 <= number <= count]
     return f"there is no candidate {wrong[0]}; they are numbered from 1 to {count}." if wrong else ""
 
 
 def path_of(answer: PathAnswer | None, question: PathQuestion) -> WholePath:
-    """The path; numbers that are not on offer are left out, the first of repeated ones stays."""
+    """Convert the answer to a path; unknown numbers are left out, and repeated ones count once."""
     if answer is None:
         return WholePath((), "the model gave no valid path")
     steps = [n - 1 for n in dict.fromkeys(answer.numbers) if 1 <= n <= len(question.candidates)]

@@ -1,4 +1,4 @@
-"""A typed decision of a model: ask, read, check; tell a complaint back once; count what it cost."""
+"""Typed decisions of a model: ask, parse, check, return one complaint, and account for the cost."""
 
 import json
 import re
@@ -19,38 +19,45 @@ from domain.model import JsonObject, what_is_wrong
 
 A = TypeVar("A", bound=BaseModel)
 _SHOWN_BACK = 2_000
+"""Characters of a rejected reply that are repeated to the model."""
 _MOST_STARTS = 20
 _HARDLY_ANY = 0.1
+"""Seconds left of the run's time below which a timeout counts as the end of that time."""
 _LEFT_OUT = frozenset({"title", "default", "description", "discriminator"})
 _SAID = {"oneOf": "anyOf"}
+"""Keywords that strict endpoints know by another name."""
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What the model may use in one run: the budget's bounds that concern it. ``seconds``: of wall time since the run's first
-    decision.
-    """
+    """Limits for the model's use in one run, taken from the run's budget."""
 
     seconds: float = 120.0
+    """Wall time since the run's first decision."""
     model_calls: int = 64
     tokens: int = 200_000
+    """Prompt and completion tokens together."""
 
 
 @dataclass(slots=True)
 class Account:
-    """What one run has used of all the models that it asks. ``began``: at its first decision."""
+    """Use of all models that one run asks."""
 
     cost: Cost = field(default_factory=Cost)
     began: float | None = None
+    """Time of its first decision."""
 
 
 Prices = tuple[float, float]
-"""Of a million tokens given, and of a million answered."""
+"""Prices of a million prompt tokens and of a million completion tokens."""
 
 
 class Asker:
-    """Asks for one run, and keeps its account in ``cost``. ``account``: that of a run that asks others, too."""
+    """Asks a model for one run and accounts for it in ``cost``.
+
+    ``account`` is given if the run asks other models as well.
+    """
 
     def __init__(
         self,
@@ -71,10 +78,13 @@ class Asker:
     async def decide(
         self, purpose: str, messages: Sequence[Message], answer: type[A], check: Callable[[A], str]
     ) -> tuple[A | None, A | None]:
-        """The answer that ``check`` has nothing against (it returns the complaint), or None; and the last that could be read.
+        """Return the answer that passes ``check`` or None, and the last answer that could be parsed.
+
+        ``check`` returns the complaint about an answer, empty if there is none. A complaint is returned to the model once.
 
         Raises:
-            ModelUnavailableError: the model gave no answer. BudgetExceededError: it may not be asked any more.
+            ModelUnavailableError: the model gave no answer.
+            BudgetExceededError: the model may not be asked any more.
         """
         form, conversation = form_of(purpose, answer), list(messages)
         last: A | None = None
@@ -90,10 +100,12 @@ class Asker:
         return None, last
 
     async def stream(self, purpose: str, messages: Sequence[Message]) -> AsyncIterator[str | Reply]:
-        """A streamed answer; the last item is the whole reply.
+        """Stream an answer; the last item is the whole reply.
 
         Raises:
-            InvalidDecisionError: it is empty. Else as ``decide``.
+            InvalidDecisionError: the answer is empty.
+            ModelUnavailableError: as for ``decide``.
+            BudgetExceededError: as for ``decide``.
         """
         seconds = self._begin(purpose)
         heard, counted = "", False
@@ -110,11 +122,11 @@ class Asker:
                             heard += piece
                         yield piece
         finally:
-            if heard and not counted:  # nobody says what an answer costs that is not heard to its end
+            if heard and not counted:  # the usage comes with the last piece, which never arrived
                 self._count(purpose, estimated(messages, heard))
 
     async def say(self, purpose: str, messages: Sequence[Message], form: AnswerForm | None = None) -> Reply:
-        """The whole reply, whatever it is. Raises as ``decide``."""
+        """Return the whole reply, unchecked. Raises as ``decide``."""
         seconds = self._begin(purpose)
         with self._in_time():
             reply = await self._model.complete(messages, form, seconds=seconds)
@@ -123,7 +135,7 @@ class Asker:
 
     @contextmanager
     def _in_time(self) -> Generator[None]:
-        """A model that was stopped because the run's time is up has not failed."""
+        """Turn a timeout at the end of the run's time into a spent budget: the model has not failed."""
         try:
             yield
         except ModelUnavailableError as error:
@@ -133,11 +145,12 @@ class Asker:
 
     def _seconds_left(self) -> float:
         now, account = self._clock(), self._account
+        # The clock starts with the first decision, not when the run was made.
         account.began = now if account.began is None else account.began
         return self._allowance.seconds - (now - account.began)
 
     def _begin(self, purpose: str) -> float:
-        """Account for a call that is about to be made; the seconds it may take."""
+        """Account for a call that is about to be made, and return the seconds that it may take."""
         allowed, cost = self._allowance, self.cost
         left = self._seconds_left()
         used = {
@@ -168,8 +181,10 @@ class Asker:
 
 
 def form_of(name: str, answer: type[BaseModel]) -> AnswerForm:
-    """The JSON Schema of an answer in the strict subset that endpoints take: every field required, no others, no defaults; of several
-    forms one, without a word on how to tell them apart.
+    """Build the JSON Schema of an answer in the strict subset that endpoints accept.
+
+    Every field is required, no others are allowed, and there are no defaults. A union is ``anyOf``, without a
+    discriminator.
     """
     return AnswerForm(name, cast(JsonObject, _strict(answer.model_json_schema())))
 
@@ -189,7 +204,10 @@ def _strict(node: Any) -> Any:
 
 
 def _read(reply: Reply, answer: type[A]) -> A | str:
-    """The answer in a reply, or what is wrong with it. Prose, thoughts and code fences around the object are looked past."""
+    """Return the answer in a reply, or the complaint about it.
+
+    Prose, thoughts and code fences around the object are skipped.
+    """
     if reply.cut:
         return "it is too long and was cut off."
     text = _THOUGHTS.sub("", reply.text)

@@ -1,4 +1,4 @@
-"""Subtasks from a model: numbered, in order, building on what there is."""
+"""Subtasks from a model: numbered, in order, each building only on what is there before it."""
 
 from pydantic import BaseModel
 
@@ -6,24 +6,30 @@ from agent.policy.subtasks import NAMED, DecomposeQuestion, Decomposition, Subta
 from agent.text import clean
 
 MOST = 5
+"""Subtasks of one request."""
 _LONGEST = 2_000
+"""Characters of a subtask's description."""
 _QUERIES = 4
 _QUERY = 120
 
 
 class SubtaskAnswer(BaseModel):
-    """One subtask of ``agent/prompts/decompose.md``; ``category``: of ``decompose_categories.md``."""
+    """One subtask (``agent/prompts/decompose.md``)."""
 
     name: str
     description: str
     category: str = ""
+    """Asked for by ``decompose_categories.md``."""
     depends_on: list[int] = []
     earlier: list[int] = []
     queries: list[str] = []
 
 
 class DecomposeAnswer(BaseModel):
-    """``agent/prompts/decompose.md``. No subtask: the request is one, and ``category`` and ``queries`` are its own."""
+    """The model's answer (``agent/prompts/decompose.md``).
+
+    Without subtasks, the request is its only one, and ``category`` and ``queries`` belong to it.
+    """
 
     reason: str
     category: str = ""
@@ -32,12 +38,12 @@ class DecomposeAnswer(BaseModel):
 
 
 def shown_category(category: str) -> str:
-    """A category's name as a prompt shows it."""
+    """Render a category's name for a prompt."""
     return clean(category, _QUERY)
 
 
 def complaint_of(answer: DecomposeAnswer, question: DecomposeQuestion) -> str:
-    """What is wrong with a split, for the model to mend; empty where all is right."""
+    """Return the complaint about a split for the model to correct; empty if it is right."""
     told: list[str] = []
     if len(answer.subtasks) > MOST:
         told.append(f"there may be {MOST} subtasks at most")
@@ -62,7 +68,10 @@ def complaint_of(answer: DecomposeAnswer, question: DecomposeQuestion) -> str:
 
 
 def decomposition_of(answer: DecomposeAnswer, question: DecomposeQuestion) -> Decomposition:
-    """A checked answer. A single subtask keeps the request's own words, which hold all that it says, unless it leans on earlier questions."""
+    """Convert a checked answer to a decomposition.
+
+    A single subtask keeps the request's own words, which hold all that it says, unless it refers to earlier requests.
+    """
     reason = clean(answer.reason, 300) or "no reason given"
     if not answer.subtasks or (len(answer.subtasks) == 1 and not answer.subtasks[0].earlier):
         own = answer.subtasks[0] if answer.subtasks else answer
@@ -85,11 +94,11 @@ def decomposition_of(answer: DecomposeAnswer, question: DecomposeQuestion) -> De
 
 
 def _category(named: str, question: DecomposeQuestion) -> str:
-    """The category of that name among those that were shown; empty where there is none."""
+    """Return the category of that name among those that were shown; empty if there is none."""
     wanted = shown_category(named).casefold()
     return next((one for one in question.categories if shown_category(one).casefold() == wanted), "")
 
 
 def _queries(given: list[str]) -> tuple[str, ...]:
-    """The first few, each a line."""
+    """Return the first few queries, each as one line."""
     return tuple(dict.fromkeys(text for one in given if (text := clean(one, _QUERY))))[:_QUERIES]

@@ -1,1 +1,1 @@
-"""Who decides: the protocol, the fallback, the circuit breaker."""
+"""The decisions of a run: questions, the protocol of policies, the fallback and the circuit breaker."""

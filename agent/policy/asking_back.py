@@ -1,4 +1,4 @@
-"""A policy that asks its user for a value that is required and that nothing gives, where it would else give up."""
+"""A policy that asks the user for a required value that nothing else supplies, instead of giving up."""
 
 from collections.abc import Callable
 
@@ -18,20 +18,23 @@ from domain.tool import Parameter, ToolDoc
 from graph.identifiers import words
 
 _FOUND_OUT: frozenset[NeedKind] = frozenset({"identifier", "latitude", "longitude", "coordinates", *UNTOUCHED})
-"""Kinds that only another tool gives, or that are nobody's to tell."""
+"""Kinds of values that only another tool supplies, or that nobody may tell."""
 _LOOSE: frozenset[NeedKind] = frozenset({"text", "query", "entity", "amount", "number", "boolean"})
-"""Kinds of which two parameters need not mean the same thing."""
+"""Kinds for which one answer cannot serve two parameters, as they need not mean the same thing."""
 _TIMES = 2
-"""How often a value is asked for, where what was said first is none that can be sent."""
+"""Questions for one value; the second follows an answer that cannot be sent."""
 
 
 def can_be_told(parameter: Parameter) -> bool:
-    """Whether a person would know its value: no id that only another tool gives, and no key."""
+    """Check if a person would know the value: neither a key nor an id that only another tool supplies."""
     return need_of(parameter).kind not in _FOUND_OUT
 
 
 class AskingBack(Delegating):
-    """One subtask's. Each parameter of a tool is asked for once, and of several that want the same kind of thing the first. ``events``: what was asked and is still to be told."""
+    """Policy of one subtask that asks the user for missing values.
+
+    Each parameter of a tool is asked for once; of several that want the same kind of value, only the first one.
+    """
 
     def __init__(
         self,
@@ -42,8 +45,10 @@ class AskingBack(Delegating):
         *,
         chosen: bool = True,
     ) -> None:
-        """``recorded``: what became of a question, where it was asked before the run was broken off. ``chosen``: whether the tools were; one that was only
-        found, and may be of no use, is worth no question.
+        """Wrap ``policy``.
+
+        ``recorded`` finds the event of a question that was asked before the run was interrupted. ``chosen`` is False for tools
+        that were only found and may be of no use: they are not worth a question.
         """
         super().__init__(policy)
         self._may_ask = chosen and asking.somebody
@@ -51,15 +56,15 @@ class AskingBack(Delegating):
         self._subtask = subtask
         self._recorded = recorded
         self._answers: dict[tuple[str, str], str] = {}
-        self.events: list[QuestionAnswered] = []
+        self.events: list[QuestionAnswered] = []  # asked, and not yet emitted
 
     def told(self) -> list[QuestionAnswered]:
-        """What was asked since it was told last."""
+        """Return the questions asked since the last call, and forget them."""
         events, self.events = self.events, []
         return events
 
     async def choose(self, situation: Situation) -> Choice:
-        """The policy's move; where it lacks a value for one that would serve, and its user tells it, that one."""
+        """Return the policy's move; if a value was missing and the user gave it, the move that it allows."""
         choice = await self.pass_on(situation)
         lacking = choice.lacking
         if lacking is None or not self._may_ask:
@@ -72,7 +77,7 @@ class AskingBack(Delegating):
         return Choice("advance", f"its user was asked for {clean(parameter.name, 60)}", lacking.index)
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
-        """The policy's values, with those that its user tells."""
+        """Return the policy's values, with those that the user gives for the missing ones."""
         found = await self.pass_on(question)
         open_ones = [one for one in question.tool.parameters if one.name in found.missing]
         if not open_ones or not self._may_ask or not all(map(can_be_told, open_ones)):
@@ -87,7 +92,10 @@ class AskingBack(Delegating):
         return Arguments({**found.values, **said}, (*found.provenance, *bindings))
 
     async def _answer(self, tool: ToolDoc, parameter: Parameter) -> str:
-        """What its user says for a parameter; empty where they do not. What does not fit is said, and it is asked for once more."""
+        """Return the user's answer for a parameter; empty if they give none.
+
+        An answer that does not fit is explained, and asked for once more. Answers are kept, empty ones too.
+        """
         key = _wanted(tool, parameter)
         if key not in self._answers:
             wrong, answer = "", ""
@@ -110,13 +118,16 @@ class AskingBack(Delegating):
 
 
 def _wanted(tool: ToolDoc, parameter: Parameter) -> tuple[str, str]:
-    """What two parameters have in common that one answer is for."""
+    """Return the key that parameters share if one answer serves them all."""
     need = need_of(parameter)
     return (tool.id, parameter.name) if need.kind in _LOOSE or parameter.enum else (need.kind, need.role)
 
 
 def _wording(tool: ToolDoc, parameter: Parameter, wrong: str = "") -> str:
-    """A question for a value, by its name, its description, its form and what needs it. ``wrong``: what is so with what was said before."""
+    """Word the question for a value, with its name, description and form, and the tool that needs it.
+
+    ``wrong`` says what was wrong with the previous answer.
+    """
     named = " ".join(words(parameter.name)) or parameter.name
     described = clean(parameter.description, 140).rstrip(".")
     form = form_told(parameter) or notes(parameter, closed=bool(parameter.enum))

@@ -1,4 +1,4 @@
-"""A policy of several: programs, answers and the fields of long responses may be other models' business than the rest."""
+"""A policy that sends programs, answers and long responses to policies with other models than its decisions."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TypeVar
@@ -14,8 +14,9 @@ T = TypeVar("T")
 
 
 class PolicyByPurpose(Delegating):
-    """Made for one run, of policies that keep one account. ``decisions`` takes whatever the others are not for; what each has to say is told in
-    one list.
+    """Policy of one run, made of policies that share one account.
+
+    ``decisions`` answers whatever the others are not for. The notices of all of them are in one list.
     """
 
     def __init__(self, decisions: Policy, programs: Policy, answers: Policy, responses: Policy) -> None:
@@ -30,7 +31,7 @@ class PolicyByPurpose(Delegating):
 
     @property
     def writes(self) -> bool:
-        """Whether it is worth asking for a program."""
+        """True if it can be asked for a program."""
         return self._by_purpose["programs"].writes
 
     async def decide(self, question: Question[T]) -> T:
@@ -38,5 +39,5 @@ class PolicyByPurpose(Delegating):
         return await self._by_purpose.get(question.purpose, self._policy).decide(question)
 
     def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
-        """An answer in words."""
+        """Stream an answer in words."""
         return self._by_purpose["answers"].answer(request, steps)

@@ -1,4 +1,4 @@
-"""A circuit breaker: who keeps failing is left alone for a while. Shared by the runs of a process, one per endpoint."""
+"""A circuit breaker: an endpoint that keeps failing is not called for a while. One per endpoint and process."""
 
 import time
 from collections.abc import Callable
@@ -7,37 +7,48 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Breaker:
-    """Closed: all may ask. Open, after ``failures`` in a row or one that lasts: nobody for ``pause`` seconds. Then half open: one may
-    ask per pause, whose success closes it.
+    """Circuit breaker with the usual three states.
+
+    Closed: every call is allowed. Open: none, until the pause is over. Half open: one call per pause, whose success closes
+    the breaker.
     """
 
     failures: int = 3
+    """Failures in a row that open it."""
     pause: float = 60.0
+    """Seconds for which it stays open."""
     clock: Callable[[], float] = time.monotonic
     reason: str = ""
+    """The last failure, in words."""
     _in_a_row: int = field(default=0, init=False)
     _closed_until: float | None = field(default=None, init=False)
+    """Time at which it becomes half open; None while it is closed."""
 
     @property
     def is_open(self) -> bool:
-        """Whether it has opened and no success has closed it since."""
+        """True if it has opened and no success has closed it since."""
         return self._closed_until is not None
 
     def admits(self) -> bool:
-        """Whether one may ask now. In the half-open state this takes the one place there is."""
+        """Return True if a call may be made now; in the half-open state this takes the only place."""
         if self._closed_until is None:
             return True
         if self.clock() < self._closed_until:
             return False
+        # Half open: push the time on, so that other calls wait for the outcome of this one.
         self._closed_until = self.clock() + self.pause
         return True
 
     def succeeded(self) -> None:
-        """Who asked was answered."""
+        """Record a success, which closes the breaker."""
         self._in_a_row, self._closed_until, self.reason = 0, None, ""
 
     def failed(self, reason: str, *, at_once: bool) -> None:
-        """Who asked was not answered. ``at_once``: asking again is no use, or costs too much, to wait for more failures."""
+        """Record a failure.
+
+        ``at_once`` opens the breaker without waiting for more failures, as a further call would be of no use or cost too
+        much.
+        """
         self._in_a_row += 1
         self.reason = reason
         if at_once or self.is_open or self._in_a_row >= self.failures:

@@ -1,4 +1,4 @@
-"""A policy that asks another one: the base of those that decide some things by themselves."""
+"""Base class of policies that decide some questions themselves and delegate the others."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import TypeVar
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Delegating(Decider):
-    """Answers what it has a method of its own for; all else is another policy's, whose account and notices are its own."""
+    """Policy that delegates to another one, whose cost and notices it shares, what it has no method for."""
 
     def __init__(self, policy: Policy) -> None:
         self.name = policy.name
@@ -25,6 +25,7 @@ class Delegating(Decider):
         return self._policy.writes
 
     async def pass_on(self, question: Question[T]) -> T:
+        """Have the other policy answer a question."""
         return await self._policy.decide(question)
 
     def unserved(self, question: UnservedQuestion) -> tuple[str, ...]:

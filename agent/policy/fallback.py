@@ -1,4 +1,4 @@
-"""A policy that stands in for another whose model fails: a run always goes on, and says who decides."""
+"""A policy that takes over from another one whose model fails, so that every run goes on."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
@@ -14,14 +14,19 @@ from domain.tool import ToolDoc
 
 T = TypeVar("T")
 BROKEN_OFF = "\n\n[The model broke off here. What follows is put together from the same calls without it.]\n\n"
-"""Between what a model had said when its stream broke and the answer of the second policy, which is whole by itself."""
+"""Stands between the part of an answer that a model streamed before it failed and the second policy's answer.
+
+The second answer is complete by itself.
+"""
 
 
 class FallbackPolicy:
-    """Made for one run; ``breaker`` is shared. Each failed decision is taken by ``second``, and so are all others while the breaker
-    is open. A notice is told whenever the deciding policy changes, back to ``first`` included. What the budget forbids the model is
-    ``second``'s for the rest of the run, and no failure of the endpoint. Programs are ``first``'s to write: once it could not, it is
-    asked for none any more in this run.
+    """Policy of one run that decides by ``first``, and by ``second`` where that fails.
+
+    ``breaker`` is shared between runs. ``second`` takes each decision that failed, and all decisions while the breaker is
+    open. A notice is emitted whenever the deciding policy changes, also back to ``first``. When the budget forbids further
+    calls of the model, ``second`` decides for the rest of the run; that is no failure of the endpoint. Only ``first``
+    writes programs: once it could not, it is asked for none in the rest of the run.
     """
 
     def __init__(self, first: Policy, second: Policy, breaker: Breaker) -> None:
@@ -38,11 +43,14 @@ class FallbackPolicy:
 
     @property
     def writes(self) -> bool:
-        """Whether the first policy does, and could so far."""
+        """True if the first policy writes programs and was able to so far."""
         return self._first.writes and not self._unwritten and not self._spent
 
     async def decide(self, question: Question[T]) -> T:
-        """Have the first policy answer; where it cannot, the second, unless the question says what it is answered without a model."""
+        """Have the first policy answer; if it cannot, the second one.
+
+        A question may bring an answer of its own for this case; then the second policy is not asked.
+        """
         if self._may_ask():
             try:
                 answer = await self._first.decide(question)
@@ -51,6 +59,7 @@ class FallbackPolicy:
             except BudgetExceededError as error:
                 self._give_up(error)
             except InvalidDecisionError:
+                # The endpoint did answer: the breaker is about reachability, not about the quality of answers.
                 self._worked()
             else:
                 self._worked()
@@ -62,12 +71,14 @@ class FallbackPolicy:
         return without
 
     def unserved(self, question: UnservedQuestion) -> tuple[str, ...]:
-        """The word of the policy that decides at the end."""
+        """Return the unserved changes that the currently deciding policy finds."""
         return (self._second if self._standing_in else self._first).unserved(question)
 
     async def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
-        """The first policy's answer. Where it breaks off, what was said stays, and the second's whole answer follows after
-        ``BROKEN_OFF``: pieces that are out cannot be taken back, and half a sentence says nothing of what was left to say.
+        """Stream the first policy's answer.
+
+        If it breaks off, what was streamed stays, and ``BROKEN_OFF`` and the second policy's whole answer follow: streamed
+        pieces cannot be withdrawn, and half a sentence does not say what was missing.
         """
         said = False
         if self._may_ask():
@@ -106,7 +117,7 @@ class FallbackPolicy:
             self.notices.append(Notice(self._second.name, self._first.name, "the model answers again"))
 
     def _failed(self, error: ModelUnavailableError) -> None:
-        """A timeout opens the breaker at once: a second one would cost the run as long again."""
+        """Record a failure; a timeout opens the breaker at once, as a second one would cost the run as long again."""
         self._breaker.failed(str(error), at_once=error.lasting or error.kind == "timeout")
         self._stand_in(str(error))
 

@@ -1,4 +1,7 @@
-"""Answers of people to a question for an object: its fields are told, and read from ``name: Ada, street: 3 Elm Street`` as well as from JSON."""
+"""People's answers to a question for an object.
+
+The question lists the fields; the answer may be ``name: Ada, street: 3 Elm Street`` or JSON.
+"""
 
 import re
 from typing import Any, cast
@@ -13,11 +16,11 @@ from graph.identifiers import words
 from graph.lenient_json import read_value
 
 _TOLD = 8
-"""Fields that a question names."""
+"""Most fields that a question names."""
 
 
 def fields_of(parameter: Parameter) -> dict[str, dict[str, Any]]:
-    """The fields of an object with their schemas; none where it has no fixed ones, or is no object."""
+    """Return the fields of an object with their schemas; none if it has no fixed ones or is no object."""
     if parameter.type != "object":
         return {}
     schema: Any = value_schema(parameter)
@@ -29,7 +32,10 @@ def fields_of(parameter: Parameter) -> dict[str, dict[str, Any]]:
 
 
 def form_told(parameter: Parameter) -> str:
-    """How an object is to be answered; empty where it is none: ``answer as name: …, street: …; phone may be left out``."""
+    """Describe how to answer with an object; empty if the parameter is no object.
+
+    Example: ``answer as name: …, street: …; phone may be left out``.
+    """
     fields = fields_of(parameter)
     if not fields:
         return "answer with an object as JSON" if parameter.type == "object" else ""
@@ -42,7 +48,7 @@ def form_told(parameter: Parameter) -> str:
 
 
 def value_of(answer: str, parameter: Parameter) -> JsonValue:
-    """What was answered, in the parameter's type where it can be read so."""
+    """Return the answer in the parameter's type if it can be read so, else as text."""
     value = coerce(answer, parameter)
     if parameter.type == "any" and answer.lstrip()[:1] in ("{", "["):
         structure = read_value(answer)
@@ -55,13 +61,13 @@ def value_of(answer: str, parameter: Parameter) -> JsonValue:
 
 
 def fault_of(value: JsonValue, tool: ToolDoc, parameter: Parameter) -> str:
-    """What is wrong with a value, in a sentence; empty where it fits."""
+    """Return the complaint about a value in a sentence; empty if it fits."""
     found = checked(tool, {parameter.name: value})[1]
     return next((said for name, said in found if name == parameter.name), "")
 
 
 def _pairs(text: str, fields: dict[str, Any]) -> dict[str, str]:
-    """Each field that is named, with what stands behind it up to the next one."""
+    """Return the text behind each field that is named, up to the next one."""
     by_words = {" ".join(words(name)): name for name in fields} | {name.casefold(): name for name in fields}
     named = "|".join(sorted(map(re.escape, by_words), key=len, reverse=True))
     marks = list(re.finditer(rf"(?:^|[\s,;])({named})\s*[:=]\s*", text, re.IGNORECASE))

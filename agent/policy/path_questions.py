@@ -1,4 +1,4 @@
-"""What a policy is asked about paths as a whole, and how it answers: walks that ended, remembered paths, runs that are over."""
+"""Questions about whole paths and their answers: ended walks, remembered paths, finished runs."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,32 +12,38 @@ from domain.tool import ToolDoc, ToolId
 
 @dataclass(frozen=True, slots=True)
 class Reflection:
-    """``success``: go on with the path. ``partial``: right up to the step ``first_wrong`` (from 1; one more than there are steps: all are
-    right, and something is left to do). ``total``: start anew without the start tools ``noisy``; without any, there is nothing to try.
-    """
+    """Judgement of a path on which a walk ended."""
 
     verdict: Literal["success", "partial", "total"]
+    """Consequence for the walk.
+
+    ``success``: go on with the path. ``partial``: the steps before ``first_wrong`` are right. ``total``: start anew without
+    the start tools in ``noisy``; if there are none, there is nothing to try.
+    """
     reason: str
     first_wrong: int | None = None
+    """Counts from 1; one more than there are steps if all are right and something is left to do."""
     noisy: tuple[ToolId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ReflectionQuestion(Question[Reflection]):
-    """What ``reflect`` sees: how a walk ended (thesis 4.3.2.3). ``path``: the one that it ended with, else the best it has seen, which may be
-    empty; ``given``: the tools of earlier subtasks whose results it builds on. ``relevance``: of each tool in ``path``, one value per clause.
-    ``starts``: the candidates that the start offered. ``memory``: the moves of the walk.
-    """
+    """Question for a judgement of an ended walk (thesis 4.3.2.3)."""
 
     request: str
     clauses: tuple[str, ...]
     given: tuple[ToolDoc, ...]
+    """Tools of earlier subtasks whose results the path builds on."""
     path: tuple[ToolDoc, ...]
+    """The path on which the walk ended, else the best one that it has seen; it may be empty."""
     relevance: tuple[tuple[float, ...], ...]
+    """Relevance of each tool in ``path``, one value per clause."""
     starts: tuple[Candidate, ...]
+    """Candidates that were offered at the start."""
     how: Literal["finished", "gave_up", "budget"]
     reason: str
     memory: tuple[str, ...] = ()
+    """Moves of the walk."""
 
     async def put_to(self, decider: Decider) -> Reflection:
         return await decider.reflect(self)
@@ -45,7 +51,7 @@ class ReflectionQuestion(Question[Reflection]):
 
 @dataclass(frozen=True, slots=True)
 class Adoption:
-    """Whether a remembered path is taken as it is, and why."""
+    """Decision if a remembered path is taken as it is."""
 
     adopted: bool
     reason: str
@@ -53,9 +59,9 @@ class Adoption:
 
 @dataclass(frozen=True, slots=True)
 class Proposal(Question[Adoption]):
-    """What ``adopt`` sees: the whole path that served a request nearly identical to this one, and stands as it is.
+    """Proposal to take the path of a nearly identical request as it is.
 
-    It was checked before: every tool is there and works, and every required parameter can be filled in this order.
+    It was checked before: every tool exists and works, and every required parameter can be filled in this order.
     """
 
     request: str
@@ -68,16 +74,18 @@ class Proposal(Question[Adoption]):
 
 @dataclass(frozen=True, slots=True)
 class ScoreQuestion(Question[tuple[float, ...]]):
-    """What ``score`` sees of a run that is over: the steps of the last plan in order, then those that were gone around.
+    """Question for the value of each step of a finished run.
 
-    Results that were not called are among them, so that step numbers hold.
+    Results that were not called are included, so that step numbers hold.
     """
 
     request: str
     answer: str
     answered: bool
     steps: tuple[tuple[ToolDoc, StepResult], ...]
+    """Steps of the last plan, in order."""
     failed: tuple[tuple[ToolDoc, StepResult], ...] = ()
+    """Steps that were given up on the way."""
 
     async def put_to(self, decider: Decider) -> tuple[float, ...]:
         return await decider.score(self)

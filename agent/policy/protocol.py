@@ -1,4 +1,7 @@
-"""The policy of a run, and what it is asked of steps and calls: each question with the type of its answer (:mod:`agent.policy.question`)."""
+"""The protocol of policies, and the questions about steps and calls.
+
+Each question is defined with the type of its answer (:mod:`agent.policy.question`).
+"""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,12 +20,12 @@ from domain.tool import Parameter, ToolDoc, ToolId
 T = TypeVar("T")
 
 Results = Sequence[tuple[ToolDoc, StepResult]]
-"""Tools that were called, each with what became of the call, in order."""
+"""Called tools with the results of their calls, in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lacking:
-    """A value without which there is no way on: of a parameter of a tool; with it, ``candidates[index]`` would be the next step."""
+    """A missing parameter value; with it, ``candidates[index]`` would be the next step."""
 
     tool: ToolDoc
     parameter: Parameter
@@ -31,46 +34,49 @@ class Lacking:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """``advance`` to ``candidates[index]``, ``finish`` the path, ``backtrack`` one step, or ``give_up``.
-
-    ``memory``: the id of the memory that was followed, if any. ``then``: tools that are to follow, named in the same decision; ``last``: the
-    path is finished behind them. ``unserved``: what of the request the finished path leaves undone. ``lacking``: what its user would have to tell for
-    there to be a way on.
-    """
+    """The next move: ``advance`` to ``candidates[index]``, ``finish``, ``backtrack`` one step, or ``give_up``."""
 
     action: Literal["advance", "finish", "backtrack", "give_up"]
     reason: str
     index: int | None = None
     memory: str = ""
+    """Id of the memory that was followed, if any."""
     then: tuple[ToolId, ...] = ()
+    """Further tools of the path, named in the same decision."""
     last: bool = False
+    """The path is complete after these tools."""
     unserved: str = ""
+    """Part of the request that the finished path leaves undone."""
     lacking: Lacking | None = None
+    """Value that the user would have to give for the path to go on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Situation(Question[Choice]):
-    """What ``choose`` sees: the request, its clauses, the path so far, the candidates, and the moves made before, with their reasons.
-
-    ``path_relevance``: the relevance (one value per clause) of each tool in the path. ``best_relevance``: per clause, the best
-    that any tool found for the request reached: what "covered" is measured against. ``recalled``: paths that served requests like this one, the most alike first. ``followers``: what may come next but one, where several
-    steps may be named at once (``several``). ``results``: of the steps of the path, where they are called as they are chosen; None: only planned.
-    ``kin``: of the tools that were found, where paths went through few of them; empty otherwise.
-    """
+    """Question for the next move of a walk."""
 
     request: str
     clauses: tuple[str, ...]
     path: tuple[ToolDoc, ...]
     path_relevance: tuple[tuple[float, ...], ...]
+    """Relevance of each tool in the path, one value per clause."""
     best_relevance: tuple[float, ...]
+    """Best relevance per clause of any tool found for the request; coverage is measured against it."""
     candidates: tuple[Candidate, ...]
     finish_weight: float
+    """Share of past paths that ended here."""
     memory: tuple[str, ...] = ()
+    """Moves made before, with their reasons."""
     recalled: tuple[Recalled, ...] = ()
+    """Paths that served similar requests, the most similar first."""
     followers: tuple[Follower, ...] = ()
+    """Candidates for the step after the next one, if several steps may be named at once."""
     several: bool = False
+    """Several steps may be named at once."""
     kin: Mapping[ToolId, Kin] = field(default_factory=dict[ToolId, Kin])
+    """Evidence for each tool that was found, if paths went through few of them; else empty."""
     results: Results | None = None
+    """Results of the path's steps if they are called as they are chosen; None if only planned."""
 
     async def put_to(self, decider: Decider) -> Choice:
         return await decider.choose(self)
@@ -78,29 +84,30 @@ class Situation(Question[Choice]):
 
 @dataclass(frozen=True, slots=True)
 class WholePath:
-    """The places in ``candidates`` of the tools to call, in order and each once; empty where none of them serves. ``unserved``: what of
-    the request they leave undone.
-    """
+    """A path that was chosen in one decision."""
 
     steps: tuple[int, ...]
+    """Places in ``candidates`` of the tools to call, in order and each once; empty if no tool serves."""
     reason: str
     unserved: str = ""
+    """Part of the request that they leave undone."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathQuestion(Question[WholePath]):
-    """What ``whole_path`` sees: all tools at once. ``path``: what stands already and is gone on from; ``longest``: tools that may be
-    added; ``reasoned``: each step is to be justified before it is named.
-    """
+    """Question for a whole path, with all tools at once."""
 
     request: str
     clauses: tuple[str, ...]
     path: tuple[ToolDoc, ...]
+    """Steps that are settled already; the answer continues them."""
     path_relevance: tuple[tuple[float, ...], ...]
     best_relevance: tuple[float, ...]
     candidates: tuple[Candidate, ...]
     longest: int
+    """Most tools that may be added."""
     reasoned: bool = False
+    """Each step must be justified before it is named."""
     memory: tuple[str, ...] = ()
 
     async def put_to(self, decider: Decider) -> WholePath:
@@ -109,27 +116,29 @@ class PathQuestion(Question[WholePath]):
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """Arguments for a call. ``missing``: required parameters for which no value was found; never invented. ``why``: in a sentence.
-
-    ``settled``: parameters whose values a person has decided on.
-    """
+    """Arguments for a call."""
 
     values: JsonObject
     provenance: tuple[Binding, ...]
     missing: tuple[str, ...] = ()
+    """Required parameters for which no value was found; values are never invented."""
     settled: frozenset[str] = frozenset()
+    """Parameters whose values a person has decided on."""
     why: str = ""
+    """Reason in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArgumentsQuestion(Question[Arguments]):
-    """What ``arguments`` sees. ``earlier``: the executed steps with their tools; ``complaint``: why the last try was refused."""
+    """Question for the arguments of a call."""
 
     request: str
     tool: ToolDoc
     earlier: tuple[tuple[ToolDoc, StepResult], ...]
+    """Executed steps with their tools."""
     later: tuple[ToolDoc, ...] = ()
     complaint: str = ""
+    """Reason why the previous arguments were refused."""
 
     async def put_to(self, decider: Decider) -> Arguments:
         return await decider.arguments(self)
@@ -137,7 +146,7 @@ class ArgumentsQuestion(Question[Arguments]):
 
 @dataclass(frozen=True, slots=True)
 class PhraseQuestion(Question[str]):
-    """What ``phrase`` sees: what a program computed, and the request that asks for it."""
+    """Question for a wording of what a program computed, as the request asks for it."""
 
     purpose: ClassVar[Purpose] = "answers"
 
@@ -150,15 +159,15 @@ class PhraseQuestion(Question[str]):
 
 @dataclass(frozen=True, slots=True)
 class FieldsQuestion(Question[tuple[str, ...]]):
-    """What ``fields_to_keep`` sees. ``response``: an example of the tool's long responses; ``fields``: all its fields by path
-    (``items[].name``), in order.
-    """
+    """Question for the fields of long responses that are worth showing."""
 
     purpose: ClassVar[Purpose] = "responses"
 
     tool: ToolDoc
     response: str
+    """An example of the tool's long responses."""
     fields: tuple[str, ...]
+    """All its fields by path (``items[].name``), in order."""
 
     async def put_to(self, decider: Decider) -> tuple[str, ...]:
         return await decider.fields_to_keep(self)
@@ -166,27 +175,28 @@ class FieldsQuestion(Question[tuple[str, ...]]):
 
 @dataclass(frozen=True, slots=True)
 class UnservedQuestion:
-    """What ``unserved`` sees when a subtask is over: its clauses, and the tools that were at hand and those whose calls succeeded, each with
-    its relevance to each clause.
-    """
+    """Question for unserved changes when a subtask is over; tools come with their relevance to each clause."""
 
     clauses: tuple[str, ...]
     at_hand: tuple[tuple[ToolDoc, tuple[float, ...]], ...]
+    """Tools that could have been called."""
     done: tuple[tuple[ToolDoc, tuple[float, ...]], ...]
+    """Tools whose calls succeeded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What a run has to say of its policy besides its decisions: ``to`` decides from here on in place of ``policy``."""
+    """Notice that another policy decides from here on."""
 
     policy: str
     to: str
+    """Name of the policy that decides in place of ``policy``."""
     reason: str
 
 
 @dataclass(slots=True)
 class Cost:
-    """What a policy used so far in a run, added to by the policy. ``money``: in the currency of the prices, None where nothing had one."""
+    """Resources that a policy has used so far in a run; the policy itself adds to them."""
 
     model_calls: int = 0
     prompt_tokens: int = 0
@@ -194,22 +204,25 @@ class Cost:
     by_purpose: dict[str, int] = field(default_factory=dict[str, int])
     tokens_by_purpose: dict[str, int] = field(default_factory=dict[str, int])
     money: float | None = None
+    """In the currency of the prices; None if nothing had a price."""
 
 
 class Policy(Protocol):
-    """One object per run; ``cost`` is what this run used. ``notices`` are taken out and told by the run after each decision.
+    """The policy of one run.
 
-    All that is decided goes through ``decide``. Two methods stand beside it: ``answer`` gives a stream, of which some may be out when it breaks off,
-    and ``unserved`` is looked up without waiting, since no model is asked any more.
+    All decisions go through ``decide``. Two methods are separate: ``answer`` returns a stream, part of which may be out
+    when it breaks off; ``unserved`` is looked up without waiting, since no model is asked any more.
     """
 
     name: str
     cost: Cost
+    """Resources used in this run."""
     notices: list[Notice]
+    """Emitted and cleared by the run after each decision."""
 
     @property
     def writes(self) -> bool:
-        """Whether it is worth asking for a program."""
+        """True if it can be asked for a program."""
         ...
 
     async def decide(self, question: Question[T]) -> T:
@@ -217,16 +230,16 @@ class Policy(Protocol):
         ...
 
     def unserved(self, question: UnservedQuestion) -> tuple[str, ...]:
-        """Changes that the request orders and no call made, where the policy can tell by itself: no model is asked any more."""
+        """Return changes that the request orders and no call made, as far as no model is needed to tell."""
         ...
 
     def answer(self, request: str, steps: Results) -> AsyncIterator[str]:
-        """The answer, streamed; it names the calls it rests on."""
+        """Stream the answer, which names the calls that it rests on."""
         ...
 
 
 def told_notices(policy: Policy) -> list[PolicyFellBack]:
-    """What the policy has to say since it was asked last: taken out, told before what it decided then."""
+    """Return and clear the policy's notices, as events to emit before those of its last decision."""
     notices = policy.notices
     told = [PolicyFellBack(policy=n.policy, to=n.to, reason=clean(n.reason, 400)) for n in notices]
     notices.clear()

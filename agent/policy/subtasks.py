@@ -1,4 +1,4 @@
-"""What a request's split into subtasks is asked with and answered by."""
+"""Questions and answers about the split of a request into subtasks."""
 
 from dataclasses import dataclass
 
@@ -14,32 +14,35 @@ NAMED = 80
 
 @dataclass(frozen=True, slots=True)
 class AskedEarlier:
-    """An earlier question of the conversation, so that it stands alone. ``steps``: its calls that succeeded, with their numbers."""
+    """An earlier request of the conversation, worded so that it is clear by itself."""
 
     request: str
     steps: tuple[tuple[int, ToolDoc, StepResult], ...] = ()
+    """Its successful calls, with their numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subtask:
-    """``number`` counts from 1. ``description`` stands alone: every value that it needs is in it, and no other than the request's.
-
-    ``depends_on``: numbers of earlier subtasks whose results it needs. ``category``: of the tools that it calls for, where the planner asks for it and there is a model to name it.
-    ``earlier``: numbers of earlier calls of the conversation whose results it needs; ``reread``: they alone answer it.
-    ``queries``: what tools would do for it, as their documents would say it, whatever the request's language.
-    """
+    """A part of a request that is planned by itself."""
 
     number: int
+    """Counts from 1."""
     name: str
     description: str
+    """Complete by itself: it holds every value that it needs, and only values of the request."""
     category: str = ""
+    """Category of its tools, if the planner asks for it and there is a model to name it."""
     depends_on: tuple[int, ...] = ()
+    """Numbers of earlier subtasks whose results it needs."""
     earlier: tuple[int, ...] = ()
+    """Numbers of earlier calls of the conversation whose results it needs."""
     reread: bool = False
+    """These earlier calls alone answer it."""
     queries: tuple[str, ...] = ()
+    """Descriptions of the calls that would serve it, worded as tool documents are, whatever the request's language."""
 
     def started(self, given: int) -> SubtaskStarted:
-        """The event of its beginning. ``given``: the steps that it is given."""
+        """Build the event of its beginning; ``given`` is the number of earlier steps that it builds on."""
         return SubtaskStarted(
             subtask=self.number,
             name=self.name,
@@ -54,7 +57,7 @@ class Subtask:
 
 
 def begun(told: SubtaskStarted) -> Subtask:
-    """The subtask of which an event tells."""
+    """Rebuild a subtask from the event of its beginning."""
     return Subtask(
         told.subtask,
         told.name,
@@ -69,7 +72,7 @@ def begun(told: SubtaskStarted) -> Subtask:
 
 @dataclass(frozen=True, slots=True)
 class Decomposition:
-    """At least one subtask; a request that needs no split is its own, in its own words."""
+    """The subtasks of a request, at least one; a request that is not split is its own subtask, in its own words."""
 
     subtasks: tuple[Subtask, ...]
     reason: str
@@ -77,18 +80,18 @@ class Decomposition:
 
 @dataclass(frozen=True, slots=True)
 class DecomposeQuestion(Question[Decomposition]):
-    """What ``decompose`` sees: the request. ``earlier``: what was asked before, the oldest first. ``categories``: those of the tools nearest to
-    the request, where each subtask is to name its own.
-    """
+    """Question for the subtasks of a request."""
 
     request: str
     earlier: tuple[AskedEarlier, ...] = ()
+    """Earlier requests of the conversation, the oldest first."""
     categories: tuple[str, ...] = ()
+    """Categories of the tools nearest to the request, if each subtask is to name its own."""
 
     async def put_to(self, decider: Decider) -> Decomposition:
         return await decider.decompose(self)
 
 
 def whole(request: str, reason: str, queries: tuple[str, ...] = (), category: str = "") -> Decomposition:
-    """A request that is not split."""
+    """Build the decomposition of a request that is not split."""
     return Decomposition((Subtask(1, clean(request, NAMED), request, category, queries=queries),), reason)

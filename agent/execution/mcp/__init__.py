@@ -1,4 +1,4 @@
-"""Calls of tools of MCP servers: a session with each, bounded as calls over HTTP are, and the listing of what they offer."""
+"""Client side of the Model Context Protocol: sessions with servers, calls of their tools, and tool listings."""
 
 from agent.execution.mcp.executor import McpExecutor
 from agent.execution.mcp.listing import list_tools

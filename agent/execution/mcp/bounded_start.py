@@ -1,6 +1,8 @@
-"""Becomes a command after binding itself: ``python bounded_start.py MEMORY CPU FILE WORD…``, in bytes, seconds and bytes. Nothing beside the standard library.
+"""Limit this process, then replace it by a command: ``bounded_start.py MEMORY CPU FILE WORD…``.
 
-The limits are those of each process that comes of it. It dies with the thread that started it, where the system can do that.
+MEMORY and FILE are in bytes, CPU in seconds. Only the standard library is imported, as this runs under ``-I -S``.
+The limits hold for every process that the command starts. On Linux, the command is killed together with the thread
+that started it.
 """
 
 import ctypes
@@ -10,16 +12,16 @@ import signal
 import sys
 
 _DIE_WITH_PARENT = 1
-"""``PR_SET_PDEATHSIG`` of prctl(2)."""
+"""Option ``PR_SET_PDEATHSIG`` of prctl(2)."""
 
 
 def bind(memory: int, cpu: int, file: int) -> None:
-    """No more than this, for this process and for each that it starts."""
+    """Set the resource limits of this process, which its children inherit, without raising a hard limit."""
     for what, bound in (
         (resource.RLIMIT_DATA, memory),
         (resource.RLIMIT_CPU, cpu),
         (resource.RLIMIT_FSIZE, file),
-        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_CORE, 0),  # a core dump would hold the caller's keys
     ):
         _, hard = resource.getrlimit(what)
         most = bound if hard == resource.RLIM_INFINITY else min(bound, hard)
@@ -27,7 +29,7 @@ def bind(memory: int, cpu: int, file: int) -> None:
 
 
 def main() -> None:
-    """Never returns."""
+    """Apply the limits and execute the command; it does not return."""
     memory, cpu, file = (int(one) for one in sys.argv[1:4])
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)

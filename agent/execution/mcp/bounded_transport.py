@@ -1,7 +1,7 @@
-"""An httpx transport around the guarded one: every answer of a server bounded in bytes and time, every failure told to its exchange alone.
+"""An httpx transport that bounds a server's answers in bytes and time, and assigns each failure to its exchange.
 
-The protocol's library ends a whole session where one request fails, and reads answers of any length. So here no failure reaches it but as an
-answer in JSON-RPC, to the one question that it belongs to.
+The protocol's library ends the whole session when one request fails, and reads answers of any length. Failures are
+therefore passed to it as JSON-RPC errors in answer to the one request that they belong to.
 """
 
 import asyncio
@@ -18,16 +18,20 @@ from agent.execution.mcp.exchange import Exchange, Exchanges, id_of, no_answer
 from domain.errors import ForbiddenAddressError
 
 MOST_LISTENED = 100
-"""How often one connection may begin to listen for what its server says unasked, or to take up an answer again."""
+"""Most streams for unsolicited messages, and resumed answers, that one connection may open."""
 _BETWEEN = 1.0
-"""Seconds between two such beginnings, whatever the server asks for."""
+"""Seconds between two such streams, whatever interval the server asks for."""
 _FAREWELL = 2.0
+"""Seconds for the request that ends a session."""
 _log = logging.getLogger(__name__)
 _JSON = {"content-type": "application/json"}
 
 
 class BoundedTransport(httpx.AsyncBaseTransport):
-    """One connection's. ``limit``: bytes of one answer; what comes beyond is not read."""
+    """The transport of one connection.
+
+    ``limit`` is the number of bytes that one answer may have; the rest is not read.
+    """
 
     def __init__(self, inner: httpx.AsyncBaseTransport, exchanges: Exchanges, limit: int) -> None:
         self._inner = inner
@@ -37,7 +41,7 @@ class BoundedTransport(httpx.AsyncBaseTransport):
         self._listen_after = 0.0
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """An answer, whatever happens."""
+        """Send a request; failures of known exchanges come back as JSON-RPC errors, not as exceptions."""
         if request.method == "GET":
             return await self._listen(request)
         if request.method == "DELETE":
@@ -46,6 +50,7 @@ class BoundedTransport(httpx.AsyncBaseTransport):
         exchange = self._exchanges.get(number) if number is not None else None
         if number is None or exchange is None:
             return await self._told(request)
+        # httpcore calls this as it sends, which tells a call that never left from one that may have taken effect.
         request.extensions["trace"] = exchange.trace
         try:
             async with asyncio.timeout_at(exchange.deadline):
@@ -56,7 +61,7 @@ class BoundedTransport(httpx.AsyncBaseTransport):
             return _instead(number, exchange)
 
     async def _told(self, request: httpx.Request) -> httpx.Response:
-        """What is told rather than asked: whether it arrived changes nothing."""
+        """Send a notification or the end of a session; a failure to deliver it is only logged."""
         try:
             response = await self._inner.handle_async_request(request)
             await response.aclose()
@@ -65,7 +70,7 @@ class BoundedTransport(httpx.AsyncBaseTransport):
         return httpx.Response(200 if request.method == "DELETE" else 202)
 
     async def _listen(self, request: httpx.Request) -> httpx.Response:
-        """A stream of what the server says unasked: as long as the connection, and so often only."""
+        """Open the stream of unsolicited messages, which may stay silent and is opened only so often."""
         loop = asyncio.get_running_loop()
         if self._listened >= MOST_LISTENED:
             return httpx.Response(405)
@@ -73,6 +78,7 @@ class BoundedTransport(httpx.AsyncBaseTransport):
         if (wait := self._listen_after - loop.time()) > 0:
             await asyncio.sleep(wait)
         self._listen_after = loop.time() + _BETWEEN
+        # A server may have nothing to say for hours, so reading has no timeout here.
         request.extensions["timeout"] = {**request.extensions.get("timeout", {}), "read": None}
         try:
             response = await self._inner.handle_async_request(request)
@@ -86,7 +92,9 @@ class BoundedTransport(httpx.AsyncBaseTransport):
     async def _judged(
         self, request: httpx.Request, response: httpx.Response, number: int, exchange: Exchange
     ) -> httpx.Response:
+        """Turn the server's response into one that the library may read, or into a JSON-RPC error."""
         status = exchange.status = response.status_code
+        # These repeat the POST with its body and keys, so they are followed within the same origin only.
         if status in (307, 308) and _same_origin(request, response):
             await response.aclose()
             return httpx.Response(status, headers={"location": response.headers["location"]})
@@ -104,6 +112,7 @@ class BoundedTransport(httpx.AsyncBaseTransport):
         return _instead(number, exchange)
 
     async def _whole(self, response: httpx.Response, number: int, exchange: Exchange) -> httpx.Response:
+        """Read a JSON answer within the limit and check that it answers this request."""
         content = b""
         async for chunk in response.aiter_raw():
             content += chunk
@@ -113,6 +122,7 @@ class BoundedTransport(httpx.AsyncBaseTransport):
         if id_of(content) != number:
             exchange.failed("it answered something that is no answer to the question")
             return _instead(number, exchange)
+        # In a thread: parsing a large answer would block the event loop.
         if not await asyncio.to_thread(_in_form, content):
             exchange.failed("its answer is not in the protocol's form")
             return _instead(number, exchange)
@@ -123,7 +133,7 @@ class BoundedTransport(httpx.AsyncBaseTransport):
 
 
 class _Heard(httpx.AsyncByteStream):
-    """What a server says unasked, to a limit, after which the stream is over."""
+    """Stream of unsolicited messages that ends after ``limit`` bytes."""
 
     def __init__(self, response: httpx.Response, limit: int) -> None:
         self._response = response
@@ -142,9 +152,10 @@ class _Heard(httpx.AsyncByteStream):
 
 
 class _Answered(httpx.AsyncByteStream):
-    """A stream that holds an answer, to a limit and a moment. Where it ends without, an error is put at its end.
+    """Stream that holds one answer, bounded in bytes and by the exchange's deadline.
 
-    One whose events have ids can be taken up again where it broke off: the library does.
+    When it ends without being resumable, an error event is appended, so that the caller is answered in any case. A stream
+    whose events have ids is resumed by the library.
     """
 
     def __init__(self, response: httpx.Response, limit: int, number: int, exchange: Exchange) -> None:
@@ -186,7 +197,7 @@ class _Answered(httpx.AsyncByteStream):
 
 
 def _in_form(content: bytes) -> bool:
-    """Whether the library can read it; of what it cannot, it would tell nobody who waits."""
+    """Check that the library can parse a message; it would drop one that it cannot, and the caller would wait."""
     try:
         types.JSONRPCMessage.model_validate_json(content)
     except ValidationError:

@@ -1,4 +1,7 @@
-"""An open session with one server: a task of its own enters and leaves what the protocol's library wants entered and left in one task."""
+"""An open session with one MCP server.
+
+The library's context managers must be entered and left in the same task, so each session has a task of its own.
+"""
 
 import asyncio
 import logging
@@ -17,26 +20,29 @@ from pydantic import Field, ValidationError
 from agent.execution.mcp.exchange import Exchange, Exchanges
 
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
-"""What a server says, and what it is told."""
+"""Incoming messages of a server, and the channel for outgoing ones."""
 Opened = Callable[[Exchanges], AbstractAsyncContextManager[Streams]]
+"""Opens the streams to a server for the given open exchanges."""
 
 _WHO = types.Implementation(name="footpath", version="1")
 _PROTOCOL_ONLY = 5.0
+"""Seconds for a notification of the protocol."""
 MOST_NOTIFICATIONS = 1_000
+"""Notifications that a server may send within ``_WINDOW``."""
 _WINDOW = 10.0
-"""Seconds in which a server may send so many notifications; one that sends more loses its session, and the next call opens another."""
+"""Seconds of that window; a server that sends more loses its session, and the next call opens another."""
 _log = logging.getLogger(__name__)
 
 
 class Page(types.Result):
-    """A page of a listing, its tools unread: one that is broken does not take the others along."""
+    """A page of a tool listing, its tools not yet parsed: a broken tool must not spoil the others."""
 
     tools: list[Any] = Field(default_factory=list[Any])
     nextCursor: Any = None  # noqa: N815  the name is the protocol's
 
 
 class Answer(types.Result):
-    """A tool's answer, its parts unread."""
+    """A tool's answer, its parts not yet parsed."""
 
     content: list[Any] = Field(default_factory=list[Any])
     structuredContent: Any = None  # noqa: N815  the name is the protocol's
@@ -47,7 +53,10 @@ ResultT = TypeVar("ResultT", bound=types.Result)
 
 
 class UnansweredError(Exception):
-    """A question without an answer; its exchange tells why. ``code``: of JSON-RPC, where the server itself said no."""
+    """A request got no answer; its exchange holds the reason.
+
+    ``code`` is the JSON-RPC error code where the server itself refused the request.
+    """
 
     def __init__(self, why: str, code: int | None = None) -> None:
         super().__init__(why)
@@ -55,9 +64,10 @@ class UnansweredError(Exception):
 
 
 class _Session(ClientSession):
-    """Knows which exchange a question belongs to, and takes back one that nobody waits for any longer. ``dead``: nothing is heard any more.
+    """A client session that knows the exchange of each request and cancels abandoned requests.
 
-    ``flooded``: called where a server sends notifications faster than anybody needs, each of which has to be read.
+    ``changed`` is called when the server reports another tool list, at most once per window. ``flooded`` is called when
+    the server sends notifications faster than anybody needs them, since each of them must be read.
     """
 
     def __init__(
@@ -68,17 +78,22 @@ class _Session(ClientSession):
         self._changed = changed
         self._flooded = flooded
         self._window, self._notifications, self._lists = 0.0, 0, 0
-        self.dead = False
+        self.dead = False  # no message arrives any more
         self._farewells = set[asyncio.Task[None]]()
 
     async def begin(self, exchange: Exchange) -> types.InitializeResult:
-        """Shake hands."""
+        """Perform the protocol's handshake."""
         self._exchanges[self._request_id] = exchange
         return await self.initialize()
 
     async def ask(self, request: types.ClientRequest, answer: type[ResultT], exchange: Exchange) -> ResultT:
-        """The answer to a question. ``UnansweredError`` where there is none."""
-        number = self._request_id  # the next one: no other question can come between
+        """Send a request and return the answer.
+
+        Raises:
+            UnansweredError: the server refused it, the session ended, or the answer is malformed.
+        """
+        # The library's next id: no other request can take it, as nothing is awaited before send_request does.
+        number = self._request_id
         self._exchanges[number] = exchange
         try:
             return await self.send_request(request, answer)
@@ -103,7 +118,7 @@ class _Session(ClientSession):
             self._exchanges.pop(number, None)
 
     def _take_back(self, number: int) -> None:
-        """Tell the server that nobody waits; it may go on all the same."""
+        """Notify the server that nobody waits any longer; it may go on all the same."""
         params = types.CancelledNotificationParams(requestId=number, reason="its user or its time ended it")
         notice = types.ClientNotification(types.CancelledNotification(params=params))
         task = asyncio.create_task(self._say(notice))
@@ -133,7 +148,7 @@ class _Session(ClientSession):
 
 
 class Connection:
-    """``uses``: calls in progress. ``used``: when the last ended, on the loop's clock. ``over``: it can serve no further call."""
+    """A session with a server that its own task keeps open."""
 
     def __init__(self, opened: Opened, changed: Callable[[], None]) -> None:
         self._opened = opened
@@ -142,21 +157,27 @@ class Connection:
         self._closing = asyncio.Event()
         self._ready: asyncio.Future[_Session] = asyncio.get_running_loop().create_future()
         self._task: asyncio.Task[None] | None = None
-        self.about = ""
-        self.uses = 0
+        self.about = ""  # the server's own instructions
+        self.uses = 0  # calls in progress
+        # When the last call ended, on the loop's clock.
         self.used = asyncio.get_running_loop().time()
         self.calls = 0
 
     @property
     def over(self) -> bool:
-        """Whether its task has ended or is told to end."""
+        """True once its task has ended or is about to end; it serves no further call."""
         return self._closing.is_set() or (self._task is not None and self._task.done())
 
     async def open(self, exchange: Exchange) -> None:
-        """Start the server or connect to it. ``UnansweredError`` where that fails; the exchange tells why."""
+        """Connect to the server, or start it.
+
+        Raises:
+            UnansweredError: that failed or took too long; the exchange holds the reason.
+        """
         self._task = asyncio.create_task(self._live(exchange))
         try:
             async with asyncio.timeout_at(exchange.deadline):
+                # Shielded: the timeout must not cancel the future that the session's task completes.
                 await asyncio.shield(self._ready)
         except TimeoutError as error:
             exchange.failed("no answer in time", error)
@@ -165,6 +186,7 @@ class Connection:
             raise UnansweredError(exchange.fault) from error
 
     async def _live(self, exchange: Exchange) -> None:
+        """Hold the session open until ``_closing`` is set; report a failure to the waiting caller."""
         try:
             async with (
                 self._opened(self._exchanges) as streams,
@@ -180,7 +202,7 @@ class Connection:
             self._closing.set()
             if not self._ready.done():
                 self._ready.set_exception(UnansweredError(exchange.fault or "it ended before it was open"))
-            self._ready.exception()  # somebody may have ceased to wait
+            self._ready.exception()  # marks it as retrieved: the caller may have stopped waiting
 
     def _failed(self, exchange: Exchange, error: Exception) -> None:
         if self._ready.done():
@@ -193,11 +215,16 @@ class Connection:
         )
 
     async def ask(self, request: types.ClientRequest, answer: type[ResultT], exchange: Exchange) -> ResultT:
-        """The answer to a question. ``UnansweredError`` where there is none."""
+        """Send a request and return the answer.
+
+        Raises:
+            UnansweredError: there is no answer, or the session ended before it came.
+        """
         session = await asyncio.shield(self._ready)
         asked = asyncio.create_task(session.ask(request, answer, exchange))
         assert self._task is not None  # noqa: S101  it is open
         try:
+            # The library may leave requests pending when its session ends, so the session's task is watched as well.
             await asyncio.wait({asked, self._task}, return_when=asyncio.FIRST_COMPLETED)
             if not asked.done():
                 exchange.failed("the session ended before the answer came")
@@ -211,14 +238,14 @@ class Connection:
                 await asyncio.wait({asked})
 
     async def close(self) -> None:
-        """Leave the session; a process that was started for it ends. Idempotent."""
+        """End the session and the process that was started for it. Idempotent."""
         self._closing.set()
         if self._task is not None:
             await asyncio.wait({self._task})
 
 
 def _plain(error: BaseException) -> str:
-    """What happened, of errors that came in groups."""
+    """Describe an error in words; of a group of errors, the first one."""
     if isinstance(error, OSError):
         return f"it cannot be started ({error.strerror or type(error).__name__})"
     if isinstance(error, BaseExceptionGroup):

@@ -1,4 +1,4 @@
-"""Whom a call goes to: a server by its address, with the caller's own keys, and by whose leave."""
+"""The destination of a call: a server's address or allowed command, with the caller's keys."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,37 +18,39 @@ from domain.tool import STDIO, ToolDoc
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """``place``: what its limits and messages are about. ``key``: the same for calls that may share a session.
-
-    ``command``: what is started for it, and None of one that is connected to. ``environment``: the caller's keys, for that command.
-    ``sent``: names of secrets with their values.
-    """
+    """The destination of a call with everything that opening a session needs."""
 
     place: str
+    """Name of the server in messages, and the unit of its rate limits."""
     key: tuple[str, ...]
+    """Equal for calls that may share a session; it includes the owner and the caller's keys."""
     url: str = field(default="", repr=False)
     headers: dict[str, str] = field(default_factory=dict[str, str], repr=False)
     command: Command | None = None
+    """The command to start, or None for a server that is connected to."""
     environment: dict[str, str] = field(default_factory=dict[str, str], repr=False)
+    """The caller's keys as environment variables of that command."""
     redactor: Redactor = field(default_factory=Redactor)
     bindings: tuple[Binding, ...] = ()
     advice: tuple[str, ...] = ()
     sent: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    """Names of the secrets that are sent, with their values."""
 
     @property
     def keyed(self) -> bool:
-        """Whether a key of the caller goes along."""
+        """True if a key of the caller is sent along."""
         return bool(self.bindings)
 
 
 async def endpoint_of(
     tool: ToolDoc, guard: Guard, secrets: Secrets, owner: str, commands: Mapping[str, Command]
 ) -> Endpoint:
-    """The endpoint of a tool for one owner of keys. Nothing has been sent yet.
+    """Resolve the endpoint of a tool for one owner of keys; nothing is sent.
 
     Raises:
-        ForbiddenAddressError: the address may not be called. InvalidArgumentsError: there is none, or no such command is allowed.
-        SecretError: a required key is not there, or may not go there.
+        ForbiddenAddressError: the address may not be called.
+        InvalidArgumentsError: the tool has no address, or the command is not allowed.
+        SecretError: a required key is missing, or may not be sent to this server.
     """
     if not tool.url:
         raise InvalidArgumentsError(f"{tool.api} is known by its document only and has no address: give its server's")
@@ -73,6 +75,7 @@ async def endpoint_of(
 
 
 async def _started(tool: ToolDoc, secrets: Secrets, owner: str, commands: Mapping[str, Command]) -> Endpoint:
+    """Resolve the endpoint of a tool whose server is started as a command."""
     name = tool.url.removeprefix(STDIO)
     command = commands.get(name)
     if command is None:

@@ -1,4 +1,4 @@
-"""One question to a server and what became of it on the way, beside what the protocol's library tells."""
+"""State of one request to an MCP server, recorded outside the protocol's library."""
 
 from dataclasses import dataclass
 from typing import cast
@@ -6,42 +6,45 @@ from typing import cast
 import orjson
 
 FAILED = -32_099
-"""The code of the error that stands in the place of an answer that did not come; what counts is the exchange's own word."""
+"""JSON-RPC code of the error given to the library for a missing answer; the reason is in the exchange."""
 
 
 @dataclass(slots=True)
 class Exchange:
-    """``deadline``: on the loop's clock. ``sent`` stays true once the question may have left. ``fault``: why no answer came, in words.
-
-    ``status``: of HTTP. ``error``: what kept it from being sent or answered. ``asked_wait``: seconds from ``Retry-After``.
-    ``gone``: the server knows nothing of the session, and has done nothing.
-    """
+    """A request in progress and what happened to it."""
 
     deadline: float
+    """On the event loop's clock."""
     sent: bool = False
+    """True once the request may have reached the server; it stays true."""
     status: int | None = None
+    """HTTP status of the response."""
     fault: str = ""
+    """Reason for a missing answer, in words."""
     error: Exception | None = None
+    """Exception that kept the request from being sent or answered."""
     asked_wait: float | None = None
+    """Seconds from ``Retry-After``."""
     gone: bool = False
+    """The server does not know the session, so it has done nothing."""
 
     async def trace(self, event: str, _info: object) -> None:
-        """What httpcore traces: notes the moment from which on the server may act."""
+        """Trace callback of httpcore; notes the moment from which on the server may act."""
         if event.endswith("send_request_headers.started"):
             self.sent = True
 
     def failed(self, why: str, error: Exception | None = None) -> None:
-        """Note why there is no answer; the first reason is kept."""
+        """Record the reason for a missing answer; the first one is kept."""
         self.fault = self.fault or why
         self.error = self.error or error
 
 
 Exchanges = dict[int, Exchange]
-"""Those of one connection that are not over, by the id of their question."""
+"""Open exchanges of one connection, by the id of their request."""
 
 
 def id_of(message: bytes) -> int | None:
-    """The id of a question in JSON-RPC, as this side gives them; None of anything else."""
+    """Return the id of a JSON-RPC message if it is one that this client assigns, else None."""
     try:
         value: object = orjson.loads(message)
     except orjson.JSONDecodeError:
@@ -53,5 +56,5 @@ def id_of(message: bytes) -> int | None:
 
 
 def no_answer(number: int, why: str) -> bytes:
-    """The error that the library is given in the place of an answer."""
+    """Build the JSON-RPC error that the library receives in place of an answer."""
     return orjson.dumps({"jsonrpc": "2.0", "id": number, "error": {"code": FAILED, "message": why[:1000]}})

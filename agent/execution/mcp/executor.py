@@ -1,4 +1,4 @@
-"""Calls of tools of MCP servers: guarded and bounded as those over HTTP are, and told in the same words."""
+"""Calls of tools of MCP servers, with the guards, limits and outcomes of calls over HTTP."""
 
 import asyncio
 import time
@@ -31,9 +31,7 @@ _NOT_AGAIN = (
 
 @dataclass(frozen=True, slots=True)
 class _Try:
-    """``anew``: another attempt in a new session is right: nothing was done, or it would do no harm. ``asked``: the call itself was sent, not
-    only what opens a session.
-    """
+    """Result of one attempt at a call."""
 
     outcome: CallOutcome
     body: str = ""
@@ -41,11 +39,16 @@ class _Try:
     notes: tuple[str, ...] = ()
     reached: bool = True
     anew: bool = False
+    """A further attempt in a new session is allowed: nothing was done, or repeating it does no harm."""
     asked: bool = True
+    """The call itself was sent, and not only the requests that open a session."""
 
 
 class McpExecutor:
-    """One caller's, over the sessions of the process. ``owner``: sessions are shared with nobody else's calls."""
+    """Executor of one caller, over the sessions that all callers of the process share.
+
+    A session is used only for calls of the same ``owner``.
+    """
 
     name = "mcp"
 
@@ -55,10 +58,13 @@ class McpExecutor:
         self._owner = owner
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:  # noqa: ARG002  # each call is made
-        """Call a tool, and once more where its session was gone, or where a read got no answer.
+        """Call a tool; once more when its session was gone, or when a read got no answer.
 
-        Raises ``ForbiddenAddressError`` and ``InvalidArgumentsError`` before anything is sent. A secret that is missing, or may not go
-        there, is a ``caller_fault`` whose note says what to set.
+        A secret that is missing, or may not be sent to this server, gives a ``caller_fault`` whose note says what to set.
+
+        Raises:
+            ForbiddenAddressError: the address may not be called; nothing was sent.
+            InvalidArgumentsError: the arguments or the tool's address are wrong; nothing was sent.
         """
         started = time.perf_counter()
         parameters = self._sessions.parameters
@@ -68,6 +74,7 @@ class McpExecutor:
             return CallResult("caller_fault", "", attempts=0, note=str(error), seconds=time.perf_counter() - started)
         deadline = asyncio.get_running_loop().time() + parameters.http.timeout
         request = _request(tool, arguments)
+        # The library logs requests and headers, so the keys are masked in its log records meanwhile.
         with unlogged(endpoint.redactor):
             attempts, last = 1, await self._attempt(tool, endpoint, request, deadline)
             if parameters.http.attempts > 1:
@@ -80,10 +87,13 @@ class McpExecutor:
         )  # fmt: skip
 
     async def close(self) -> None:
-        """Nothing to release: the sessions are the process's, and end when nobody uses them."""
+        """Do nothing: the process owns the sessions and closes them when they are idle."""
 
     async def _with_new_keys(self, tool: ToolDoc, endpoint: Endpoint, last: _Try) -> tuple[Endpoint, _Try]:
-        """Where a key was refused (401), and another was obtained: the endpoint with it. What may have been done is not done again."""
+        """Obtain new keys after a refusal (401) and return the endpoint with them.
+
+        A call that may have changed something is not marked for repetition.
+        """
         if last.status != 401 or not endpoint.sent:
             return endpoint, last
         try:
@@ -129,6 +139,7 @@ class McpExecutor:
                     if not (asking.gone or connection.over):
                         return found
                     self._sessions.leave(endpoint, connection)
+                    # Only a session that served calls before can be stale; a new one that fails would fail again.
                     undone = asking.gone or not asking.sent
                     return replace(found, anew=used_before and (undone or tool.safe))
         except UnansweredError as error:
@@ -164,9 +175,10 @@ def _no_tool(text: str) -> bool:
 
 
 def _request(tool: ToolDoc, arguments: JsonObject) -> types.ClientRequest:
-    """Build the request. Null is sent where the parameter may be null, and is no argument elsewhere.
+    """Build the request; null is sent only for a parameter that may be null.
 
-    Raises ``InvalidArgumentsError`` where a further field has the name of a parameter.
+    Raises:
+        InvalidArgumentsError: a field of a spread object has the name of a parameter.
     """
     known = {parameter.name: parameter for parameter in tool.parameters}
     sent: JsonObject = {}
@@ -188,7 +200,7 @@ def _request(tool: ToolDoc, arguments: JsonObject) -> types.ClientRequest:
 
 
 def _unanswered(tool: ToolDoc, endpoint: Endpoint, exchange: Exchange, error: UnansweredError | None) -> _Try:
-    """A call that got an error of the protocol, or nothing."""
+    """Build the result of a call that got a protocol error, or no answer."""
     if isinstance(exchange.error, ForbiddenAddressError):
         raise exchange.error
     if error is not None and error.code is not None and not exchange.fault:
@@ -203,7 +215,7 @@ def _unanswered(tool: ToolDoc, endpoint: Endpoint, exchange: Exchange, error: Un
 
 
 def _not_opened(endpoint: Endpoint, opening: Exchange, error: UnansweredError) -> _Try:
-    """A call that was not made, for no session could be opened: nothing has changed, whatever the tool does."""
+    """Build the result of a call that was not made because no session opened: nothing has changed."""
     if isinstance(opening.error, ForbiddenAddressError):
         raise opening.error
     outcome = outcome_of_fault(opening, keyed=endpoint.keyed, safe=True)

@@ -1,4 +1,4 @@
-"""The tools that a server offers, page by page, as tool documents: so many pages, tools and bytes, whatever its cursors say."""
+"""The tools that a server offers, as tool documents, bounded in pages, tools and bytes whatever its cursors say."""
 
 import asyncio
 import logging
@@ -28,31 +28,33 @@ _MOST_CURSOR = 4_096
 _PROBE = 5.0
 """Seconds that a server has to begin a stream of the former transport."""
 _MOST_PROBED = 16_384
-"""Bytes of such a stream that are looked at."""
+"""Bytes of such a stream that are read."""
 _ENDPOINT_EVENT = re.compile(rb"(?:^|[\r\n])event: ?endpoint[\r\n]")
 _log = logging.getLogger(__name__)
 _NOT_THERE = frozenset({404, 405, 410})
-"""What a server answers with at a path of which it knows nothing."""
+"""HTTP statuses of a path that the server does not know."""
 
 
 ReadListing = Callable[[list[Any], McpSource], Awaitable[Listing]]
-"""Reads what a server listed: a stranger's word."""
+"""Parses an untrusted listing of tools."""
 
 
 async def in_thread(tools: list[Any], source: McpSource) -> Listing:
-    """In a thread of this process, which its bounds keep from taking long."""
+    """Parse a listing in a thread of this process; the listing's limits keep it short."""
     return await asyncio.to_thread(read_listing, tools, source)
 
 
 async def list_tools(
     sessions: McpSessions, source: McpSource, secrets: Secrets, owner: str = "", read: ReadListing = in_thread
 ) -> Listing:
-    """What a server offers to a caller with these keys.
+    """List the tools that a server offers to a caller with these keys.
 
     Raises:
-        ForbiddenAddressError: it may not be reached. SecretError: a key of its source is missing, or may not go there.
-        InvalidArgumentsError: no such command is allowed. UnavailableError: it does not answer, or not in the protocol; the message says why.
-        BrokenInputError: ``read`` cannot read it, or nothing is at its address.
+        ForbiddenAddressError: the address may not be called.
+        SecretError: a key of the source is missing, or may not be sent to this server.
+        InvalidArgumentsError: the command is not allowed.
+        UnavailableError: the server does not answer, or not in the protocol; the message says why.
+        BrokenInputError: ``read`` cannot parse the listing, or no MCP server is at the address.
     """
     endpoint = await endpoint_of(_asked_for(source), sessions.guard, secrets, owner, sessions.parameters.commands)
     with unlogged(endpoint.redactor):
@@ -65,7 +67,7 @@ async def list_tools(
 
 
 def _asked_for(source: McpSource) -> ToolDoc:
-    """A document that stands for all tools of the server: it has their address and their keys."""
+    """Build a document that stands for all tools of the server, with their address and keys."""
     return ToolDoc(
         id=tool_id(source.category, source.toolset, "tools/list"), category=source.category, toolset=source.toolset, api="tools/list",
         function="tools_list", method=MCP, url=source.url, credentials=source.credentials,
@@ -75,7 +77,7 @@ def _asked_for(source: McpSource) -> ToolDoc:
 async def _listing(
     sessions: McpSessions, source: McpSource, endpoint: Endpoint
 ) -> tuple[list[Any], str, tuple[str, ...]]:
-    """What it lists, what it says of itself, and why the rest was not asked for."""
+    """Return the listed tools, the server's instructions, and notes on tools that are missing from the list."""
     deadline = asyncio.get_running_loop().time() + sessions.parameters.http.timeout
     opening, asking = Exchange(deadline), Exchange(deadline)
     try:
@@ -109,9 +111,10 @@ async def _listing(
 
 
 async def _speaks_former_transport(sessions: McpSessions, endpoint: Endpoint) -> bool:
-    """Whether a server that takes no POST answers a GET with a stream that names another address to post to.
+    """Check if a server that refuses POST answers GET with a stream that names another address to post to.
 
-    That is how a client of both transports tells them apart (section "Backwards Compatibility" of the protocol's transports).
+    Clients of both transports tell them apart in this way (section "Backwards Compatibility" of the protocol's
+    transports).
     """
     if endpoint.command is not None:
         return False
@@ -131,6 +134,7 @@ async def _speaks_former_transport(sessions: McpSessions, endpoint: Endpoint) ->
             kind = response.headers.get("content-type", "").strip().lower()
             if response.status_code != 200 or not kind.startswith("text/event-stream"):
                 return False
+            # The stream stays open, so it is read only until its first event, which names the address to post to.
             async for chunk in response.aiter_raw():
                 begun += chunk
                 if _ENDPOINT_EVENT.search(begun) or len(begun) > _MOST_PROBED:
@@ -141,7 +145,7 @@ async def _speaks_former_transport(sessions: McpSessions, endpoint: Endpoint) ->
 
 
 def _streamable(url: str) -> str:
-    """Where a server that has both transports usually has the other one, without a query, which may hold a key."""
+    """Guess where a server with both transports has the streamable one; the query, which may hold a key, is dropped."""
     parts = urlsplit(url)
     path = parts.path.rstrip("/")
     return urlunsplit(
@@ -159,7 +163,7 @@ def _wants_key(endpoint: Endpoint) -> str:
 
 
 async def _pages(sessions: McpSessions, connection: Connection, asking: Exchange) -> tuple[list[Any], tuple[str, ...]]:
-    """The tools of all pages, unread, and what was left out, or not asked for, and why."""
+    """Return the unparsed tools of all pages, and notes on tools that were dropped or pages that were not read."""
     tools: list[Any] = []
     lost = size = 0
     why = ""
@@ -186,7 +190,7 @@ async def _pages(sessions: McpSessions, connection: Connection, asking: Exchange
 
 
 def _next(page: Page, seen: set[str], read: int) -> tuple[str | None, str]:
-    """Where it goes on; None: no further, and why, where there would be more."""
+    """Return the next cursor, or None at the end; the text says why reading stops although there is more."""
     if not isinstance(page.nextCursor, str) or not page.nextCursor:
         return None, ""
     if page.nextCursor in seen or len(page.nextCursor) > _MOST_CURSOR:
@@ -202,7 +206,7 @@ def _sizes(tools: list[Any]) -> list[int]:
 
 
 def _size(tool: Any) -> int:
-    """Its bytes as JSON; 0 where it is none that can be kept: nested too deeply, or with a number that is too large."""
+    """Return the size of a tool as JSON in bytes; 0 if it is nested too deeply or holds a number too large to keep."""
     try:
         return len(orjson.dumps([[tool]]))  # within a listing it is nested as deeply
     except orjson.JSONEncodeError:

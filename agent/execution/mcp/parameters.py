@@ -1,4 +1,4 @@
-"""How servers of the Model Context Protocol are spoken with, and which of them may be started."""
+"""Settings of the MCP client: its limits, and the commands that may be started as servers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,32 +10,37 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A server that an administrator allows to be started: its command line, word by word, and no shell.
-
-    ``environment``: all that it sees beside a bare PATH. ``keys``: names of variables that a caller's own keys may be given in. ``memory``, ``cpu``,
-    ``file``: bytes of data, seconds of computing, and bytes of one written file that each of its processes may take.
-    """
+    """A server that an administrator allows to be started."""
 
     words: tuple[str, ...]
+    """The command line, word by word; no shell is used."""
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    """Environment variables of the command, besides a bare PATH and LANG."""
     keys: frozenset[str] = frozenset()
+    """Names of the variables in which a caller's own keys may be passed."""
     folder: str | None = None
+    """Working directory; None for that of this process."""
     memory: int = 2048 * MIB
+    """Bytes of data for each of its processes."""
     cpu: int = 3600
+    """Seconds of CPU time for each of its processes."""
     file: int = 1024 * MIB
+    """Bytes of one file that each of its processes may write."""
 
 
 @dataclass(frozen=True, slots=True)
 class McpParameters:
-    """``http``: limits that hold for calls, whichever way they are made. ``commands``: by the name after ``stdio:``.
-
-    ``sessions``: that are open at once, those in use included; ``idle``: seconds after which one that nobody uses is closed.
-    ``pages``, ``listing_limit``: of one listing, and its bytes in all.
-    """
+    """Limits of calls, sessions and listings."""
 
     http: HttpParameters = field(default_factory=HttpParameters)
+    """Limits of a call, the same as for calls over HTTP."""
     commands: Mapping[str, Command] = field(default_factory=dict[str, Command])
+    """Commands that may be started, by the name after ``stdio:``."""
     sessions: int = 64
+    """Sessions that may be open at once, those in use included."""
     idle: float = 120.0
+    """Seconds after which an unused session is closed."""
     pages: int = 50
+    """Pages of one listing."""
     listing_limit: int = 8_388_608
+    """Bytes of one listing in all."""

@@ -1,7 +1,7 @@
-"""What a server says and is told that this process starts itself: by its input and output, a line a message.
+"""Streams to a server that this process starts: one message per line on its standard input and output.
 
-Started without a shell, in a group of its own, bounded in memory, computing and files, with a bare environment; it is ended with the session, and all that it
-started with it.
+The server is started without a shell, in a process group of its own, with a bare environment and limits on memory, CPU
+time and files. It ends with the session, and so does everything that it started.
 """
 
 import asyncio
@@ -32,9 +32,9 @@ from agent.execution.redaction import Redactor
 
 _START = str(Path(__file__).with_name("bounded_start.py"))
 BARE = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
-"""All that a command sees of an environment, beside what an administrator and the caller's keys give it."""
+"""The whole environment of a command, apart from what an administrator and the caller's keys add."""
 _PATIENCE = 2.0
-"""Seconds that it has to end by itself, once its input is closed, and again once it is asked to."""
+"""Seconds to end by itself once its input is closed, and again after SIGTERM."""
 _MOST_LINES = 200
 _LONGEST_LINE = 500
 _log = logging.getLogger(__name__)
@@ -45,7 +45,13 @@ _Told = MemoryObjectReceiveStream[SessionMessage]
 
 @asynccontextmanager
 async def over_process(endpoint: Endpoint, limit: int, exchanges: Exchanges) -> AsyncGenerator[Streams]:
-    """Streams to a command that is started for this block. ``limit``: bytes of one message; a longer one ends it. Raises ``OSError``."""
+    """Start the endpoint's command for this block and yield the streams to it.
+
+    ``limit`` is the number of bytes of one message; a longer one ends the stream.
+
+    Raises:
+        OSError: the command cannot be started.
+    """
     command = endpoint.command
     assert command is not None  # noqa: S101  endpoint_of gave it one
     token = token_hex(16)
@@ -63,6 +69,7 @@ async def over_process(endpoint: Endpoint, limit: int, exchanges: Exchanges) -> 
     try:
         yield heard, told
     finally:
+        # Shielded: a cancelled run must not leave the server running.
         await asyncio.shield(_end(process, token))
         for task in tasks:
             task.cancel()
@@ -73,7 +80,11 @@ async def over_process(endpoint: Endpoint, limit: int, exchanges: Exchanges) -> 
 
 
 def _bounded(command: Command) -> tuple[str, ...]:
-    """What is started: it binds itself, and becomes the command. ``OSError``: there is no such program."""
+    """Build the command line that applies the limits and then becomes the command.
+
+    Raises:
+        OSError: there is no such program, or it cannot be executed.
+    """
     if not stat.S_ISREG(Path(command.words[0]).stat().st_mode) or not os.access(command.words[0], os.X_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), command.words[0])
     bounds = (str(command.memory), str(command.cpu), str(command.file))
@@ -81,6 +92,7 @@ def _bounded(command: Command) -> tuple[str, ...]:
 
 
 async def _hear(process: Process, heard: _Heard, exchanges: Exchanges, limit: int) -> None:
+    """Pass on the messages that the server writes; at the end, fail the exchanges that are still open."""
     assert process.stdout is not None  # noqa: S101  it is a pipe
     why = "the server ended before it answered"
     try:
@@ -92,7 +104,7 @@ async def _hear(process: Process, heard: _Heard, exchanges: Exchanges, limit: in
                     _log.debug("a server wrote a line that is no message")
                     continue
                 await heard.send(SessionMessage(message))
-    except ValueError:  # what a reader raises for a line beyond its limit; where the next message begins nobody knows
+    except ValueError:  # raised for a line beyond the limit; where the next message begins is then unknown
         why = f"its answer is longer than {limit} bytes"
     except anyio.BrokenResourceError:
         why = "the session was closed"
@@ -102,6 +114,7 @@ async def _hear(process: Process, heard: _Heard, exchanges: Exchanges, limit: in
 
 
 async def _tell(process: Process, told: _Told, exchanges: Exchanges) -> None:
+    """Write the outgoing messages to the server, and mark their exchanges as sent."""
     assert process.stdin is not None  # noqa: S101  it is a pipe
     try:
         async with told:
@@ -109,7 +122,7 @@ async def _tell(process: Process, told: _Told, exchanges: Exchanges) -> None:
                 line = one.message.model_dump_json(by_alias=True, exclude_none=True).encode()
                 number = id_of(line)
                 if number is not None and number in exchanges:
-                    exchanges[number].sent = True
+                    exchanges[number].sent = True  # before writing: a failed write may still have delivered it
                 process.stdin.write(line + b"\n")
                 await process.stdin.drain()
     except OSError as error:
@@ -117,7 +130,7 @@ async def _tell(process: Process, told: _Told, exchanges: Exchanges) -> None:
 
 
 async def _log_errors(process: Process, place: str, redactor: Redactor) -> None:
-    """What it writes to its standard error, line by line, so many lines and no key of anyone's; the rest is read and dropped."""
+    """Log the first lines of standard error without any keys, and read and drop the rest."""
     assert process.stderr is not None  # noqa: S101  it is a pipe
     rest, lines = b"", 0
     while chunk := await process.stderr.read(8192):
@@ -131,7 +144,7 @@ async def _log_errors(process: Process, place: str, redactor: Redactor) -> None:
 
 
 async def _end(process: Process, token: str) -> None:
-    """Close its input, ask it to end, and end it: it, and all that it started, in whatever group that is by now."""
+    """Close the server's input, ask it to end, kill it, and kill everything that it started in any process group."""
     if process.stdin is not None:
         process.stdin.close()
     for asked in (None, signal.SIGTERM, signal.SIGKILL):
@@ -143,12 +156,12 @@ async def _end(process: Process, token: str) -> None:
             break
         except TimeoutError:
             continue
-    _signal(process, signal.SIGKILL)  # what it started and left behind
+    _signal(process, signal.SIGKILL)  # the group: children that it left behind
     await asyncio.to_thread(end_strays, token)
 
 
 async def _drain(process: Process) -> None:
-    """Read what is left in its pipes, to their ends, so that they are closed."""
+    """Read the remaining output to its end, so that the pipes are closed."""
     try:
         async with asyncio.timeout(_PATIENCE):
             for pipe in (process.stdout, process.stderr):

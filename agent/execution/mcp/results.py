@@ -1,4 +1,4 @@
-"""A tool's answer in the protocol's parts to text, and the protocol's errors to outcomes."""
+"""Conversion of a tool's answer to text, and of protocol errors to call outcomes."""
 
 import json
 from collections.abc import Iterator
@@ -14,22 +14,27 @@ _INVALID = frozenset({-32_700, -32_600, -32_602})
 _NO_METHOD = -32_601
 _UNKNOWN_TOOL = "unknown tool"
 _COMPARED_DEPTH = 2
-"""Levels of a structured answer at which a text may repeat a whole object or list: the SDK writes ``{"result": [item, …]}`` as a text for each item."""
+"""Levels of a structured answer at which a text may repeat a whole object or list.
+
+The SDK writes ``{"result": [item, …]}`` as one text for each item.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """``text``: what a tool answered. ``notes``: what of it is no text. ``unusable``: why it cannot be read."""
+    """A tool's answer as text."""
 
     text: str
     notes: tuple[str, ...] = ()
+    """Remarks on parts that are not text, such as images."""
     unusable: str = ""
+    """Reason why the answer cannot be read; empty if it can."""
 
 
 def said(content: list[Any], structured: object, limit: int) -> Said:
-    """The answer as text: its structured form where it has one, else its texts, a line between them.
+    """Render the answer as text: its structured form if there is one, else its texts, separated by newlines.
 
-    A text beside the structured form that says something else is kept under a key of its own, ``text`` where that is free.
+    A text that says something other than the structured form is kept under a key of its own, ``text`` if that is free.
     """
     parts = [cast(dict[str, Any], part) for part in content if isinstance(part, dict)]
     notes = tuple(note for part in parts if (note := _note(part)))[:20]
@@ -47,8 +52,9 @@ def said(content: list[Any], structured: object, limit: int) -> Said:
 def _with_text(structured: object, text: str) -> dict[str, object]:
     """Add a text to the structured form under a key that it does not have.
 
-    A key, because programs read fields and a note is cut short; beside the other fields, so that these stay where the tool's output schema
-    says. What is no object stands under ``result``, as the SDK wraps it.
+    It gets a key because programs read fields, and a note would be cut short. It stands beside the other fields so that
+    these stay where the tool's output schema says. A value that is not an object goes under ``result``, as the SDK wraps
+    it.
     """
     fields = cast(dict[str, object], structured) if isinstance(structured, dict) else {"result": structured}
     key = "text"
@@ -58,7 +64,10 @@ def _with_text(structured: object, text: str) -> dict[str, object]:
 
 
 def _other_texts(structured: object, texts: list[str]) -> list[str]:
-    """Return the texts that repeat nothing of the structured form: neither it, nor a value or an item of it, as the SDK writes them."""
+    """Return the texts that repeat nothing of the structured form.
+
+    A text repeats it if it is, in the SDK's notation, the form itself, a value of it, or an item of a list in it.
+    """
     if not texts:
         return []
     known = {_canonical(value) for value in _values_in(structured)}
@@ -68,7 +77,10 @@ def _other_texts(structured: object, texts: list[str]) -> list[str]:
 
 
 def _values_in(structured: object) -> Iterator[object]:
-    """Yield the value, those inside it two levels down, and the scalars at any depth: so no part is written more than three times."""
+    """Yield the value, the values inside it two levels down, and the scalars at any depth.
+
+    No part is written more than three times in this way.
+    """
     level: list[object] = [structured]
     depth = 0
     while level:
@@ -82,7 +94,7 @@ def _values_in(structured: object) -> Iterator[object]:
 
 
 def _read(text: str) -> object:
-    """The value of a text that is JSON, else the text."""
+    """Return the value of a text that is JSON, else the text itself."""
     try:
         return text if written_deep(text) else json.loads(text)
     except ValueError:
@@ -90,7 +102,7 @@ def _read(text: str) -> object:
 
 
 def _canonical(value: object) -> str:
-    """A form in which equal values are equal: keys sorted, spaces at the ends of a text left out."""
+    """Return a text that is the same for equal values: keys sorted, strings stripped."""
     return json.dumps(value.strip() if isinstance(value, str) else value, sort_keys=True)
 
 
@@ -119,7 +131,7 @@ def _note(part: dict[str, Any]) -> str:
 
 
 def outcome_of_code(code: int, message: str, *, safe: bool) -> CallOutcome:
-    """The class of an error that a server itself told, by its code in JSON-RPC."""
+    """Classify an error that the server itself returned, by its JSON-RPC code."""
     if code == _NO_METHOD or (code in _INVALID and _UNKNOWN_TOOL in message.lower()):
         return "gone"
     if code in _INVALID:
@@ -128,7 +140,7 @@ def outcome_of_code(code: int, message: str, *, safe: bool) -> CallOutcome:
 
 
 def outcome_of_fault(exchange: Exchange, *, keyed: bool, safe: bool) -> CallOutcome:
-    """The class of a call without an answer."""
+    """Classify a call that got no answer."""
     status = exchange.status
     if status is not None and not 200 <= status < 300:
         return outcome_of(status, keyed=keyed, safe=safe, named=False)

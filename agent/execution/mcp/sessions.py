@@ -1,4 +1,4 @@
-"""The sessions of a process with all servers: kept while they are used, so many at once, none shared between callers."""
+"""The pool of MCP sessions of a process: reused while in use, limited in number, never shared between callers."""
 
 import asyncio
 import logging
@@ -19,6 +19,7 @@ from agent.execution.mcp.streams import over_http
 _log = logging.getLogger(__name__)
 
 Changed = Callable[[str], None]
+"""Called with the address of a server."""
 
 
 class BusyError(Exception):
@@ -26,7 +27,10 @@ class BusyError(Exception):
 
 
 class McpSessions:
-    """One process's. ``changed`` is told the address of a server that says its list of tools is another now, while a session with it is open."""
+    """The sessions of one process with all its servers.
+
+    ``changed`` is called with the address of a server that reports another tool list while a session with it is open.
+    """
 
     def __init__(
         self,
@@ -49,15 +53,20 @@ class McpSessions:
 
     @property
     def open(self) -> int:
-        """How many there are."""
+        """Number of open sessions."""
         return len(self._open)
 
     @asynccontextmanager
     async def of(self, endpoint: Endpoint, exchange: Exchange) -> AsyncGenerator[Connection]:
-        """A session for this block, opened where there is none. ``UnansweredError`` where that fails; ``BusyError``.
+        """Yield a session for this block, opening one if needed.
 
-        ``exchange``: of its opening; it tells why that failed.
+        ``exchange`` is that of the opening; it records why it failed.
+
+        Raises:
+            UnansweredError: no session could be opened.
+            BusyError: all sessions are in use.
         """
+        # One lock a key: calls at the same time must not open a session each.
         async with self._opening[endpoint.key]:
             connection = self._open.get(endpoint.key)
             if connection is None or connection.over:
@@ -77,10 +86,10 @@ class McpSessions:
         connection = Connection(
             lambda exchanges: self._streams(endpoint, exchanges), lambda: self._has_changed(endpoint)
         )
-        connection.uses += 1  # nobody may take its room meanwhile
+        connection.uses += 1  # counts as in use while it opens, so that it is not closed to make room
         self._open[endpoint.key] = connection
         try:
-            with unlogged(endpoint.redactor):  # what it starts takes this along
+            with unlogged(endpoint.redactor):  # the tasks that it starts inherit this context
                 await connection.open(exchange)
         except BaseException:
             self._forget(endpoint.key, connection)
@@ -107,7 +116,7 @@ class McpSessions:
             self._forget(key, self._open[key])
 
     def leave(self, endpoint: Endpoint, connection: Connection) -> None:
-        """Begin anew with the next call: this session is of no use any longer."""
+        """Remove a session that is of no further use; the next call opens another."""
         self._forget(endpoint.key, connection)
 
     def _forget(self, key: tuple[str, ...], connection: Connection) -> None:
@@ -128,12 +137,13 @@ class McpSessions:
         for key, one in list(self._open.items()):
             if one.over or (not one.uses and one.used <= before):
                 self._forget(key, one)
+        # Locks of forgotten sessions would add up; one that is held belongs to a session that is opening.
         for key in [key for key, lock in self._opening.items() if key not in self._open and not lock.locked()]:
             del self._opening[key]
         self._look_later()
 
     async def close(self) -> None:
-        """End all of them, and what was started for them. Idempotent."""
+        """Close all sessions and end the processes that were started for them. Idempotent."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

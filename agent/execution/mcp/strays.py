@@ -1,17 +1,20 @@
-"""Processes that a started server left behind outside its group: known by a variable that all of them were given, and ended."""
+"""Kill processes that a started server left outside its process group; an inherited variable marks them."""
 
 import os
 import signal
 from pathlib import Path
 
 MARK = "STARTED_FOR_SESSION"
-"""A variable of a started server and of all that it starts; its value is one session's."""
+"""Environment variable of a started server and all its descendants; its value is unique to the session."""
 _ROUNDS = 5
-"""Each ends what was started while the one before looked."""
+"""Each round kills what was started while the one before was looking."""
 
 
 def end_strays(token: str) -> int:
-    """End all that carry this token; how many. Where there is no ``/proc``, none is found. One that has cleared its environment is not found either."""
+    """Kill all processes that carry this token, and return their number.
+
+    Without ``/proc`` none is found, and neither is one that has cleared its environment.
+    """
     ended = 0
     for _ in range(_ROUNDS):
         found = _carrying(f"{MARK}={token}".encode())

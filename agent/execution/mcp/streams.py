@@ -1,4 +1,4 @@
-"""What a server says and is told, over HTTP: the library's transport over our guarded and bounded one."""
+"""Streams to a server over HTTP: the library's transport over the guarded and bounded one."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -21,7 +21,7 @@ _REDIRECTS = 3
 async def over_http(
     endpoint: Endpoint, guard: Guard, parameters: McpParameters, exchanges: Exchanges
 ) -> AsyncGenerator[Streams]:
-    """Streams to a server at an address, for this block."""
+    """Open the streams to a server at an address for this block."""
     chosen = parameters.http
     client = guarded_client(
         guard,

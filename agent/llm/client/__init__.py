@@ -1,1 +1,1 @@
-"""Chat models and embeddings at any OpenAI-compatible address."""
+"""Clients of chat models and embeddings at any OpenAI-compatible address."""

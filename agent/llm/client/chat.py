@@ -1,4 +1,4 @@
-"""The protocol of a language model: messages to a reply, whole or streamed. No vendor's words in it."""
+"""The protocol of a chat model: messages to a reply, whole or streamed, independent of any vendor."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -18,37 +18,43 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class TokenUsage:
-    """Tokens of one exchange. ``counted`` False: the endpoint gave none, and they are estimated at four characters each."""
+    """Tokens of one exchange."""
 
     prompt: int
     completion: int
     counted: bool = True
+    """False if the endpoint reported none: then they are estimated at four characters each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model said. ``cut``: it was stopped by the bound on its length. ``called``: the calls of tools that it made instead of or besides
-    saying something, as JSON ``[{"name": …, "arguments": …}]``; empty: none.
-    """
+    """A model's reply."""
 
     text: str
     usage: TokenUsage
     cut: bool = False
+    """The reply was stopped by the limit on its length."""
     called: str = ""
+    """Tool calls that the model made instead of or besides writing text; empty if none.
+
+    As JSON: ``[{"name": …, "arguments": …}]``.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerForm:
-    """The JSON Schema of an answer, with a name that the endpoint sees. The prompt must describe it in words as well: not every
-    endpoint takes schemas.
+    """The JSON Schema of an answer.
+
+    The prompt must describe it in words as well, since not every endpoint takes schemas.
     """
 
     name: str
+    """Name of the schema that the endpoint sees."""
     json_schema: JsonObject
 
 
 class ChatModel(Protocol):
-    """A model at an endpoint. Retries are its own; what is raised is ``ModelUnavailableError`` only."""
+    """A model at an endpoint; it retries by itself and raises only ``ModelUnavailableError``."""
 
     name: str
     endpoint: str
@@ -56,16 +62,19 @@ class ChatModel(Protocol):
     async def complete(
         self, messages: Sequence[Message], form: AnswerForm | None = None, *, seconds: float | None = None
     ) -> Reply:
-        """The whole reply, within ``seconds``, retries and waits included."""
+        """Return the whole reply within ``seconds``, retries and waits included."""
         ...
 
     def stream(self, messages: Sequence[Message], *, seconds: float | None = None) -> AsyncIterator[str | Reply]:
-        """The reply in pieces as they come; the last item is the whole ``Reply``. Nothing is retried after the first piece."""
+        """Yield the reply in pieces as they come; the last item is the whole ``Reply``.
+
+        Nothing is retried after the first piece.
+        """
         ...
 
     async def close(self) -> None: ...
 
 
 def estimated(messages: Sequence[Message], answer: str) -> TokenUsage:
-    """Four characters a token: what endpoints that report no usage are charged with."""
+    """Estimate the usage at four characters a token, for endpoints that report none."""
     return TokenUsage(sum(len(m.text) for m in messages) // 4 + 1, estimated_tokens(answer), counted=False)

@@ -1,4 +1,4 @@
-"""What one endpoint understands of OpenAI's protocol: learnt from its refusals, kept for the life of the process."""
+"""The parts of OpenAI's protocol that an endpoint accepts, learnt from its refusals and kept by the process."""
 
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -7,26 +7,30 @@ from agent.llm.client.chat import AnswerForm
 
 Structured = Literal["auto", "json_schema", "json_object", "text"]
 _LADDER: tuple[Structured, ...] = ("json_schema", "json_object", "text")
+"""Forms of an answer from strict to free."""
 _OF_FORM = ("response_format", "json_schema", "json_object", "json mode", "structured output", "guided", "grammar")
+"""Words of refusals that are about the form of the answer."""
 _TOKEN_NAMES = ("max_tokens", "max_completion_tokens")
 
 
 @dataclass(slots=True)
 class Dialect:
-    """How to write a request. ``form``: how answers are constrained now; ``auto`` begins with a schema and gives way.
+    """The way to write a request for one endpoint.
 
-    ``sampling``: what else bounds the choice of words, by its name in the protocol.
-
-    OpenAI's newer models take no ``max_tokens`` and no ``temperature``; older servers know no ``max_completion_tokens`` and
-    refuse ``stream_options``; many know no schemas. Each is conceded when a refusal names it, and stays conceded.
+    OpenAI's newer models take no ``max_tokens`` and no ``temperature``; older servers know no ``max_completion_tokens``
+    and refuse ``stream_options``; many know no schemas. Each part is left out once a refusal names it.
     """
 
     structured: Structured = "auto"
+    """The setting: ``auto`` begins with a schema and falls back to freer forms."""
     temperature: float | None = 0.0
     max_tokens: int | None = None
     sampling: dict[str, float | int | None] = field(default_factory=dict[str, "float | int | None"])
+    """Further sampling parameters, by their name in the protocol."""
     token_name: str = "max_tokens"  # noqa: S105  # the length bound's name
+    """Name of the field that limits the length; empty if the endpoint knows none."""
     form: Structured = field(init=False)
+    """The form that is used now."""
     usage_in_stream: bool = True
     _proven: bool = field(default=False, init=False)
     _tried_names: set[str] = field(default_factory=set[str], init=False)
@@ -35,7 +39,7 @@ class Dialect:
         self.form = "json_schema" if self.structured == "auto" else self.structured
 
     def body(self, form: AnswerForm | None, *, stream: bool = False) -> dict[str, Any]:
-        """The fields of the request's body besides model and messages."""
+        """Build the fields of the request's body besides model and messages."""
         body: dict[str, Any] = {}
         if self.temperature is not None:
             body["temperature"] = self.temperature
@@ -52,11 +56,14 @@ class Dialect:
         return body
 
     def worked(self, form: AnswerForm | None) -> None:
-        """A request with a form was answered: a refusal from now on has other causes."""
+        """Record an answered request with a form: a later refusal has other causes."""
         self._proven = self._proven or form is not None
 
     def concede(self, refusal: str, body: dict[str, Any]) -> bool:
-        """Leave out what a refusal (status 400, 422 or 501) is about; False where nothing is left to try without."""
+        """Leave out the part that a refusal (status 400, 422, 500 or 501) is about.
+
+        Returns False if there is nothing left to try without.
+        """
         told = refusal.lower()
         if "temperature" in body and "temperature" in told:
             self.temperature = None
@@ -75,7 +82,7 @@ class Dialect:
         return "response_format" in body and self._concede_form(told)
 
     def _concede_form(self, told: str) -> bool:
-        """One step down the ladder, where the setting allows it and the refusal is about the form, or may be."""
+        """Go one form down if the setting allows it and the refusal is about the form, or may be."""
         if self.structured != "auto" or (self._proven and not any(word in told for word in _OF_FORM)):
             return False
         self.form = _LADDER[_LADDER.index(self.form) + 1]

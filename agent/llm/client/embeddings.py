@@ -1,4 +1,4 @@
-"""Embeddings at any OpenAI-compatible URL, through OpenAI's SDK, whose own retries are off. Rows are given as they came."""
+"""Embeddings from any OpenAI-compatible URL, through OpenAI's SDK with its retries off; rows are not normalised."""
 
 import asyncio
 import json
@@ -25,36 +25,41 @@ _DIGITS = 32
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingParameters:
-    """Where the service is and how to speak to it. ``timeout``: seconds for one attempt; ``attempts``: the first included.
-
-    ``dimension``: asked for with each request, where it is given. ``response_limit``: bytes of one answer. ``addresses``: where it may be connected to;
-    None: it stands in the settings, and is connected to wherever it is.
-    """
+    """Address of an embedding service and how to call it."""
 
     url: str
     name: str
     api_key: str = ""
     timeout: float = 60.0
+    """Seconds for one attempt."""
     attempts: int = 3
+    """Attempts of one call, the first included."""
     dimension: int | None = None
+    """Requested with each call, if given."""
     response_limit: int | None = None
+    """Bytes of one answer."""
     use_environment: bool = False
+    """Use the proxies and certificates that environment variables name."""
     addresses: "Addresses | None" = None
+    """Resolves the host to the addresses that may be connected to.
+
+    None for a service from the settings, which is connected to wherever it is.
+    """
 
     @property
     def told(self) -> Endpoint:
-        """What errors name."""
+        """The endpoint as errors name it."""
         settings = "FOOTPATH_EMBEDDING" if self.addresses is None else ""
         return Endpoint(self.url, self.name, self.api_key, settings=settings, offers="embeddings")
 
 
 def room_for(texts: int, dimension: int) -> int:
-    """Bytes that an answer with so many vectors may have."""
+    """Return the bytes that an answer with so many vectors may have."""
     return 1_048_576 + texts * dimension * _DIGITS
 
 
 class OpenaiEmbeddings:
-    """Shared by the runs of a process; the client is made at the first call, as importing it takes a second."""
+    """Client shared by the runs of a process; it is built at the first call, as the import takes a second."""
 
     def __init__(
         self, parameters: EmbeddingParameters, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -67,10 +72,10 @@ class OpenaiEmbeddings:
         self._opening = asyncio.Lock()
 
     async def rows(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
-        """A row for each text, in order, whatever its length and its numbers.
+        """Return one row for each text, in order, whatever its length and its numbers.
 
         Raises:
-            ModelUnavailableError: the service gave no usable answer; the message says what to do. It never holds the key.
+            ModelUnavailableError: the service gave no usable answer; the message says what to do and never holds the key.
         """
         client = await self._opened()
 
@@ -92,7 +97,7 @@ class OpenaiEmbeddings:
         return await asyncio.to_thread(self._read, body, len(texts))
 
     async def close(self) -> None:
-        """Close the connections; the service may be asked again."""
+        """Close the connections; the service may be called again."""
         client, self._client = self._client, None
         if client is not None:
             await client.close()
@@ -109,6 +114,7 @@ class OpenaiEmbeddings:
         return [rows[place] for place in range(count)]
 
     async def _opened(self) -> "AsyncOpenAI":
+        # Calls at the same time must not build a client each; the import runs in a thread, as it blocks.
         async with self._opening:
             if self._client is None:
                 self._client = await asyncio.to_thread(_client, self._parameters)
@@ -127,5 +133,5 @@ def _client(parameters: EmbeddingParameters) -> "AsyncOpenAI":
         limit=parameters.response_limit,
         addresses=parameters.addresses,
     )
-    # A key must be given: else the SDK takes one from the environment. The client under it sends the true one.
+    # Without a key, the SDK would take one from the environment. The HTTP client below it sends the real one.
     return AsyncOpenAI(base_url=parameters.url, api_key=parameters.api_key or "none", http_client=http, max_retries=0)

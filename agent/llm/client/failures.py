@@ -1,4 +1,4 @@
-"""What a failed call to a model means, and what to do about it: status, body and causes to one error of ours."""
+"""Translation of failed calls to a model (status, body, causes) into one error that says what to do."""
 
 import socket
 import ssl
@@ -12,7 +12,10 @@ from agent.text import clean
 from domain.errors import ForbiddenAddressError, ModelFailure, ModelUnavailableError
 
 RETRIED: frozenset[ModelFailure] = frozenset({"busy", "server", "connection", "dns"})
-"""What another attempt may cure. Never a refusal, and no timeout: it has used the time already."""
+"""Failures that another attempt may cure.
+
+Never a refusal, and never a timeout, which has used the time already.
+"""
 
 _UNREAD = frozenset({"DecodingError", "OversizedAnswerError"})
 _BROKEN = frozenset({"RemoteProtocolError", "ReadError", "WriteError", "ConnectionResetError", "APIConnectionError"})
@@ -22,33 +25,33 @@ _OF_SERVICE = {
     "API_KEY": "its field Key",
     "TIMEOUT": "the seconds that an answer may take",
 }
-"""As the form of a model service calls them."""
+"""Names of the settings in the form of a model service."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a model is asked: what an error's text names. ``key``: its characters are kept out of every message.
-
-    ``settings``: what the names of its settings begin with; empty: an administrator has set it up. ``offers``: what is asked of it.
-    """
+    """The endpoint of a model, as named in errors."""
 
     url: str
     model: str
     key: str = ""
+    """Kept out of every message."""
     settings: str = "FOOTPATH_MODEL"
+    """Prefix of its settings' names; empty if an administrator has set it up."""
     offers: str = "chat completions"
+    """Service that it is asked for."""
 
     def setting(self, name: Literal["URL", "NAME", "API_KEY", "TIMEOUT"]) -> str:
-        """What a part of what is known of it is called."""
+        """Return the name of a setting: a variable, or a field of the model service's form."""
         return f"{self.settings}_{name}" if self.settings else _OF_SERVICE[name]
 
     def told(self, text: str, limit: int = 200) -> str:
-        """An endpoint's own words, made harmless, without the key (some endpoints echo part of it, which they mask)."""
+        """Return the endpoint's own text, made harmless, without the key, which some endpoints echo in part."""
         return clean(text.replace(self.key, "…") if self.key else text, limit)
 
 
 def of_status(endpoint: Endpoint, status: int, said: str, headers: Mapping[str, str]) -> ModelUnavailableError:
-    """An answer with an error status. ``said``: the endpoint's message, or its whole body."""
+    """Translate an answer with an error status; ``said`` is the endpoint's message or its whole body."""
     told = f" It said: {endpoint.told(said)}" if said.strip() else ""
     at, lowered = endpoint.url, said.lower()
     if status in (401, 403):
@@ -72,7 +75,7 @@ def of_status(endpoint: Endpoint, status: int, said: str, headers: Mapping[str, 
 
 
 def of_error(endpoint: Endpoint, error: BaseException) -> ModelUnavailableError:
-    """A call that got no answer, or one that cannot be read."""
+    """Translate a call that got no answer, or one that cannot be read."""
     at, where, causes = endpoint.url, endpoint.setting("URL"), list(_causes(error))
     forbidden = next((cause for cause in causes if isinstance(cause, ForbiddenAddressError)), None)
     if forbidden is not None:
@@ -99,7 +102,7 @@ def of_error(endpoint: Endpoint, error: BaseException) -> ModelUnavailableError:
 
 
 def unreadable(endpoint: Endpoint, why: str) -> ModelUnavailableError:
-    """An answer that is not what OpenAI's protocol says."""
+    """Build the error for an answer that does not follow OpenAI's protocol."""
     what = f"{endpoint.url} did not answer as an OpenAI-compatible endpoint does ({why})"
     return _error(f"{what}: check {endpoint.setting('URL')}, which mostly ends in /v1", "protocol")
 
@@ -118,14 +121,14 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
     left, seen = [error], set[int]()
     while left:
         cause = left.pop()
-        if id(cause) not in seen:
+        if id(cause) not in seen:  # chains of causes and contexts may form a cycle
             seen.add(id(cause))
             yield cause
             left += [e for e in (cause.__cause__, cause.__context__) if e is not None]
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the endpoint asks for; milliseconds in OpenAI's own header, else the standard's two forms."""
+    """Return the seconds that the endpoint asks for, from OpenAI's header in milliseconds or the standard one."""
     try:
         if "retry-after-ms" in headers:
             return max(0.0, float(headers["retry-after-ms"]) / 1000)

@@ -1,4 +1,4 @@
-"""In place of a model that was chosen and may not be asked any more: it says why, and nobody else is asked in its stead."""
+"""Stands in for a model that was chosen and may not be asked any more; no other model is asked in its place."""
 
 from collections.abc import AsyncIterator, Sequence
 
@@ -7,7 +7,7 @@ from domain.errors import ModelUnavailableError
 
 
 class GoneModel:
-    """``why``: in words, for who reads why rules decide."""
+    """A model whose calls all fail; ``why`` is shown to the user whose run is decided by rules."""
 
     def __init__(self, name: str, why: str) -> None:
         self.name = name
@@ -21,7 +21,7 @@ class GoneModel:
         *,
         seconds: float | None = None,  # noqa: ARG002
     ) -> Reply:
-        """Nothing is asked."""
+        """Raise ``ModelUnavailableError``."""
         raise self._error()
 
     async def stream(
@@ -30,12 +30,12 @@ class GoneModel:
         *,
         seconds: float | None = None,  # noqa: ARG002
     ) -> AsyncIterator[str | Reply]:
-        """Nothing is asked."""
+        """Raise ``ModelUnavailableError``."""
         raise self._error()
-        yield ""  # what makes it a stream
+        yield ""  # never reached; it makes this an async generator
 
     async def close(self) -> None:
-        """There is nothing to close."""
+        """Do nothing."""
 
     def _error(self) -> ModelUnavailableError:
         return ModelUnavailableError(self._why, "model", lasting=True)

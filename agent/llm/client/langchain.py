@@ -1,4 +1,4 @@
-"""A chat model at any OpenAI-compatible URL, through LangChain. The SDK's own retries, proxies and tracing are off."""
+"""A chat model at any OpenAI-compatible URL, through LangChain; the SDK's retries, proxies and tracing are off."""
 
 import asyncio
 import json
@@ -23,42 +23,46 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _CONCESSIONS = 6
-"""So often may one request be written anew because the endpoint does not know a part of it."""
+"""Times that one request may be rewritten because the endpoint does not know a part of it."""
 
 _FORM_REFUSALS = frozenset({400, 422, 500, 501})
+"""HTTP statuses with which endpoints refuse a part of a request that they do not know."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelParameters:
-    """Where the model is and how to speak to it. ``timeout``: seconds for one attempt; while streaming, between two pieces.
-
-    ``attempts``: of one call, the first included. ``temperature``, ``top_p``, ``top_k`` None: the endpoint's own. ``use_environment``: proxies and
-    certificates from environment variables. ``addresses``: where it may be connected to; None: it stands in the settings, and is connected to wherever
-    it is.
-    """
+    """Address of a model and how to call it."""
 
     url: str
     name: str
     api_key: str = ""
     timeout: float = 60.0
+    """Seconds for one attempt; while streaming, between two pieces."""
     attempts: int = 3
+    """Attempts of one call, the first included."""
     temperature: float | None = 0.0
+    """None for the endpoint's own; ``top_p`` and ``top_k`` likewise."""
     max_tokens: int | None = 1_024
     structured: Structured = "auto"
     use_environment: bool = False
+    """Use the proxies and certificates that environment variables name."""
     top_p: float | None = None
     top_k: int | None = None
     addresses: "Addresses | None" = None
+    """Resolves the host to the addresses that may be connected to.
+
+    None for a model from the settings, which is connected to wherever it is.
+    """
 
     @property
     def told(self) -> Endpoint:
-        """What errors name."""
+        """The endpoint as errors name it."""
         settings = "FOOTPATH_MODEL" if self.addresses is None else ""
         return Endpoint(self.url, self.name, self.api_key, settings=settings)
 
 
 class LangchainModel:
-    """Shared by the runs of a process; the client is made at the first call, as importing it takes seconds."""
+    """Client shared by the runs of a process; it is built at the first call, as the import takes seconds."""
 
     def __init__(self, parameters: ModelParameters, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
         self.name = parameters.name
@@ -79,7 +83,7 @@ class LangchainModel:
     async def complete(
         self, messages: Sequence[Message], form: AnswerForm | None = None, *, seconds: float | None = None
     ) -> Reply:
-        """The whole reply; see ``ChatModel``."""
+        """Return the whole reply; see ``ChatModel``."""
         bound = math.inf if seconds is None else seconds
 
         async def once() -> Reply:
@@ -94,7 +98,7 @@ class LangchainModel:
             raise of_error(self._told, error) from error
 
     async def stream(self, messages: Sequence[Message], *, seconds: float | None = None) -> AsyncIterator[str | Reply]:
-        """The reply in pieces; see ``ChatModel``."""
+        """Yield the reply in pieces; see ``ChatModel``."""
         loop = asyncio.get_running_loop()
         end = math.inf if seconds is None else loop.time() + seconds
 
@@ -134,12 +138,13 @@ class LangchainModel:
         return self._reply(messages, message)
 
     async def _open(self, messages: Sequence[Message]) -> "tuple[AsyncIterator[AIMessageChunk], AIMessageChunk]":
-        """A stream that has begun, and its first piece."""
+        """Open a stream and return it with its first piece."""
         client = await self._opened()
 
         async def ask(body: dict[str, Any]) -> "tuple[AsyncIterator[AIMessageChunk], AIMessageChunk]":
             with _untraced():
                 source = client.astream(_turns(messages), extra_body=body)
+                # Read here, as a refusal shows only when the stream is read.
                 first = await anext(source, None)
             if first is None:
                 raise unreadable(self._told, "the stream was empty")
@@ -150,7 +155,7 @@ class LangchainModel:
     async def _conceding(
         self, ask: Callable[[dict[str, Any]], Awaitable[T]], form: AnswerForm | None, *, stream: bool
     ) -> T:
-        """Ask; where the endpoint does not know a part of the request, ask again without it."""
+        """Ask; if the endpoint does not know a part of the request, ask again without it."""
         from openai import APIStatusError
 
         for _ in range(_CONCESSIONS):
@@ -173,7 +178,10 @@ class LangchainModel:
         return Reply(text, usage, cut=finish == "length", called=_called(message))
 
     async def _opened(self) -> "ChatOpenAI":
-        """The client. What making it takes is not the endpoint's time, so callers see to it before they measure that."""
+        """Return the client.
+
+        Building it is not the endpoint's time, so callers do it before they measure that.
+        """
         async with self._opening:
             if self._client is None:
                 self._client = await asyncio.to_thread(_client, self._parameters)
@@ -185,7 +193,7 @@ def _client(parameters: ModelParameters) -> "ChatOpenAI":
 
     from agent.llm.client.transport import plain_client
 
-    # What LangChain says of a refused schema is advice to its own users; the dialect has dealt with it.
+    # LangChain's warning about a refused schema addresses its own users; the dialect handles the refusal.
     warnings.filterwarnings("ignore", message=r"(This model does not support|Invalid schema for) OpenAI's structured")
     http = plain_client(
         parameters.api_key,
@@ -197,7 +205,7 @@ def _client(parameters: ModelParameters) -> "ChatOpenAI":
     async def key() -> str:
         return parameters.api_key or "none"
 
-    # A key from a coroutine keeps the SDK from making a blocking client as well.
+    # A key from a coroutine keeps the SDK from building a blocking client as well.
     return ChatOpenAI(
         model=parameters.name,
         base_url=parameters.url,
@@ -214,14 +222,17 @@ def _client(parameters: ModelParameters) -> "ChatOpenAI":
 
 
 def _untraced() -> AbstractContextManager[None]:
-    """Whatever the environment asks for: what a run sees and says is sent to nobody but the endpoint."""
+    """Turn tracing off whatever the environment says: a run's data goes to nobody but the endpoint."""
     from langsmith import run_helpers
 
     return run_helpers.tracing_context(enabled=False)  # pyright: ignore[reportUnknownMemberType]
 
 
 def _called(message: "AIMessage") -> str:
-    """The calls of tools, those included whose arguments are no JSON: nobody was offered any, but some models wrap what they write."""
+    """Render the tool calls as JSON, including those with invalid arguments.
+
+    The model was offered no tools, but some models wrap what they write in a call.
+    """
     calls = [
         {"name": one["name"], "arguments": one["args"]} for one in (*message.tool_calls, *message.invalid_tool_calls)
     ]

@@ -1,4 +1,4 @@
-"""The models that an endpoint lists: what a name in the settings can be."""
+"""The list of an endpoint's models, whose names the settings may use."""
 
 import asyncio
 from typing import TYPE_CHECKING, Any, cast
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from agent.llm.client.transport import Addresses
 
 _MOST = 500
+"""Models of a list that are read."""
 
 
 async def listed_models(
@@ -19,10 +20,12 @@ async def listed_models(
     use_environment: bool,
     addresses: "Addresses | None" = None,
 ) -> tuple[str, ...]:
-    """The names under ``GET /models`` of the endpoint, sorted, made harmless. Not every endpoint lists its models.
+    """Return the names under ``GET /models`` of the endpoint, sorted and made harmless.
+
+    Not every endpoint lists its models.
 
     Raises:
-        ModelUnavailableError: there is no such list, or nothing is there at all.
+        ModelUnavailableError: there is no such list, or nothing is at the address.
     """
     from agent.llm.client.transport import plain_client
 

@@ -1,4 +1,4 @@
-"""Attempts at one call to a model: exponential waits with jitter, ``Retry-After`` obeyed, all within the time that is left."""
+"""Retries of a call to a model: exponential waits with jitter or as ``Retry-After`` asks, within the time left."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -19,7 +19,7 @@ from domain.errors import ModelUnavailableError
 
 T = TypeVar("T")
 LONGEST_WAIT = 30.0
-"""Seconds; an endpoint that asks for more is not waited for."""
+"""Seconds; an endpoint that asks for a longer wait is not retried."""
 
 _JITTERED = wait_random_exponential(multiplier=0.5, max=8.0)
 
@@ -27,7 +27,10 @@ _JITTERED = wait_random_exponential(multiplier=0.5, max=8.0)
 async def attempts(
     call: Callable[[], Awaitable[T]], most: int, seconds: float, sleep: Callable[[float], Awaitable[None]]
 ) -> T:
-    """The first success; else the last error. No wait is begun that ends after ``seconds`` from now."""
+    """Return the first success, or raise the last error.
+
+    No wait begins that would end later than ``seconds`` from now.
+    """
     retrying = AsyncRetrying(
         stop=stop_any(stop_after_attempt(most), stop_before_delay(seconds), _AskedTooMuch()),
         wait=_wait,
@@ -48,6 +51,8 @@ def _asked(state: RetryCallState) -> float:
 
 
 class _AskedTooMuch(stop_base):
+    """Stops when the endpoint asks for a longer wait than ``LONGEST_WAIT``."""
+
     def __call__(self, retry_state: RetryCallState) -> bool:
         return _asked(retry_state) > LONGEST_WAIT
 

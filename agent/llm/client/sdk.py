@@ -1,4 +1,4 @@
-"""One attempt at a call through OpenAI's SDK: bounded in time, every failure translated."""
+"""One attempt at a call through OpenAI's SDK: bounded in time, with every failure translated."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -11,7 +11,11 @@ T = TypeVar("T")
 
 
 async def guarded(endpoint: Endpoint, call: Callable[[], Awaitable[T]], seconds: float) -> T:
-    """What ``call`` returns. Raises ``ModelUnavailableError`` for whatever goes wrong, and after ``seconds``."""
+    """Return the result of ``call``.
+
+    Raises:
+        ModelUnavailableError: the call failed, or took longer than ``seconds``.
+    """
     try:
         async with asyncio.timeout(seconds):
             return await call()
@@ -22,7 +26,7 @@ async def guarded(endpoint: Endpoint, call: Callable[[], Awaitable[T]], seconds:
 
 
 def said(error: Any) -> str:
-    """The endpoint's own words, in whichever of the usual places they stand. ``error``: the SDK's ``APIStatusError``."""
+    """Return the endpoint's own message from the usual places; ``error`` is the SDK's ``APIStatusError``."""
     body = error.body
     if isinstance(body, dict):
         held = cast("dict[str, Any]", body)

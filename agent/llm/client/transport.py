@@ -1,7 +1,7 @@
-"""The HTTP client under the vendor's SDK: sends what the protocol needs and nothing else, and reads within bounds.
+"""The HTTP client under the vendor's SDK: it sends only what the protocol needs, and limits the size of answers.
 
-An endpoint of the settings is the operator's own, not a tool's or a user's, hence no address guard: models often run on this machine. One that
-an administrator has set up is connected to where ``Addresses`` allows.
+An endpoint from the settings belongs to the operator and often runs on this machine, so no address guard applies. An
+endpoint that an administrator has set up is connected to only where ``Addresses`` allows.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -9,7 +9,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import httpx2
 
 Addresses = Callable[[str, int], Awaitable[list[str]]]
-"""Host and port to the addresses to connect to. ``ForbiddenAddressError`` where it may not be reached, ``socket.gaierror`` where it is not known."""
+"""Resolves a host and port to the addresses to connect to.
+
+Raises ``ForbiddenAddressError`` if it may not be reached, and ``socket.gaierror`` if it is unknown.
+"""
 
 RESPONSE_LIMIT = 4_194_304
 """Bytes of one answer; a whole context window is far below."""
@@ -18,16 +21,20 @@ _READ_BY_THE_SDK = "x-stainless-raw-response"
 _KEPT = frozenset(
     {"host", "accept", "content-type", "content-length", "connection", "transfer-encoding", _READ_BY_THE_SDK}
 )
-"""The SDK adds what describes the machine, and what other variables of the environment ask for: none of it is sent. One header
-is the SDK's note to itself, without which it cannot read the answer; it says nothing of anybody.
+"""Headers that are sent.
+
+The SDK adds others that describe the machine or that environment variables ask for; they are removed. The last one is
+the SDK's note to itself, without which it cannot read the answer; it reveals nothing.
 """
 
 
 class OversizedAnswerError(httpx2.HTTPError):
-    """An answer that has no end."""
+    """An answer is longer than its limit."""
 
 
 class _Bounded(httpx2.AsyncByteStream):
+    """Stream of an answer that fails once it is longer than ``limit`` bytes."""
+
     def __init__(self, stream: httpx2.AsyncByteStream, limit: int) -> None:
         self._stream = stream
         self._limit = limit
@@ -45,14 +52,17 @@ class _Bounded(httpx2.AsyncByteStream):
 
 
 class CheckedTransport(httpx2.AsyncHTTPTransport):
-    """Connects to addresses that were checked, whatever the name resolves to a moment later; TLS is negotiated for the name."""
+    """Connects to the addresses that were checked, whatever the name resolves to a moment later.
+
+    TLS is negotiated for the name.
+    """
 
     def __init__(self, addresses: Addresses) -> None:
         super().__init__(trust_env=False)
         self._addresses = addresses
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """The answer of the first address that can be connected to."""
+        """Return the answer from the first address that accepts a connection."""
         named, failure = request.url, None
         request.extensions = {**request.extensions, "sni_hostname": named.host}
         for address in await checked(self._addresses, request):
@@ -67,7 +77,7 @@ class CheckedTransport(httpx2.AsyncHTTPTransport):
 
 
 async def checked(addresses: Addresses, request: httpx2.Request) -> list[str]:
-    """Where a request may be sent. Raises as ``addresses``."""
+    """Return the addresses to which a request may be sent. Raises as ``addresses``."""
     return await addresses(request.url.host, request.url.port or (443 if request.url.scheme == "https" else 80))
 
 
@@ -79,11 +89,17 @@ def plain_client(
     limit: int | None = None,
     addresses: Addresses | None = None,
 ) -> httpx2.AsyncClient:
-    """A client that follows no redirects (the key would travel) and asks for no compression (a bound could be evaded).
+    """Build a client that follows no redirects and asks for no compression.
 
-    ``timeout``: seconds between two bytes. ``use_environment``: proxies and certificates that environment variables name.
-    ``limit``: bytes of one answer, :data:`RESPONSE_LIMIT` where none is given. ``addresses``: where it may connect to, None: anywhere; a proxy
-    connects by itself, so that only the name is checked before.
+    A redirect would carry the key elsewhere, and compression would evade the limit.
+
+    Args:
+        api_key: sent as a bearer token; empty for none.
+        timeout: seconds between two bytes.
+        use_environment: use the proxies and certificates that environment variables name.
+        limit: bytes of one answer; None for :data:`RESPONSE_LIMIT`.
+        addresses: where the client may connect to; None for anywhere. A proxy connects by itself, so then only the name
+            is checked beforehand.
     """
 
     async def only_needed(request: httpx2.Request) -> None:
