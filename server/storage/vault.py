@@ -84,7 +84,15 @@ class KeyShelf:
         return False
 
     def _describe_place(self, owner: str, name: str, *, granted: bool) -> str:
-        """Return what identifies a row, and whether its key was given or obtained."""
+        """Return what identifies a row, and whether its key was given or obtained.
+
+        Raises:
+            SecretError: the owner or the name has several lines: what was sealed for one row and its hosts could then read as another row.
+        """
+        if "\n" in owner or "\n" in name:
+            raise SecretError(
+                "the name of a key has several lines, which Footpath never writes: store the key again under its own name"
+            )
         return f"{_SEALED_AS[self.name]}{' grant' if granted else ''}\n{owner}\n{name}"
 
     def _describe_place_of(self, row: KeyRow) -> str:

@@ -103,6 +103,17 @@ async def test_a_key_opens_for_the_hosts_alone_that_it_was_given_for(world: Worl
         await _key(world)
 
 
+async def test_no_other_name_stands_for_a_key_and_its_hosts(world: World) -> None:
+    """A name of two lines could read as the name and the hosts that the key was sealed for, and have it bound to others at the next start."""
+    storage, ada = world.services.storage, world.people["user"].id
+    await storage.tool_keys.put(ada, "bourse", SECRET, ["api.example.com"])
+    forged = 'bourse\n["api.example.com"]'
+    await _edit(storage, update(ToolKeyRow).values(name=forged, hosts=[THEIRS]))
+    await storage.tool_keys.bind_hosts()
+    with pytest.raises(SecretError, match="several lines"):
+        await storage.tool_keys.get_value(ada, forged)
+
+
 async def test_a_model_services_key_goes_to_no_other_address(world: World) -> None:
     storage = world.services.storage
     new = NewModelService(name="ours", kind="chat", provider="other", address="https://models.example/v1", model="m")
