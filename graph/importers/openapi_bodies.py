@@ -210,7 +210,7 @@ class _Reading:
     def _read_form(self, given: object, schema: Schema) -> Parameter:
         """Return a form whose fields the document does not name, as an object whose entries are the fields.
 
-        If the document declares a list, the fields are those of its items.
+        If the document declares a list, each field may hold the list or one of its items.
         """
         item = items_of(schema)
         more = schema.get("additionalProperties", {}) if item is None else {"anyOf": [given, item]}

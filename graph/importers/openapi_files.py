@@ -63,7 +63,7 @@ def _parsed(content: bytes, path: Path) -> Schema:
 
 
 def read_json(content: bytes) -> Any:
-    """Parse JSON as YAML is parsed: a path given twice becomes one with the operations of both (:func:`build_object`).
+    """Parse JSON; a path given twice becomes one with the operations of both (:func:`build_object`), as in YAML.
 
     Raises:
         orjson.JSONDecodeError: it is not JSON.

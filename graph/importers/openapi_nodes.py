@@ -120,7 +120,7 @@ def _kind_of(value: object) -> JsonType:
 
 
 def without_contradictions(schema: Schema) -> Schema:
-    """Return a schema that some value can satisfy, its own examples among them, where its keywords exclude each other.
+    """Return a schema without keywords that exclude each other or its own examples.
 
     If allowed values contradict the type, the author meant the values: ``true`` under ``type: string`` is a text that YAML read as a
     boolean, and texts under ``type: array`` are the allowed items. Bounds that cross, or that an example violates, are dropped.

@@ -11,9 +11,10 @@ _VARIABLE = re.compile(r"\{([^{}]*)\}")
 
 
 def url_of(server: str, route: str, *holders: Schema) -> str:
-    """Return the first usable server of the first holder that names any, joined with the route; empty if no address is known.
+    """Return the URL of an operation: a server joined with the route; empty if no address is known.
 
-    ``server`` is the base of relative servers. Variables take their default, or the first value of their enum.
+    The server is the first usable one of the first holder that names any. ``server`` is the base of relative servers. Variables take
+    their default, or the first value of their enum.
 
     Raises:
         UnsupportedError: servers are named but none can be called; the reason is that of the first.
@@ -34,7 +35,10 @@ def url_of(server: str, route: str, *holders: Schema) -> str:
 
 
 def elsewhere(server: str, url: str) -> str:
-    """Return the address that a document names itself, if it differs from ``server``, which is for relative servers only."""
+    """Return the address that a document itself names in place of ``server``; empty if they agree.
+
+    ``server`` is for relative servers only.
+    """
     given, own = urlsplit(server), urlsplit(url)
     same = (given.scheme, given.netloc.lower()) == (own.scheme, own.netloc.lower())
     return "" if same or not own.netloc else f"{own.scheme}://{own.netloc}"
