@@ -16,7 +16,7 @@ class Gunzip(io.RawIOBase):
 
     def __init__(self, source: IO[bytes]) -> None:
         self.problem = ""
-        """What was wrong with the data, known once the end is reached; empty if nothing."""
+        """Defect of the data, known once the end is reached; empty if there is none."""
         self._source = source
         self._member = zlib.decompressobj(_GZIP_WINDOW)
         self._waiting = b""

@@ -40,7 +40,7 @@ class Listing:
 
     docs: tuple[ToolDoc, ...] = ()
     skipped: tuple[str, ...] = ()
-    """What was left out of the listing or of a tool's input, each with its reason."""
+    """Parts of the listing or of a tool's input that were left out, each with its reason."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ class _Fields:
     further: list[object] = field(default_factory=list[object])
     """Schemas of fields without a name of their own, any of which may apply; ``True`` allows every value."""
     closed: bool = False
-    """``additionalProperties: false``: no further field is allowed."""
+    """No further field is allowed (``additionalProperties: false``)."""
 
 
 def read_inputs(schemas: Schemas, schema: Schema) -> Inputs:

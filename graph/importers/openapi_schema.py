@@ -41,7 +41,7 @@ class UnsupportedError(Exception):
 
 
 class DanglingReferenceError(UnsupportedError):
-    """``$ref`` that leads nowhere or out of the document."""
+    """Reference (``$ref``) that leads nowhere or out of the document."""
 
 
 class _OverflowError(Exception):

@@ -12,7 +12,7 @@ _COLLECTIONS = {
     "multi": "form",
     "tsv": "tabDelimited",
 }
-"""``collectionFormat`` as a style. OpenAPI 3 has none for tabs, so that one is rejected by its name."""
+"""Styles by ``collectionFormat``. OpenAPI 3 has none for tabs, so that one is rejected by its name."""
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch")
 _NO_SCHEMA = frozenset(
     {"name", "in", "description", "required", "collectionFormat", "allowEmptyValue", "examples", "x-example"}

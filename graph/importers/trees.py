@@ -25,7 +25,7 @@ _Link = tuple[Call, Any] | None
 
 
 class _Ending(NamedTuple):
-    """``Finish`` node that gives an answer, with its branch."""
+    """Node ``Finish`` that gives an answer, with its branch."""
 
     answer: str
     branch: _Link
@@ -121,9 +121,10 @@ class _Walk:
         self.gave_up = False
 
     def tree(self, root: Record) -> None:
-        """Visit a tree depth first, children in order, without recursion. This is the hot loop of the import, so it calls little.
+        """Visit a tree depth first, children in order, without recursion.
 
-        A stack entry holds the node, its depth, the function whose input is still to come, and the branch above.
+        This is the hot loop of the import, so it calls little. A stack entry holds the node, its depth, the function whose input is still to
+        come, and the branch above.
         """
         stack: list[tuple[_Node, int, str | None, _Link]] = [(root, 0, None, None)]
         nodes, attempts, pop, push = 0, self.attempts, stack.pop, stack.append

@@ -25,7 +25,7 @@ class YamlError(ValueError):
 
 
 def read_yaml(content: bytes) -> Any:
-    """Parse one document as mappings with text keys, lists, texts, numbers, booleans and null (YAML 1.2's core schema).
+    """Parse one YAML document as JSON values with text keys (YAML 1.2's core schema).
 
     So ``on`` and ``2024-05-01`` are texts, and a key ``200`` is ``"200"``. Merge keys (``<<``) are applied.
 
