@@ -1,7 +1,7 @@
-"""Reading of an untrusted OpenAPI or Swagger document in a separate process with limits on memory, time and output.
+"""Reading of untrusted OpenAPI documents and MCP listings in a process with limits on memory, time and output.
 
-At worst a document ends that process. Its tools get the category and tool set that the source was given, so that no document can
-name the tool of another.
+At worst an input ends that process. The tools get the category and tool set that the source was given, so that no document can name
+the tool of another.
 """
 
 import asyncio
