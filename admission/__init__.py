@@ -1,1 +1,1 @@
-"""The gate: what custom APIs and MCP servers pass before their tools are offered, and how they are watched afterwards."""
+"""Admission gate: checks of custom APIs and MCP servers before their tools are offered, and detection of later changes."""

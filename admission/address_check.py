@@ -1,4 +1,4 @@
-"""The second check: where a tool's calls would go."""
+"""Second check: the address that a tool's calls go to."""
 
 import re
 import socket
@@ -12,13 +12,19 @@ from domain.source import Finding
 from domain.tool import STDIO, ToolDoc
 
 Reach = Callable[[str], Awaitable[None]]
-"""Whether an address may be called, all that its name resolves to included. ``ForbiddenAddressError``, ``OSError``: an unknown name."""
+"""Checks that an address, with all that its name resolves to, may be called.
+
+Raises ``ForbiddenAddressError``, and ``OSError`` for an unknown name.
+"""
 
 _PLACE = re.compile(r"\{[^{}]*\}")
 
 
 async def check_address(tool: ToolDoc, declared: str, reach: Reach) -> list[Finding]:
-    """``declared``: the host that the source was said to be at; empty where nothing was said."""
+    """Check the address of a tool.
+
+    The second argument is the host that the source was declared to be at; empty if none was.
+    """
     if not tool.url:
         return [failed("address", *PLACELESS)]
     if tool.url.startswith(STDIO):

@@ -1,4 +1,4 @@
-"""The fourth check: whether the keys that a tool's calls send are there, for the host that they would go to."""
+"""Fourth check: whether the keys that a tool's calls send exist, for the host that they would go to."""
 
 from urllib.parse import urlsplit
 
@@ -11,7 +11,10 @@ from domain.tool import STDIO, Credential, ToolDoc
 
 
 async def check_auth(tool: ToolDoc, secrets: Secrets, keys_of: KeysOf) -> list[Finding]:
-    """``keys_of``: whose keys its calls send. The key of who has it looked at serves for the live call in either case."""
+    """Check the keys of a tool. ``keys_of`` says whose keys its calls send.
+
+    In either case the live call uses the key of the person who requests the check.
+    """
     advice = await advise_on_secrets(tool, secrets)
     given = [warned("auth", "a value that each call needs stands in no request", one) for one in advice]
     if not tool.credentials:

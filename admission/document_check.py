@@ -1,4 +1,4 @@
-"""The first check: whether a tool's document can be used as it is, holds no keys, and does not speak to a model."""
+"""First check: whether a tool's document is usable, holds no keys, and does not address a model."""
 
 from collections.abc import Iterator
 
@@ -14,16 +14,16 @@ from domain.tool import Parameter, ToolDoc
 from graph.identifiers import words
 
 LONG = 3_000
-"""Characters of a description: more is not read by what chooses among tools, and costs in every prompt."""
+"""Characters of a description. The search reads no more, and longer ones cost in every prompt."""
 MANY = 60
 MOST = 300
-"""Parameters of one tool: so many are hard to give, and more no model can."""
+"""Parameters of one tool. ``MANY`` are hard to give; no model can handle more than this."""
 _WORDS = 4
 _ANSWER = "its example answer"
 
 
 def check_document(tool: ToolDoc, known: KnownNames) -> Iterator[Finding]:
-    """What is found out by reading it. Always at least one finding."""
+    """Yield the findings from reading the document, at least one."""
     found = [
         *_secrets(tool),
         *_spoken(tool),
@@ -44,7 +44,7 @@ def _secrets(tool: ToolDoc) -> Iterator[Finding]:
         return
     told = f"its document holds what looks like a key: {written[0].shown} in {written[0].where}"
     places: list[JsonValue] = [one.where for one in written[:10]]
-    if all(one.where == _ANSWER for one in written):  # answers show what was made up for them
+    if all(one.where == _ANSWER for one in written):  # keys in example answers are often made up
         yield warned(
             "document",
             told,
@@ -57,7 +57,7 @@ def _secrets(tool: ToolDoc) -> Iterator[Finding]:
 
 
 def _read(tool: ToolDoc) -> Iterator[tuple[str, str]]:
-    """The texts of a document that a model reads, with their places."""
+    """Yield the texts of a document that a model reads, with their places."""
     yield "its name", tool.api
     yield "the name of its tool set", tool.toolset
     yield "the name of its category", tool.category
@@ -90,12 +90,15 @@ def _spoken(tool: ToolDoc) -> Iterator[Finding]:
 
 
 def _grave(where: str, sign: Sign) -> bool:
-    """An example of an answer is data, as answers are: of it only what speaks to a model counts, for data has comments and tags, too."""
+    """Return whether a sign is serious in its place.
+
+    An example answer is data, where comments and tags are normal, so there only signs worded for a model count.
+    """
     return sign.grave and (where != _ANSWER or sign.speaks)
 
 
 def _others(tool: ToolDoc, known: KnownNames) -> Iterator[Finding]:
-    """Other sources' tools that its texts name: what describes one tool has nothing to say of another."""
+    """Report names of other sources' tools in its texts: a tool's description has nothing to say about other tools."""
     texts = [tool.description, *(one.description for one in tool.parameters)]
     named = [known.told(one) for one in known.named_in(" ".join(texts))]
     if named:
@@ -108,7 +111,7 @@ def _others(tool: ToolDoc, known: KnownNames) -> Iterator[Finding]:
 
 
 def _names(tool: ToolDoc) -> Iterator[Finding]:
-    """The first name of a parameter that is not what it looks like; one that is taken for another's before one that only may be."""
+    """Yield the most serious finding on parameter names that are not what they look like."""
     found = list(_odd_names(tool))
     yield from sorted(found, key=lambda one: not one.stops)[:1]
 
@@ -183,7 +186,7 @@ def _texts(tool: ToolDoc) -> Iterator[Finding]:
 
 
 def _beside_its_name(tool: ToolDoc) -> set[str]:
-    """The words of its description that its name has not."""
+    """Return the words of its description that are not in its name."""
     return {one.casefold() for one in words(tool.description)} - {one.casefold() for one in words(tool.api)}
 
 

@@ -1,4 +1,4 @@
-"""What has changed between two readings of a source: by what its documents mean, whatever order and spaces they are written in."""
+"""Changes between two readings of a source, compared by meaning, regardless of order and spaces."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -13,11 +13,11 @@ from domain.tool import Credential, Parameter, ToolDoc
 
 MAX_TOLD = 400
 _PARTS = 6
-"""Differences of one kind that are told of a tool one by one."""
+"""Differences of one kind that are listed for one tool."""
 
 
 def compare(before: Sequence[ToolDoc], now: Sequence[ToolDoc]) -> tuple[ToolChange, ...]:
-    """The changes, by tool in the order of the documents: those that are gone first, then what is new or different."""
+    """Return the changes by tool in the order of the documents: removed tools first, then new or changed ones."""
     was, is_ = ({tool.id: tool for tool in tools} for tools in (before, now))
     gone = [
         ToolChange(tool=tool.id, kind="removed", told=f"{tool.api} is no longer in the document", breaks=True)
@@ -28,6 +28,7 @@ def compare(before: Sequence[ToolDoc], now: Sequence[ToolDoc]) -> tuple[ToolChan
 
 
 def _of_tool(old: ToolDoc | None, new: ToolDoc) -> Iterator[ToolChange]:
+    """Yield the changes of one tool, one for each kind."""
     if old is None:
         yield ToolChange(tool=new.id, kind="added", told=f"{new.api} is new in the document", breaks=False)
         return
@@ -98,6 +99,7 @@ def _auth(old: ToolDoc, new: ToolDoc) -> Iterator[Difference]:
 
 
 def _sent(one: Credential) -> tuple[str, str, bool]:
+    """Return what makes two credentials send the same header or parameter."""
     return one.secret, one.prefix, one.basic
 
 
@@ -136,12 +138,12 @@ def _parameter(old: Parameter, new: Parameter) -> Iterator[Difference]:
 
 
 def _writing(one: Parameter) -> tuple[object, ...]:
-    """How a value is written into the request."""
+    """Return the properties that decide how a value is written into the request."""
     return one.style, one.explode, one.whole_body, one.spread, one.content_type, one.allow_reserved
 
 
 def _schema(one: Parameter) -> dict[str, Any]:
-    """All that is said of a parameter's values, as one JSON Schema."""
+    """Return everything that is declared about a parameter's values as one JSON Schema."""
     said: dict[str, Any] = {
         "type": [one.type, "null"] if one.nullable else one.type,
         "enum": list(one.enum) or None,
@@ -176,7 +178,7 @@ def _answer(old: ToolDoc, new: ToolDoc) -> Iterator[Difference]:
 
 
 def _texts(old: ToolDoc, new: ToolDoc) -> Iterator[Difference]:
-    """Texts that a model reads. One that speaks to the model, where it did not before, breaks."""
+    """Compare the texts that a model reads. A text that newly addresses the model counts as breaking."""
     named = {f"the description of {one.name}": one.description for one in new.parameters}
     before = {f"the description of {one.name}": one.description for one in old.parameters}
     pairs = [
@@ -188,7 +190,7 @@ def _texts(old: ToolDoc, new: ToolDoc) -> Iterator[Difference]:
         if " ".join(was.split()) != " ".join(is_.split()):
             signs = {sign.kind for sign in signs_of(is_)} - {sign.kind for sign in signs_of(was)}
             told = f", and holds {', '.join(sorted(signs))}" if signs else ""
-            if signs or what not in named or what in before:  # of a new parameter its being new is told
+            if signs or what not in named or what in before:  # a new parameter is reported as such
                 yield Difference(f"{what} is another{told}", breaks=bool(signs))
 
 

@@ -1,4 +1,4 @@
-"""The seventh check: whether requests made for a tool find it among the first, and whom it would push out of there."""
+"""Seventh check: whether sample requests find a tool among the first, and which tools it would displace."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,42 +11,42 @@ from domain.tool import ToolDoc, ToolId
 from retriever.search import ToolHit
 
 FIRST = 5
-"""Tools of which one should be it."""
+"""The tool should be among so many first results."""
 _ENOUGH = 0.5
 _TOLD = 5
 
 
 class Finds(Protocol):
-    """The search of a store."""
+    """Search over the tools of a store."""
 
     async def start_tools_of(self, requests: Sequence[str], limit: int) -> list[list[ToolHit]]:
-        """The best tools of each request, best first."""
+        """Return the best tools of each request, best first."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A request that these tools have served. ``told``: whether its words may be shown: everybody's may, one user's not."""
+    """Request that these tools have served."""
 
     request: str
     tools: tuple[ToolId, ...]
     told: bool = True
+    """Its words may be shown: requests shared by everybody may, those of one user may not."""
 
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """A store's search as it is, and as it would be with some more tools. ``served``: the requests most like one that were served before.
-
-    ``hidden``: tools that are not named.
-    """
+    """A store's search as it is, and as it would be with additional tools."""
 
     before: Finds
     after: Finds
     served: Callable[[str], Awaitable[Sequence[Served]]]
+    """Returns the served requests that are most like the given one."""
     hidden: frozenset[ToolId] = frozenset()
+    """Tools whose names are not shown."""
 
     def named(self, tool: ToolId) -> str:
-        """What a tool is called in a finding."""
+        """Return the name of a tool in findings."""
         return UNNAMED if tool in self.hidden else tool
 
 
@@ -56,7 +56,10 @@ WithTools = Callable[[Sequence[ToolDoc]], Awaitable[WhatIf]]
 async def findable(
     requests: Mapping[ToolId, tuple[str, ...]], given: frozenset[ToolId], what_if: WhatIf
 ) -> dict[ToolId, Finding]:
-    """A finding for each tool. ``given``: those whose requests people gave; the others' were made from their documents."""
+    """Return a finding for each tool.
+
+    The second argument names the tools whose requests people gave; the requests of the others were generated from their documents.
+    """
     asked = list(dict.fromkeys(request for some in requests.values() for request in some))
     hits = dict(zip(asked, await what_if.after.start_tools_of(asked, FIRST), strict=True)) if asked else {}
     pushed = await _pushed_out(asked, set(requests), what_if)
@@ -74,7 +77,7 @@ async def findable(
 
 
 def _rank(tool: ToolId, hits: Sequence[ToolHit]) -> int | None:
-    """Its place, from 1; a look-alike of the same tool set stands for it."""
+    """Return the rank of a tool, from 1. A similar tool of the same tool set that represents it counts as well."""
     return next((place for place, hit in enumerate(hits, start=1) if tool == hit.id or tool in hit.alike), None)
 
 
@@ -105,7 +108,7 @@ def _finding(ranks: Mapping[str, int | None], pushed: Sequence[tuple[Served, str
 async def _pushed_out(
     asked: Sequence[str], new: set[ToolId], what_if: WhatIf
 ) -> dict[ToolId, list[tuple[Served, ToolId]]]:
-    """By new tool, what it would take out of the first: tools that served a request before, and were found by it until now."""
+    """Return, for each new tool, the served tools that it would displace from the first results of requests they served."""
     served: dict[str, Served] = {}
     for request in asked:
         for one in await what_if.served(request):

@@ -1,4 +1,4 @@
-"""The gate: what is found out about a source's tools before any of them is offered. It decides nothing; it tells."""
+"""Admission gate: runs all checks on a source's tools before any of them is offered. It reports and decides nothing."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -27,46 +27,53 @@ from domain.tool import ToolDoc, ToolId
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A tool that is looked at. ``requests``: how people would ask for it. ``arguments``: for the live call; None: what the document gives."""
+    """Tool to be checked."""
 
     doc: ToolDoc
     requests: tuple[str, ...] = ()
+    """How people would ask for it."""
     arguments: JsonObject | None = None
+    """For the live call; None for the values in the document."""
 
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What was found out about a tool, in the order of the checks. ``learnt``: its document with what its answer taught."""
+    """Findings about a tool, in the order of the checks."""
 
     tool: ToolId
     findings: tuple[Finding, ...]
     learnt: ToolDoc
+    """Its document, with what its answer to the live call taught."""
 
 
 @dataclass(frozen=True, slots=True)
 class GateDeps:
-    """What the gate works with. ``known``: the tools of other sources. ``declared``: the address at which the source was said to be.
-
-    ``keys_of``: whose keys its calls send. ``allow_changes``: tools that change something may be called, for ``account_note`` says that the keys
-    are a test account's. ``judge``: of quality; None: rules alone. ``search``: what a store's search would find; None: it cannot be asked.
-    """
+    """Dependencies and settings of the gate, for one source."""
 
     executor: Executor
     secrets: Secrets
     reach: Reach
+    """Checks that an address may be called."""
     known: KnownNames = field(default_factory=KnownNames)
+    """The tools of other sources."""
     declared: str = ""
+    """The address at which the source was declared to be."""
     keys_of: KeysOf = "caller"
+    """The owner of the keys that its calls send."""
     allow_changes: bool = False
+    """Tools that change something may be called, because the keys are those of a test account."""
     account_note: str = ""
+    """Names the test account; without it nothing that changes something is called."""
     judge: Judge | None = None
+    """Judge of quality; None for the rules alone."""
     search: WithTools | None = None
+    """Builds the store's search with additional tools; None if it is unavailable."""
 
 
 async def examine(drafts: Sequence[Draft], deps: GateDeps) -> AsyncGenerator[Examined]:
-    """Each tool with what was found, batch by batch, as soon as it is known.
+    """Yield each tool with its findings, batch by batch.
 
-    Those whose calls need no value that only an answer gives come first, so that the others can be called with what these answered.
+    Tools whose calls need no values from other answers come first, so that their answers can supply values to the calls of the rest.
     """
     looking = _Looking(deps, drafts)
     what_if, trouble = await looking.what_if()
@@ -85,12 +92,12 @@ async def examine(drafts: Sequence[Draft], deps: GateDeps) -> AsyncGenerator[Exa
 
 
 def _lacking(draft: Draft) -> int:
-    """How many values of its live call neither its document nor anybody gives."""
+    """Count the values of a tool's live call that neither its document nor anybody gives."""
     return sum(one.name not in (draft.arguments or {}) and documented(one)[0] is None for one in draft.doc.required)
 
 
 class _Looking:
-    """One examination of one source."""
+    """Checks of one source."""
 
     def __init__(self, deps: GateDeps, drafts: Sequence[Draft]) -> None:
         self._deps = deps
@@ -101,7 +108,7 @@ class _Looking:
         self.rules = RulesJudge(self._docs)
 
     async def at(self, draft: Draft) -> Examined:
-        """The checks of one tool by itself."""
+        """Run the checks that need only the tool itself."""
         tool, deps = draft.doc, self._deps
         address = await check_address(tool, self._declared, deps.reach)
         auth = await check_auth(tool, deps.secrets, deps.keys_of)
@@ -115,12 +122,14 @@ class _Looking:
             probe = skipped("probe", f"it was not called: {wanted.told}", wanted.advice)
             return Examined(tool.id, (*findings, probe), tool)
         probed = await self._probe.of(tool, draft.arguments)
-        if any(one.check == "auth" for one in probed.findings):  # the service has said otherwise
+        if any(
+            one.check == "auth" for one in probed.findings
+        ):  # the service rejected the key, which overrides the check
             findings = [one for one in findings if one.check != "auth"]
         return Examined(tool.id, (*findings, *probed.findings), probed.learnt)
 
     async def what_if(self) -> tuple[WhatIf | None, str]:
-        """The search as it would be with all of these tools; None, and why it cannot be asked."""
+        """Return the search as it would be with all of these tools; or None, and the reason why it is unavailable."""
         if self._deps.search is None:
             return None, "there is no search to be asked"
         try:
@@ -129,7 +138,7 @@ class _Looking:
             return None, f"the search cannot be asked: {error}"
 
     async def found(self, drafts: Sequence[Draft], what_if: WhatIf | None, trouble: str) -> dict[ToolId, Finding]:
-        """Whether requests find these tools."""
+        """Check whether requests find these tools."""
         if what_if is None:
             return {
                 draft.doc.id: skipped("findable", trouble, "try again when the store can be searched")

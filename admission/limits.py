@@ -1,4 +1,4 @@
-"""How much the reading of one stranger's document may take."""
+"""Limits for reading an untrusted document."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -8,10 +8,10 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ReadLimits:
-    """Bounds of the process that reads one document, and of what it gives.
+    """Limits of the process that reads one document, and of its output.
 
-    Measured: GitHub's (13 MB) and Kubernetes' (4 MB) documents take 235 MiB and 2 s, that of Microsoft Graph (47 MB, 21,000 operations)
-    825 MiB, of which a choice takes 5 s.
+    Measured: the documents of GitHub (13 MB) and Kubernetes (4 MB) take 235 MiB and 2 s; that of Microsoft Graph (47 MB,
+    21,000 operations) takes 825 MiB, and choosing among its operations 5 s.
     """
 
     document: int = 32 * MIB
@@ -19,21 +19,21 @@ class ReadLimits:
     memory: int = 768 * MIB
     """Bytes of the process."""
     cpu: int = 30
-    """Seconds of computing."""
+    """Seconds of CPU time."""
     seconds: float = 60.0
-    """Seconds by the clock."""
+    """Seconds of wall-clock time."""
     output: int = 24 * MIB
     """Bytes of all tools together."""
     tool: int = 256 * 1024
-    """Bytes of one tool; one that is larger is left out, and reported."""
+    """Bytes of one tool; a larger one is left out and reported."""
     operations: int = 500
-    """Operations that are taken from one document."""
+    """Operations taken from one document."""
     outlined: int = 20_000
-    """Operations that an outline names; all are counted."""
+    """Operations listed in an outline; all are counted."""
 
     @classmethod
     def scaled(cls, document: int, operations: int) -> Self:
-        """Return limits for larger documents or more operations than the usual: what they need grows with them."""
+        """Return limits for larger documents or more operations: memory and output grow in proportion."""
         usual = cls()
         return cls(
             document=document,

@@ -1,4 +1,4 @@
-"""A stranger's MCP listing to tools, in a process of its own: what a listing can do at its worst is end that process."""
+"""Reading of an untrusted MCP listing in a separate process: at worst a listing ends that process."""
 
 from dataclasses import asdict
 from typing import Any
@@ -12,7 +12,11 @@ from graph.importers.mcp import Listing, McpSource
 
 
 async def read_apart(tools: list[Any], source: McpSource, limits: ReadLimits | None = None) -> Listing:
-    """As :func:`graph.importers.mcp.read_listing`. ``BrokenInputError``: it takes more than it may; the message says what to do."""
+    """Read a listing as :func:`graph.importers.mcp.read_listing` does, in a process with limits.
+
+    Raises:
+        BrokenInputError: the listing exceeds a limit; the message says what to do.
+    """
     limits = limits or ReadLimits()
     given = asdict(source) | {"credentials": [one.model_dump(mode="json") for one in source.credentials]}
     wanted = orjson.dumps({"source": given, "limits": asdict(limits)})

@@ -1,4 +1,4 @@
-"""The process that reads one listing of an MCP server, bounded as one that reads a document is. Started by :mod:`admission.listing` only."""
+"""Process that reads one MCP server's listing under limits. Started by :mod:`admission.listing` only."""
 
 import sys
 from collections.abc import Iterator
@@ -13,12 +13,12 @@ from graph.importers.mcp import McpSource, read_listing
 
 
 def main() -> int:
-    """Read the listing that stands in the input."""
+    """Read the listing from standard input."""
     return bounded(lines)
 
 
 def lines(data: bytes, wanted: dict[str, Any], limits: ReadLimits) -> Iterator[bytes]:
-    """A tool a line, and a last line with what was skipped."""
+    """Yield a tool a line, then a last line with what was skipped."""
     given = dict(wanted["source"])
     credentials = tuple(Credential.model_validate(one) for one in given.pop("credentials"))
     listing = read_listing(orjson.loads(data), McpSource(**given, credentials=credentials))

@@ -1,4 +1,4 @@
-"""Requests that a tool should serve, made from its document alone where nobody gave any."""
+"""Sample requests that a tool should serve, generated from its document if nobody gave any."""
 
 import re
 
@@ -17,14 +17,15 @@ from synthesis.sentences import written
 MOST = 3
 _LOOKED_AT = 40
 _DOUBLED = re.compile(r"\b(\w+) \1\b", re.IGNORECASE)
-"""A word twice over: nobody asks so."""
+"""A repeated word: nobody asks like that."""
 _SENTENCE = re.compile(r"[^.!?。！？]+")
 
 
 def made_requests(tool: ToolDoc, arguments: JsonObject | None = None, most: int = MOST) -> tuple[str, ...]:
-    """Questions about what it answers, worded from its document; else what its description says. Different ones, at most so many.
+    """Return different questions that a tool answers, worded from its document, at most ``most``.
 
-    ``arguments``: of its live call, values such as people name; nobody asks for "the weather of city".
+    If they are too few, the description's first sentence and the name as words are added. ``arguments`` are those of the live call, as
+    values that people would name; nobody asks for "the weather of city".
     """
     found: dict[str, None] = {}
     named = tuple(_with_example(one, (arguments or {}).get(one.name)) for one in tool.parameters)
@@ -53,7 +54,7 @@ def _questions(combination: Combination) -> list[str]:
 
 
 def _with_example(one: Parameter, given: JsonValue) -> Parameter:
-    """With a value that was given for it; of a list its first item."""
+    """Return a parameter with a given value as its example; of a list, its first item."""
     value = given[0] if isinstance(given, list) and given else given
     plain = value is not None and not isinstance(value, dict | list)
     return one.model_copy(update={"example": value}) if plain else one
@@ -67,7 +68,7 @@ def _value(one: Parameter) -> str:
 
 
 def _described(tool: ToolDoc) -> list[str]:
-    """The first sentence of its description, and its name as words."""
+    """Return the first sentence of the description, and the name as words."""
     first = _SENTENCE.search(tool.description)
     sentence = clean(first[0].strip(), 200) if first else ""
     return [one for one in (sentence, " ".join(words(tool.api))) if one]

@@ -1,4 +1,4 @@
-"""Quality by a language model: a batch of documents in one question, keep or drop for each."""
+"""Quality judgements by a language model: one prompt for a batch of documents, keep or drop for each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from domain.tool import ToolDoc
 
 _REASON = 300
 _ASKED = 2
-"""How often for one batch: a complaint is told back once."""
+"""Model calls for one batch: a complaint is sent back once."""
 
 
 class NumberedJudgement(BaseModel):
@@ -36,21 +36,23 @@ class JudgementsAnswer(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ModelJudge:
-    """Asks a model; what it says of one document rests on the documents of one batch. ``seconds``: that one answer may take."""
+    """Judge that asks a language model. The judgement of a document may depend on the others of its batch."""
 
     model: ChatModel
     seconds: float = 60.0
+    """Seconds that one answer may take."""
 
     @property
     def name(self) -> str:
-        """The model's name."""
+        """Return the name of the model."""
         return f"the model {self.model.name}"
 
     async def judge(self, tools: Sequence[ToolDoc]) -> Sequence[Judgement]:
-        """A judgement for each, in order.
+        """Return a judgement for each document, in order.
 
         Raises:
-            ModelUnavailableError: the model gives no answer. InvalidDecisionError: none that can be used.
+            ModelUnavailableError: the model gives no answer.
+            InvalidDecisionError: its answer cannot be used.
         """
         fence = Fence()
         documents = "\n\n".join(f"{number}. {shown(tool)}" for number, tool in enumerate(tools, start=1))

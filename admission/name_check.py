@@ -1,4 +1,4 @@
-"""The third check: whether a tool is called as another is, or so that it is taken for one."""
+"""Third check: whether a tool has the name of another, or one that can be confused with it."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from domain.tool import ToolDoc, tool_id_parts
 
 
 def check_name(tool: ToolDoc, known: KnownNames, own: KnownNames) -> list[Finding]:
-    """``known``: the tools of others. ``own``: those of the same source."""
+    """Check a tool's name against the tools of other sources, and against those of its own source."""
     return [*_taken(tool, known), *_alike(tool, known), *_beside(tool, own)] or [
         passed("name", f"nothing else is called {tool.api} in {tool.toolset}")
     ]
@@ -69,7 +69,10 @@ def _alike(tool: ToolDoc, known: KnownNames) -> Iterator[Finding]:
 
 
 def _shadowing(tool: ToolDoc, known: KnownNames) -> Iterator[Finding]:
-    """A tool of another tool set that a reader, or a model, takes this one for: their functions differ by the tool sets' names."""
+    """Report a tool of another tool set that a reader or a model could confuse with this one (tool shadowing).
+
+    Their function names differ only by the names of the tool sets.
+    """
     other = known.find_api_alike(tool.api)
     if other is None:
         return

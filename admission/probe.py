@@ -1,4 +1,4 @@
-"""The fifth check: one live call, of what only reads; of what changes something only with leave, for a test account."""
+"""Fifth check: one live call. Tools that change something are called only with permission, for a test account."""
 
 import json
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from graph.answer_shapes import arguments_said, contradicts, shape_of_answer, wi
 from graph.lenient_json import read_value
 
 MAX_EXAMPLE = 4_000
-"""Characters of an answer that are kept as the document's example."""
+"""Characters of an answer kept as the document's example."""
 _SHOWN = 300
 _FAILED: dict[CallOutcome, tuple[str, str]] = {
     "transient": ("did not answer as it should", "try again later; while it is like this, nobody can use it"),
@@ -41,23 +41,26 @@ _FAILED: dict[CallOutcome, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Probed:
-    """``learnt``: the document with what the answer taught."""
+    """Outcome of a live call."""
 
     findings: tuple[Finding, ...]
     learnt: ToolDoc
+    """The document, with what the answer taught."""
 
 
 @dataclass(slots=True)
 class Probe:
-    """Makes the calls of one examination. ``leave``: what changes something may be called; ``account``: whose account it is done to."""
+    """Makes the live calls of one examination."""
 
     executor: Executor
     leave: bool = False
+    """Tools that change something may be called."""
     account: str = ""
+    """Names the test account whose data may change."""
     seen: Seen = field(default_factory=Seen)
 
     async def of(self, tool: ToolDoc, given: JsonObject | None) -> Probed:
-        """One call, and what is known by it."""
+        """Call a tool once and return what is known from it."""
         if why := self._not_without_leave(tool):
             advice = "correct the side effect if it only reads; or give leave, and say which test account its changes are made to"
             return Probed((skipped("probe", f"it was not called: {why}", advice),), tool)
@@ -75,7 +78,7 @@ class Probe:
         return _judged(tool, chosen, result)
 
     def _not_without_leave(self, tool: ToolDoc) -> str:
-        """Why a tool is called only with leave; empty where it may be called. Of what a stranger's document says nothing is believed."""
+        """Return why a tool is called only with permission; empty if it may be called. A document's own claim is not trusted."""
         if self.leave and self.account.strip():
             return ""
         if not tool.effect.reads:
@@ -132,7 +135,10 @@ def _judged(tool: ToolDoc, chosen: Chosen, result: CallResult) -> Probed:
 
 
 def _learnt(tool: ToolDoc, chosen: Chosen, result: CallResult, evidence: JsonObject) -> Probed:
-    """An answer as it came becomes example and shape; the example of one that a key opened might be somebody's own, and is not kept."""
+    """Take example and shape from the answer as it came.
+
+    An answer that a key gave access to may be private, so it is not kept as an example.
+    """
     shape = shape_of_answer(result.body, arguments_said(chosen.arguments.values()))
     signs = [sign for sign in signs_of(result.body[:200_000]) if sign.grave]
     if shape is None:
@@ -158,7 +164,7 @@ def _learnt(tool: ToolDoc, chosen: Chosen, result: CallResult, evidence: JsonObj
 
 
 def _example(body: str) -> str:
-    """An answer short enough to be an example: lists keep their first items, so that it stays JSON."""
+    """Return an answer short enough for an example. Lists keep their first items, so that it stays JSON."""
     value = read_value(body)
     for items, text in ((5, 500), (2, 200), (1, 60)):
         cut = json.dumps(_cut(value, items, text), ensure_ascii=False)

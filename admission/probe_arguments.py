@@ -1,4 +1,4 @@
-"""Arguments of a live call: given, or from the document, or from what the same host has just answered; never from another's answers."""
+"""Arguments of a live call: given ones, the document's, or values from earlier answers of the same host."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -17,25 +17,28 @@ from graph.lenient_json import read_value
 from graph.response_fields import fields_of_value
 
 _MOST_SEEN = 40
-"""Answers of one source that values are looked for in."""
+"""Answers of one host that values are looked for in."""
 
 
 @dataclass(slots=True)
 class Seen:
-    """What a source's hosts have answered to the calls of this examination: each host's answers fill that host's parameters only."""
+    """Answers of a source's hosts to the calls of this examination.
+
+    Answers of one host supply values for calls of that host only, so that nothing leaks to another.
+    """
 
     answers: dict[str, list[tuple[ToolDoc, JsonValue]]] = field(
         default_factory=dict[str, list[tuple[ToolDoc, JsonValue]]]
     )
 
     def add(self, tool: ToolDoc, body: str) -> None:
-        """Note an answer."""
+        """Record an answer."""
         known = self.answers.setdefault(tool.address, [])
         if len(known) < _MOST_SEEN and isinstance(value := read_value(body), dict | list):
             known.append((tool, value))
 
     def value(self, tool: ToolDoc, parameter: Parameter) -> tuple[JsonValue, str]:
-        """The value that fits best, and where it is from; nothing where none does."""
+        """Return the value that fits best, and its origin; None and empty if none fits."""
         best, found, origin = COUPLED, None, ""
         for producer, answer in self.answers.get(tool.address, ()):
             shown = producer.model_copy(update={"example_response": json.dumps(answer)[:20_000]})
@@ -50,16 +53,19 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """``missing``: required parameters for which nothing gives a value. ``wrong``: why the values cannot be sent. ``origins``: by parameter."""
+    """Arguments of a live call."""
 
     arguments: JsonObject
     origins: dict[str, str]
+    """Where each value is from, by parameter."""
     missing: tuple[str, ...] = ()
+    """Required parameters without a value."""
     wrong: str = ""
+    """Why the values cannot be sent; empty if they can."""
 
 
 def choose(tool: ToolDoc, given: JsonObject | None, seen: Seen) -> Chosen:
-    """The arguments of a call. Of what is not required only what is given goes along."""
+    """Choose the arguments of a call. Optional parameters are sent only if given."""
     arguments: JsonObject = dict(given or {})
     origins = dict.fromkeys(arguments, "given")
     missing: list[str] = []
@@ -82,7 +88,10 @@ def choose(tool: ToolDoc, given: JsonObject | None, seen: Seen) -> Chosen:
 
 
 def documented(one: Parameter) -> tuple[JsonValue, str]:
-    """What a document gives as a value: an example, a default, the first of those that are allowed. A key is none, whatever stands there."""
+    """Return the document's value for a parameter and its origin: an example, a default or the first allowed value.
+
+    A key never has one, whatever the document says.
+    """
     if need_of(one).kind == "secret":
         return None, ""
     allowed = ((value, "a value that is allowed") for value in one.enum)
@@ -94,7 +103,7 @@ def documented(one: Parameter) -> tuple[JsonValue, str]:
 
 
 def _of_schema(schema: JsonValue, depth: int = 6) -> JsonValue:
-    """A value made of the examples, defaults and enums of a schema's parts; None where a part that must be there has none."""
+    """Build a value from the examples, defaults and enums of a schema's parts; None if a required part has none."""
     if not isinstance(schema, dict) or depth == 0:
         return None
     for value in _said(schema):

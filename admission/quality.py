@@ -1,4 +1,4 @@
-"""The sixth check: whether a tool's document says enough for somebody to choose it and call it; judged in batches, kept or dropped."""
+"""Sixth check: whether a tool's document says enough to choose and call it, judged in batches."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from domain.source import Finding
 from domain.tool import ToolDoc, ToolId
 
 BATCH = 8
-"""Documents that are judged together: a model says so much for the words of one prompt, and sees which are alike."""
+"""Documents judged together: one prompt serves for all, and the model sees which are alike."""
 
 
 _DOWN = "it cannot be used: its live call failed"
@@ -19,29 +19,31 @@ _DOWN = "it cannot be used: its live call failed"
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """``reasons``: why it is dropped, or what would make it better."""
+    """Judgement of one document."""
 
     keep: bool
     reasons: tuple[str, ...] = ()
+    """Why it is dropped, or what would improve it."""
 
 
 class Judge(Protocol):
-    """Who judges. ``name``: for who reads the judgement."""
+    """Judge of documents."""
 
     @property
     def name(self) -> str: ...
 
     async def judge(self, tools: Sequence[ToolDoc]) -> Sequence[Judgement]:
-        """A judgement for each, in order. ``FootpathError``: none can be had."""
+        """Return a judgement for each document, in order. Raises ``FootpathError`` if none is available."""
         ...
 
 
 async def judged(
     tools: Sequence[ToolDoc], judge: Judge, rules: Judge, probed: Mapping[ToolId, Finding]
 ) -> dict[ToolId, Finding]:
-    """A finding for each tool, of one batch. ``probed``: what came of their live calls: one that cannot be used is of no quality, whatever it says.
+    """Return a finding for each tool of one batch.
 
-    ``rules`` judge where ``judge`` gives no answer.
+    ``rules`` replace ``judge`` when it fails. ``probed`` holds the findings of the live calls: a tool that cannot be used fails,
+    whatever its document says.
     """
     by, note = judge.name, ""
     try:

@@ -1,6 +1,6 @@
-"""A stranger's OpenAPI or Swagger document to tools: read in a process of its own, whose memory, time and answer are bounded.
+"""Reading of untrusted OpenAPI documents and MCP listings in a process with limits on memory, time and output.
 
-What a document can do at its worst is end that process. Its tools lie in the place that the source was given, so that no document names
+At worst an input ends that process. The tools get the category and tool set that the source was given, so that no document can name
 the tool of another.
 """
 
@@ -25,22 +25,23 @@ from domain.source import Finding
 from domain.tool import ToolDoc, tool_id
 
 _ROOT = Path(__file__).parents[__name__.count(".")]
-"""What our packages are imported from."""
+"""The folder that our packages are imported from."""
 _READERS = ThreadPoolExecutor(2, thread_name_prefix="reading")
-"""How many documents are read at the same time: each may take as much memory as ``ReadLimits`` says."""
+"""Documents read at the same time: each may take as much memory as ``ReadLimits`` allows."""
 _SLICE = 200
-"""Tools that are taken from the answer before others have their turn."""
+"""Lines processed before other tasks get their turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """``tools``: in the document's order. ``skipped``: what is not imported, or only in part, each with the reason. ``findings``: of the
-    document as a whole.
-    """
+    """Tools of a document."""
 
     tools: tuple[ToolDoc, ...]
+    """In the document's order."""
     skipped: tuple[str, ...] = ()
+    """Operations not imported, or only in part, each with the reason."""
     findings: tuple[Finding, ...] = ()
+    """Findings on the document as a whole."""
 
 
 async def read_document(
@@ -53,16 +54,21 @@ async def read_document(
     operations: OperationChoice | None = None,
     limits: ReadLimits | None = None,
 ) -> Read:
-    """The tools of an OpenAPI 3 or Swagger 2 document, JSON or YAML. ``address``: where it was fetched from.
+    """Read the tools of an OpenAPI 3 or Swagger 2 document, JSON or YAML.
 
-    ``operations``: those that are taken; without it, all.
-
-    ``base_url``: where servers that the document gives without a host are; without it, at the document's own address; at the
-    root of its host where the document names no servers.
+    Args:
+        data: The document, in UTF-8 or UTF-16.
+        category: The category of all its tools.
+        toolset: The tool set of all its tools.
+        base_url: The base of servers given without a host. Without it, the document's own address is used, or the root of its host
+            if the document names no servers.
+        address: The address that the document was fetched from.
+        operations: The operations to take; all by default.
+        limits: The limits of the process.
 
     Raises:
-        TooManyOperationsError: it lists more operations than may be taken; some have to be chosen.
-        BrokenInputError: it is no such document, or takes more than it may; the message says what to do.
+        TooManyOperationsError: it lists more operations than allowed; some have to be chosen.
+        BrokenInputError: it is not such a document, or exceeds a limit; the message says what to do.
     """
     limits = limits or ReadLimits()
     name = address or "the document"
@@ -100,7 +106,7 @@ def _check_size(data: bytes, limits: ReadLimits, name: str) -> None:
 
 
 class Reading:
-    """One process that reads what one stranger wrote: a ``module`` of ours that binds itself."""
+    """Process of our own code that reads one untrusted input and limits itself."""
 
     def __init__(self, module: str, wanted: bytes, data: bytes, limits: ReadLimits) -> None:
         self._module = module
@@ -112,7 +118,11 @@ class Reading:
         self._process: subprocess.Popen[bytes] | None = None
 
     async def lines(self, name: str) -> tuple[list[bytes], dict[str, Any]]:
-        """A tool a line, and what the last line says. ``BrokenInputError``: what is called ``name`` cannot be read, or takes more than it may."""
+        """Return the output's lines, one a tool, and the content of the last line.
+
+        Raises:
+            BrokenInputError: the input cannot be read, or exceeds a limit. ``name`` is its name in the message.
+        """
         try:
             output, code = await asyncio.get_running_loop().run_in_executor(_READERS, self.run)
         except asyncio.CancelledError:
@@ -126,15 +136,15 @@ class Reading:
         return found[:-1], last
 
     def run(self) -> tuple[bytes, int]:
-        """Its answer and how it ended."""
+        """Run the process to its end; returns its output and exit code. Blocks."""
         command = [sys.executable, "-P", "-B", "-m", self._module]
-        # Nothing of the server's environment goes along: no keys, no settings.
+        # The server's environment is not passed on: no keys, no settings.
         known = {"PYTHONPATH": str(_ROOT), "PATH": os.defpath, "LC_ALL": "C.UTF-8"}
         with subprocess.Popen(  # noqa: S603 the command is ours
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=known, cwd="/"
         ) as process:
             self._process = process
-            if self._ended:
+            if self._ended:  # cancelled while it waited for a thread, or before it was started
                 process.kill()
             clock = threading.Timer(self.limits.seconds, self._late)
             clock.start()
@@ -152,7 +162,7 @@ class Reading:
         try:
             process.stdin.write(self._input)
             process.stdin.close()
-        except BrokenPipeError:  # it ended before it had read all: how, its code says
+        except BrokenPipeError:  # it ended before it had read everything; its exit code says why
             self.overdue = self.overdue or process.wait() == -signal.SIGKILL
         output = process.stdout.read(self.limits.output + 1)
         self.overflowed = len(output) > self.limits.output
@@ -163,14 +173,14 @@ class Reading:
         self.end()
 
     def end(self) -> None:
-        """End the process, if it runs."""
+        """Kill the process if it runs, or as soon as it starts."""
         self._ended = True
         if self._process is not None:
             self._process.kill()
 
 
 async def in_turn(lines: Sequence[bytes]) -> AsyncGenerator[bytes]:
-    """Line by line, so that others have their turn."""
+    """Yield the lines, giving other tasks their turn in between."""
     for number, line in enumerate(lines, start=1):
         yield line
         if number % _SLICE == 0:
@@ -178,6 +188,7 @@ async def in_turn(lines: Sequence[bytes]) -> AsyncGenerator[bytes]:
 
 
 async def _taken(lines: Sequence[bytes], last: dict[str, Any], name: str, place: tuple[str, str]) -> Read:
+    """Parse and check the tools of a reading."""
     tools: list[ToolDoc] = []
     source = f"openapi:{name}"[:500]
     async for line in in_turn(lines):
@@ -190,7 +201,7 @@ async def _taken(lines: Sequence[bytes], last: dict[str, Any], name: str, place:
 
 
 def _ending(code: int, reading: Reading) -> str:
-    """Why a reading ended without an answer, and what to do."""
+    """Return why a reading ended without an answer, and what to do."""
     bounds = reading.limits
     cure = "take out what refers to itself or repeats, or split it into several sources"
     if reading.overflowed:

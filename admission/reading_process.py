@@ -1,6 +1,6 @@
-"""The process that reads one document: it bounds itself, reads from its input, and writes a tool a line, then one line of what it found.
+"""Process that reads one document: it limits itself, reads standard input and writes one tool a line.
 
-Started by :mod:`admission.reading` only.
+A last line holds what was skipped and found. Started by :mod:`admission.reading` only.
 """
 
 import resource
@@ -27,17 +27,17 @@ _MOST_SKIPPED = 200
 _OUT_OF_MEMORY = 3
 _OUTLINED_TAGS = 1_000
 _NAMED_TAGS = 10
-"""Of the largest, where a document is refused."""
+"""The largest tags, named when a document is refused."""
 _CONTROLS = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)), " ")
 
 
 def main() -> int:
-    """Read the document that stands in the input."""
+    """Read the document from standard input."""
     return bounded(lines)
 
 
 def bounded(read: Callable[[bytes, dict[str, Any], ReadLimits], Iterator[bytes]]) -> int:
-    """Bind oneself, and read what stands in the input. 0: the last line says what was found, or why nothing was."""
+    """Limit this process, and read standard input. Returns 0 if the last line says what was found, or why nothing was."""
     size = int.from_bytes(sys.stdin.buffer.read(4), "big")
     wanted: dict[str, Any] = orjson.loads(sys.stdin.buffer.read(size))
     limits = ReadLimits(**wanted["limits"])
@@ -49,9 +49,9 @@ def bounded(read: Callable[[bytes, dict[str, Any], ReadLimits], Iterator[bytes]]
         _tell(str(error).removeprefix(f"{error.file}: "), error.code)
     except RecursionError:
         _tell("is nested too deeply to be read; take out schemas that contain themselves")
-    except (MemoryError, SystemError):  # C code that finds no memory may say either
+    except (MemoryError, SystemError):  # C code without memory may raise either
         return _OUT_OF_MEMORY
-    except Exception as error:  # noqa: BLE001 whatever a stranger's document leads to is told of that document
+    except Exception as error:  # noqa: BLE001 whatever an untrusted document causes is reported for that document
         _tell(f"holds something that cannot be read ({type(error).__name__}: {str(error)[:200]}); correct the document")
     return 0
 
@@ -61,26 +61,29 @@ def _tell(error: str, code: str = BrokenInputError.code) -> None:
 
 
 def _bind(limits: ReadLimits) -> None:
-    """No more than this, whatever is read: memory, computing, no file written, no process started."""
+    """Limit memory and CPU time, and forbid writing files."""
     bounds = [
         (resource.RLIMIT_DATA, limits.memory),
         (resource.RLIMIT_CPU, limits.cpu + 1),
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_CORE, 0),
     ]
-    if sys.platform == "linux":  # elsewhere the address space of a process that does nothing may be larger
+    if sys.platform == "linux":  # elsewhere the address space of an idle process may be larger
         bounds.append((resource.RLIMIT_AS, limits.memory))
     for what, bound in bounds:
         _, hard = resource.getrlimit(what)
         most = bound if hard == resource.RLIM_INFINITY else min(bound, hard)
-        # At the soft limit of computing it is told by a signal of its own, by which its end is known; at the hard one it is killed.
+        # The soft CPU limit sends SIGXCPU, by which the parent knows the reason; the hard one kills with SIGKILL.
         resource.setrlimit(what, (max(1, most - 1) if what == resource.RLIMIT_CPU else most, most))
 
 
 def lines(data: bytes, wanted: dict[str, Any], limits: ReadLimits) -> Iterator[bytes]:
-    """A tool a line, and a last line with what was skipped and found. With ``outline`` wanted, the document's outline in place of tools.
+    """Yield a tool a line, then a last line with what was skipped and found.
 
-    Raises ``BrokenInputError``: it is no document that may be read.
+    If an outline is requested, the document's outline replaces the tools.
+
+    Raises:
+        BrokenInputError: it is not a document that may be read.
     """
     document = _parsed(data)
     del data
@@ -134,7 +137,7 @@ def _listed(document: Schema) -> list[Operation]:
 
 
 def _taken(listed: Sequence[Operation], choice: OperationChoice, limits: ReadLimits) -> set[tuple[str, str]]:
-    """Return method and path of each operation that is chosen. Raises ``BrokenInputError`` where they are too many, or none of some."""
+    """Return method and path of each chosen operation. Raises ``BrokenInputError`` if they are too many, or none of some."""
     taken = choice.select(listed)
     largest = ", ".join(f"{one.tag[:60] or '(none)'} ({one.count:,})" for one in _tags(listed)[:_NAMED_TAGS])
     how = f"choose those that are needed, by tag, path, method or name ('operations'). Its largest tags: {largest}"
@@ -149,7 +152,7 @@ def _taken(listed: Sequence[Operation], choice: OperationChoice, limits: ReadLim
 
 
 def _outline(document: Schema, listed: Sequence[Operation], limits: ReadLimits) -> Outline:
-    """List the operations, within half of what may be answered."""
+    """List the operations, within half of the allowed output."""
     room, shown = limits.output // 2, list[Operation]()
     for one in listed[: limits.outlined]:
         room -= len(one.model_dump_json())
@@ -196,7 +199,7 @@ def _parsed(data: bytes) -> Schema:
 
 
 def _in_one_order(value: Any) -> Any:
-    """Alternatives with the richest first: their order means nothing, and the importer looks at the first of them."""
+    """Sort alternatives, the richest first: their order means nothing, but the importer uses the first."""
     if isinstance(value, list):
         return [_in_one_order(one) for one in cast(list[Any], value)]
     if not isinstance(value, dict):
@@ -209,12 +212,16 @@ def _in_one_order(value: Any) -> Any:
 
 
 def _richness(one: Any) -> tuple[int, str]:
+    """Return the sort key of an alternative: most properties first, then by its JSON, so that the order is stable."""
     properties = mapping(one).get("properties")
     return -len(mapping(properties)), orjson.dumps(one, option=orjson.OPT_SORT_KEYS, default=str).decode()
 
 
 def _told_apart(paths: Schema) -> Schema:
-    """Operations of one name get their place into it, all of them: which one comes first may change with the next reading."""
+    """Add method and path to operation ids that occur more than once.
+
+    All of them change, because which one comes first may differ in the next reading.
+    """
     written = [mapping(mapping(item).get(method)) for item in paths.values() for method in METHODS]
     often = Counter(name for one in written if isinstance(name := one.get("operationId"), str))
     return {
@@ -235,7 +242,7 @@ def _named(method: str, route: str, part: Any, often: Counter[str]) -> Any:
 
 
 def _clean(value: Any) -> Any:
-    """Without control characters, which stores and terminals trip over."""
+    """Return a value without control characters, which break stores and terminals."""
     if isinstance(value, str):
         return value.translate(_CONTROLS)
     if isinstance(value, list):
@@ -246,7 +253,10 @@ def _clean(value: Any) -> Any:
 
 
 def _findings(document: Schema, controls: int, placeless: int) -> list[dict[str, Any]]:
-    """What is to be said of the whole. ``controls``: tools with control characters; ``placeless``: those without an address."""
+    """Return the findings on the whole document.
+
+    ``controls`` is the number of tools that held control characters, ``placeless`` that of tools without an address.
+    """
     found: list[dict[str, Any]] = []
     if placeless:
         found.append(failed("address", *PLACELESS).model_dump(mode="json"))

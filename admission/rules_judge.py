@@ -1,4 +1,4 @@
-"""Quality by what any language shows: how much is said beside the names, whether names can be read, whether texts repeat."""
+"""Quality judgements by rules for any language: words beside the name, readable names, repeated texts."""
 
 import re
 from collections import Counter
@@ -10,7 +10,7 @@ from graph.identifiers import words
 
 _WORD = re.compile(r"[^\W\d_]+")
 _DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
-"""Letters of scripts that are written without spaces, or with few letters a word."""
+"""Letters of scripts written without spaces, or with few letters a word."""
 _OPAQUE = re.compile(r"^[\W\d_]*$|[0-9a-f]{12,}|^[a-z]{0,2}\d{2,}$", re.IGNORECASE)
 _PLACE = re.compile(r"^[A-Z]+ /")
 _FEW, _ENOUGH = 3, 8
@@ -19,16 +19,16 @@ _DESCRIBED = 0.5
 
 
 class RulesJudge:
-    """Knows no language and asks nobody."""
+    """Judge that applies rules and needs no model."""
 
     name = "rules"
 
     def __init__(self, others: Sequence[ToolDoc] = ()) -> None:
-        """``others``: the other tools of the source, whose texts may be the same."""
+        """Count the descriptions of the source's tools, to find repeated ones."""
         self._texts = Counter(_plain(tool.description) for tool in others)
 
     async def judge(self, tools: Sequence[ToolDoc]) -> Sequence[Judgement]:
-        """A judgement for each, in order."""
+        """Return a judgement for each document, in order."""
         return [self._judgement(tool) for tool in tools]
 
     def _judgement(self, tool: ToolDoc) -> Judgement:
@@ -36,6 +36,7 @@ class RulesJudge:
         return Judgement(not dropped, tuple(dropped) or tuple(_better(tool)))
 
     def _dropped(self, tool: ToolDoc) -> Iterator[str]:
+        """Yield the reasons to drop a tool."""
         said, readable = _size(_own(tool)), _readable(tool.api)
         text = _plain(tool.description)
         if tool.description.startswith("Deprecated."):
@@ -61,19 +62,19 @@ def _better(tool: ToolDoc) -> Iterator[str]:
 
 
 def _own(tool: ToolDoc) -> str:
-    """What a description says beside the name."""
+    """Return the words of a description that are not in the names."""
     named = {word.casefold() for word in (*words(tool.api), *words(tool.toolset))}
     return " ".join(word for word in _WORD.findall(tool.description) if word.casefold() not in named)
 
 
 def _size(text: str) -> int:
-    """How many words: of scripts without spaces two letters count as one."""
+    """Count the words; in scripts without spaces, two letters count as one word."""
     dense = len(_DENSE.findall(text))
     return dense // 2 + len(_WORD.findall(_DENSE.sub(" ", text)))
 
 
 def _readable(name: str) -> bool:
-    """Whether a name is of words, rather than of a path or a number."""
+    """Return whether a name consists of words rather than of a path or a number."""
     return (
         not _OPAQUE.search(name)
         and not _PLACE.match(name)

@@ -1,15 +1,15 @@
-"""How two JSON Schemas differ: what one of them takes or gives that the other does not, place by place."""
+"""Differences between two JSON Schemas: values that only one of them accepts or gives, place by place."""
 
 import json
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple, cast
 
 Way = Literal["sent", "answered"]
-"""``sent``: values that a call must fit; ``answered``: values that a program reads."""
+"""Direction of a value: ``sent`` with a call, or ``answered`` and read by a program."""
 
 MAX_DEPTH = 12
 _TELLING = frozenset({"description", "title", "example", "examples", "default", "deprecated", "externalDocs", "xml"})
-"""Keywords that say nothing of which values fit."""
+"""Keywords that do not affect which values fit."""
 _SETS = frozenset({"enum", "required", "type", "anyOf", "oneOf", "allOf"})
 """Lists whose order means nothing."""
 _LOWER = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties")
@@ -18,19 +18,21 @@ _HANDLED = frozenset({"type", "enum", "properties", "required", "items", *_LOWER
 
 
 class Difference(NamedTuple):
-    """``told``: what differs, with its place. ``breaks``: what was right may now be wrong."""
+    """Difference between two documents."""
 
     told: str
+    """The difference, with its place."""
     breaks: bool
+    """A call or program that was right may now be wrong."""
 
 
 def canonical(value: Any) -> str:
-    """A value as text by which it is compared: neither the order of names, nor that of sets, nor spaces in texts count."""
+    """Return a value as a text for comparison, ignoring the order of names and sets, and repeated spaces."""
     return json.dumps(_ordered(value), sort_keys=True, ensure_ascii=False)
 
 
 def differences(before: Any, now: Any, way: Way, place: str = "", depth: int = 0) -> Iterator[Difference]:
-    """What differs between two schemas, of values that go this way."""
+    """Yield the differences between two schemas of values that go in one direction."""
     if canonical(_bare(before)) == canonical(_bare(now)):
         return
     if not isinstance(before, dict) or not isinstance(now, dict) or depth > MAX_DEPTH:
@@ -49,6 +51,7 @@ def differences(before: Any, now: Any, way: Way, place: str = "", depth: int = 0
 
 
 def _kinds(old: dict[str, Any], new: dict[str, Any], way: Way, place: str) -> Iterator[Difference]:
+    """Compare the types. Sent values may be widened, answered values may be narrowed, without breaking."""
     was, is_ = _types(old), _types(new)
     if was == is_:
         return
@@ -119,7 +122,7 @@ def _number(value: Any) -> float:
 
 
 def _bare(value: Any) -> Any:
-    """A schema without what only tells of it."""
+    """Return a schema without annotations such as descriptions and examples."""
     if isinstance(value, list):
         return [_bare(one) for one in cast(list[Any], value)]
     if not isinstance(value, dict):

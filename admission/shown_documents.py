@@ -1,4 +1,4 @@
-"""A tool's document as a judge is shown it: name, text, what has to be given, nested fields too, and whether the answer is described."""
+"""Rendering of a tool's document for a judge: name, description, parameters, nested fields, known answer."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ _DESCRIPTION, _PARAMETER = 600, 120
 _PARAMETERS, _FIELDS = 15, 12
 _DEPTH = 4
 _NODES = 500
-"""Parts of one schema that are looked at: alternatives that refer to each other multiply."""
+"""Parts of one schema that are looked at. Alternatives that refer to each other multiply."""
 
 
 def shown(tool: ToolDoc) -> str:
-    """A few lines, of a bounded length."""
+    """Render a document in a few lines of bounded length."""
     parameters = [line for one in tool.parameters[:_PARAMETERS] for line in _parameter(one)]
     known = "yes" if tool.response_schema or tool.example_response or tool.learnt_response else "no"
     head = f"{tool.api[:120]} of {tool.toolset[:80]} ({tool.method})"
@@ -28,7 +28,7 @@ def shown(tool: ToolDoc) -> str:
 
 
 def _parameter(one: Parameter) -> Iterator[str]:
-    """Its line, and below it those of the fields that it holds."""
+    """Yield the line of a parameter, then those of its fields."""
     yield f"  {_line(one.name, one.type, one.description, required=one.required)}"
     schema = read_value(one.json_schema) if one.json_schema else None
     if isinstance(schema, dict):
@@ -37,13 +37,14 @@ def _parameter(one: Parameter) -> Iterator[str]:
 
 @dataclass(slots=True)
 class _Fields:
-    """Those of one schema; references are followed within it."""
+    """Lister of the fields of one schema. References are followed within it."""
 
     root: JsonObject
     left: int = _NODES
+    """Parts that may still be visited."""
 
     def of(self, node: JsonValue, path: str, depth: int) -> Iterator[str]:
-        """Of an object, of the items of a list, of every alternative."""
+        """Yield the lines of an object's fields, of a list's items and of every alternative."""
         self.left -= 1
         node = _resolved(node, self.root)
         if not isinstance(node, dict) or depth <= 0 or self.left < 0:
@@ -64,7 +65,7 @@ class _Fields:
 
 
 def _resolved(node: JsonValue, root: JsonObject) -> JsonValue:
-    """What a reference within the schema leads to, one step; else the node itself."""
+    """Return the target of a reference within the schema, one step; else the node itself."""
     reference = node.get("$ref") if isinstance(node, dict) else None
     if not isinstance(reference, str) or not reference.startswith("#/"):
         return node

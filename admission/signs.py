@@ -1,6 +1,7 @@
-"""Signs in a text that it wants something of who reads it, rather than to tell: by its form, in whatever language it is.
+"""Signs that a text gives orders to its reader instead of describing a tool (prompt injection), found by form.
 
-What a tool's document says is read by a model that chooses among tools. None of these signs proves anything; each is told, with what was seen.
+A model that chooses among tools reads what a tool's document says. None of these signs proves anything; each is reported with the
+text where it was found.
 """
 
 import re
@@ -20,7 +21,7 @@ _ROLE = re.compile(
     r"|</?(?:system|assistant|developer|human|user|instructions?|tool_?calls?|function_?calls?|invoke|thinking)\b[^<>]{0,80}>",
     re.IGNORECASE,
 )
-"""How transcripts of models are written: whose turn it is."""
+"""Turn markers in model transcripts."""
 _TURN = re.compile(r"(?:^|\n|[.!?]\s)\s*(?:system|assistant)\s*:\s*(?=\S)", re.IGNORECASE)
 _TAG = re.compile(r"<\s*([A-Za-z][\w:-]{0,40})(?:\s[^<>]{0,300})?>")
 _HTML = frozenset(
@@ -92,7 +93,7 @@ _PRIVATE = re.compile(
     r"(?:~|\$HOME|%USERPROFILE%|/root|/home/\w+|/Users/\w+)/\.[\w.-]+|/etc/(?:passwd|shadow|hosts)|/proc/(?:self|\d+)/|\bid_(?:rsa|ed25519)\b"
     r"|(?<![\w./])\.env\b|\bFOOTPATH_[A-Z_]+|\bAWS_SECRET_ACCESS_KEY\b"
 )
-"""Files and variables of the machine that reads, of which an API's document has nothing to say."""
+"""Files and variables of the reading machine, which an API's document has no reason to mention."""
 _OVERRIDE = re.compile(
     r"\b(?:ignor\w*|disregard\w*|forget|override|bypass|oubli\w*|vergiss|vergessen|olvid\w*|esquec\w*|dimentica\w*|omit\w*)\b"
     r"[^.!?\n]{0,60}\b(?:instruct\w*|prompts?|anweisung\w*|instruccion\w*|instru[çc][õo]\w*|istruzion\w*|consignes?|rules|regeln|guidelines)\b"
@@ -100,23 +101,24 @@ _OVERRIDE = re.compile(
     r"|(?:игнорир\w*|забудь\w*)[^.!?\n]{0,40}(?:инструкц\w*|указани\w*|правил\w*)",
     re.IGNORECASE,
 )
-"""The one order that has hardly any other use, in the languages in which it is met."""
+"""The one order with hardly any legitimate use, in the languages in which it is seen."""
 
 
 class Sign(NamedTuple):
-    """``kind``: in a few words; ``seen``: what was seen, made visible; ``grave``: it has hardly any honest use.
-
-    ``speaks``: it is worded for a model.
-    """
+    """Sign found in a text."""
 
     kind: str
+    """In a few words."""
     seen: str
+    """The text around it, with invisible characters made visible."""
     grave: bool
+    """It has hardly any honest use."""
     speaks: bool = False
+    """It is worded for a model."""
 
 
 def signs_of(text: str) -> list[Sign]:
-    """The signs in a text, the grave ones first, each kind once."""
+    """Return the signs in a text, each kind once, the serious ones first."""
     found = [*_hidden(text), *_written(text)]
     first: dict[str, Sign] = {}
     for sign in found:
@@ -152,7 +154,7 @@ def _hidden(text: str) -> Iterator[Sign]:
 
 
 def _unseen(text: str, place: int, one: str) -> str:
-    """What kind of character that nobody sees this is; empty for one that is seen, or belongs where it stands."""
+    """Return the kind of an invisible character; empty if it is visible or belongs where it is."""
     category = unicodedata.category(one)
     before = text[place - 1] if place else ""
     after = text[place + 1] if place + 1 < len(text) else ""
@@ -160,14 +162,16 @@ def _unseen(text: str, place: int, one: str) -> str:
         return "characters that turn the order of text around"
     if 0xE0000 <= ord(one) <= 0xE007F:
         return "" if _FLAG in text[max(0, place - 8) : place] else "characters that nobody sees"
-    if 0xE0100 <= ord(one) <= 0xE01EF or 0xFE00 <= ord(one) <= 0xFE0F:  # they choose how the one before is drawn
+    if (
+        0xE0100 <= ord(one) <= 0xE01EF or 0xFE00 <= ord(one) <= 0xFE0F
+    ):  # variation selectors: they change how the character before is drawn
         follows = before and unicodedata.category(before) not in ("Mn", "Cf", "Zs") and not before.isascii()
         return (
             ""
             if follows or (before and before in "#*0123456789" and ord(one) == 0xFE0F)
             else "characters that nobody sees"
         )
-    if one in _JOINERS:  # they shape the letters of many scripts, and join pictures
+    if one in _JOINERS:  # they shape the letters of many scripts, and join emoji
         return (
             "" if before and after and not before.isascii() and not after.isascii() else "characters that nobody sees"
         )
@@ -189,7 +193,7 @@ def _unseen(text: str, place: int, one: str) -> str:
 
 
 def visible(text: str) -> str:
-    """A text in which what nobody sees is written as its number."""
+    """Return a text with its invisible characters written as their code points."""
     return "".join(
         f"<U+{ord(one):04X}>" if (not one.isprintable() and not one.isspace()) or _unseen(text, place, one) else one
         for place, one in enumerate(text)

@@ -1,4 +1,4 @@
-"""Keys that somebody left in a document, where everybody reads them."""
+"""Detection of keys left in a document, where everybody can read them."""
 
 import math
 import re
@@ -14,7 +14,7 @@ _KNOWN = re.compile(
     r"|\bglpat-[\w-]{20,}|\bxox[abprs]-[\w-]{10,}|\bsk-[A-Za-z0-9_-]{20,}|\b[sr]k_live_[A-Za-z0-9]{20,}|\bAIza[\w-]{35}"
     r"|\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{16,}|\bya29\.[\w-]{20,}|\bSG\.[\w-]{16,}\.[\w-]{16,}|\bnpm_[A-Za-z0-9]{36}"
 )
-"""Keys that say by their form whose they are."""
+"""Keys whose form shows who issued them."""
 _IN_ADDRESS = re.compile(
     r"://[^/\s:@]{1,60}:[^/\s:@]{3,}@|[?&](?:api[_-]?key|key|token|access[_-]?token|secret|password|sig|signature)=(?P<value>[^&#\s{}<>]{12,})",
     re.IGNORECASE,
@@ -25,18 +25,19 @@ _PLACEHOLDER = re.compile(
 )
 _LONG = 16
 _BITS = 3.0
-"""Of entropy for each character: what a generator made has more than what a person thought of."""
+"""Bits of entropy for each character; generated keys have more than words that a person made up."""
 
 
 class Written(NamedTuple):
-    """``shown``: its beginning, for whoever wants to find it."""
+    """Key found in a document."""
 
     where: str
     shown: str
+    """Its beginning, by which it can be found."""
 
 
 def written_secrets(tool: ToolDoc) -> Iterator[Written]:
-    """The keys in a tool's document, with the place of each."""
+    """Yield the keys in a tool's document, with their places."""
     texts = [
         ("its description", tool.description),
         ("its address", tool.url),

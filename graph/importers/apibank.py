@@ -1,7 +1,7 @@
-"""API-Bank: its list of APIs, and what a dialogue with API calls tells.
+"""Import of API-Bank: its table of APIs and its dialogues with API calls.
 
-The list's scenes (its categories) are Chinese; they become the English names below, a scene it does not know stays as it
-is. All APIs form the tool set ``API-Bank``. Functions are called by their class name. A dialogue records no ending.
+The table's scenes (API-Bank's categories) are Chinese. They become the English names below; an unknown scene is kept as it is.
+All APIs form the tool set ``API-Bank``. Functions are called by their class names. A dialogue does not record how it ended.
 """
 
 import csv
@@ -30,7 +30,10 @@ _SCENES = {
     "工作相关": "Jobs",
 }
 _EFFECTS = {"增": "POST", "删": "DELETE", "改": "PUT", "查": "GET"}
-"""The last character of an API's kind says what it does to the database; without one an outward effect is a POST."""
+"""HTTP methods by the last character of an API's kind: add, delete, change or query.
+
+A kind without such a character that has an outward effect counts as POST.
+"""
 _TYPES: dict[str, JsonType] = {
     "int": "integer",
     "float": "number",
@@ -44,8 +47,8 @@ _SIGNATURE = re.compile(r"(\w+): *(\w+)")
 
 
 def read_tools(path: Path) -> Iterator[ToolDoc | Skipped]:
-    """The APIs of ``all_apis.csv``."""
-    csv.field_size_limit(1 << 24)
+    """Read the APIs of ``all_apis.csv``."""
+    csv.field_size_limit(1 << 24)  # the default allows 128 KiB a cell
     number = 1
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
@@ -63,6 +66,7 @@ def read_tools(path: Path) -> Iterator[ToolDoc | Skipped]:
 
 
 def _tool(row: Record) -> ToolDoc:
+    """Build the tool document of a row. Raises ``RecordError``."""
     name, scene, kind = text(row, "类名"), text(row, "应用场景"), text(row, "类型")
     info = _assignments(optional_text(row, "api_info") or "")
     category = _SCENES.get(scene, scene)
@@ -81,7 +85,10 @@ def _tool(row: Record) -> ToolDoc:
 
 
 def _assignments(source: str) -> Record:
-    """The literals that a snippet of Python assigns to names; it is read, never run. One API's is a full stop: nothing."""
+    """Return the literals that a snippet of Python assigns to names, without running it.
+
+    A snippet that cannot be parsed gives nothing: for one API of the table it is only a full stop.
+    """
     try:
         return parse_assignments(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -89,7 +96,10 @@ def _assignments(source: str) -> Record:
 
 
 def _parameters(signature: str, described: object) -> tuple[Parameter, ...]:
-    """Names and types by the signature, ``(token: str, time: datetime)``; descriptions where a mapping holds them."""
+    """Parse names and types from a signature such as ``(token: str, time: datetime)``.
+
+    Descriptions come from a mapping by parameter name, where the API has one.
+    """
     about = cast(Record, described) if isinstance(described, dict) else {}
     return tuple(
         Parameter(
@@ -105,7 +115,7 @@ def _parameters(signature: str, described: object) -> tuple[Parameter, ...]:
 
 
 def _response_schema(described: object) -> str | None:
-    """The mapping from fields to their types and descriptions, as JSON Schema."""
+    """Build the JSON Schema of a response from a mapping of fields to their types and descriptions."""
     if not isinstance(described, dict) or not described:
         return None
     fields = {str(name): cast(Record, one) for name, one in cast(Record, described).items() if isinstance(one, dict)}
@@ -121,7 +131,7 @@ def _description(entry: object) -> str:
 
 
 def trajectory(record: Record) -> Trajectory:
-    """A dialogue; its query is what the user says first. Raises ``RecordError``."""
+    """Parse a dialogue. Its query is the first thing that the user says. Raises ``RecordError``."""
     turns = [as_object(turn, "a turn") for turn in as_list(record.get("turns"), "'turns'")]
     said = (turn.get("text") for turn in turns if turn.get("role") == "User")
     calls = tuple(_call(turn) for turn in turns if turn.get("role") == "API")

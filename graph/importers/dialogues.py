@@ -1,4 +1,4 @@
-"""API-Bank's dialogues as it publishes them: a file for each, one turn a line, ``lv1-lv2-samples/<level>/<name>.jsonl``."""
+"""API-Bank's dialogues as published: one file a dialogue, one turn a line, in ``lv1-lv2-samples/<level>/<name>.jsonl``."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -13,9 +13,10 @@ _FIRST_LINE = 1 << 20
 
 
 def dialogue_files(path: Path) -> Iterator[Path]:
-    """The dialogues in a folder of them, of levels, or of the samples, in order; none where no file is one.
+    """Yield the dialogue files of a folder, of its levels or of its samples, in order.
 
-    One that is broken from its first line on is among them, so that it is told.
+    Nothing is yielded where no file is a dialogue. Otherwise every file is, also one that is broken from its first line on, so
+    that it gets reported.
     """
     root = path / _SAMPLES if (path / _SAMPLES).is_dir() else path
     files = sorted(chain(root.glob("*.jsonl"), root.glob("*/*.jsonl")))
@@ -24,7 +25,7 @@ def dialogue_files(path: Path) -> Iterator[Path]:
 
 
 def is_dialogue(file: Path) -> bool:
-    """Whether the first line of a file is a turn of a dialogue."""
+    """Return whether the first line of a file is a turn of a dialogue."""
     if file.suffix != ".jsonl" or not file.is_file():
         return False
     try:
@@ -35,7 +36,7 @@ def is_dialogue(file: Path) -> bool:
 
 
 def trajectory(body: bytes, name: str) -> Trajectory:
-    """The dialogue of a file. Raises ``RecordError``, which names the line that cannot be read."""
+    """Parse the dialogue in a file's content. Raises ``RecordError`` that names the unreadable line."""
     turns: list[object] = []
     for number, line in enumerate(body.removeprefix(b"\xef\xbb\xbf").splitlines(), start=1):
         if line.strip():

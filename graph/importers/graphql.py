@@ -1,4 +1,4 @@
-"""What a GraphQL document does, by its grammar: its operations are queries, mutations or subscriptions."""
+"""Side effects of GraphQL documents by their grammar: operations are queries, mutations or subscriptions."""
 
 import re
 from collections.abc import Iterable
@@ -13,17 +13,23 @@ _DEFINITIONS = frozenset({"query", "mutation", "subscription", "fragment", "{"})
 
 
 def fixed_effect(parameters: Iterable[Parameter]) -> Said:
-    """What a call does whose body holds a GraphQL document that cannot be another; empty where it may be, or there is none."""
+    """Return the side effect of a call whose body always holds the same GraphQL document.
+
+    Empty where no parameter ``query`` of the body has exactly one allowed value.
+    """
     found = (one for one in parameters if one.name == "query" and one.location == "body" and len(one.enum) == 1)
     fixed = next(found, None)
     return graphql_effect(fixed.enum[0]) if fixed is not None and isinstance(fixed.enum[0], str) else ""
 
 
 def graphql_effect(text: str) -> Said:
-    """Reads where all operations are queries; changes where one is a mutation; empty for what is no such document."""
+    """Return ``reads`` if all operations of a document are queries, ``changes`` if one is a mutation.
+
+    Empty for subscriptions, and for a text that is not a complete GraphQL document.
+    """
     begun: list[str] = []
     depth, at_start = 0, True
-    for piece in _PIECE.findall(_IGNORED.sub(" ", text)):
+    for piece in _PIECE.findall(_IGNORED.sub(" ", text)):  # braces in strings and comments must not count
         if at_start:
             if piece not in _DEFINITIONS:
                 return ""

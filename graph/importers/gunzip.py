@@ -1,4 +1,4 @@
-"""Gzip, as far as it goes: a broken archive ends early and says why, where ``gzip`` would lose what it had buffered."""
+"""Gzip decompression that returns all readable data of a broken archive, where ``gzip`` would lose its buffer."""
 
 import io
 import zlib
@@ -12,10 +12,11 @@ _PIECE = 1 << 16
 
 
 class Gunzip(io.RawIOBase):
-    """Decompresses ``source``, all members of it. ``problem`` says, at the end, what was wrong with it, else is empty."""
+    """Stream that decompresses all members of a gzip source."""
 
     def __init__(self, source: IO[bytes]) -> None:
         self.problem = ""
+        """Defect of the data, known once the end is reached; empty if there is none."""
         self._source = source
         self._member = zlib.decompressobj(_GZIP_WINDOW)
         self._waiting = b""
@@ -33,8 +34,8 @@ class Gunzip(io.RawIOBase):
         return len(data)
 
     def _next(self, limit: int) -> bytes:
-        """Some bytes, or none where more input is needed first, or the end was met."""
-        if self._member.eof:
+        """Return some bytes, or none if more input is needed first or the end is reached."""
+        if self._member.eof:  # another member may follow, after padding with zeros
             self._waiting = (self._member.unused_data or self._source.read(_PIECE)).lstrip(b"\0")
             self._ended = not self._waiting
             self._member = zlib.decompressobj(_GZIP_WINDOW)

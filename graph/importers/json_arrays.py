@@ -1,4 +1,4 @@
-"""The items of a JSON array in a file, one at a time: files of hundreds of megabytes are read in the memory that one item takes."""
+"""Streaming reader of JSON arrays: files of hundreds of megabytes are read in the memory of one item."""
 
 import codecs
 import json
@@ -11,26 +11,28 @@ _PIECE = 1 << 20
 _BLANK = " \t\r\n"
 _DECODER = json.JSONDecoder()
 _More = Callable[[int], str]
-"""Reads so many bytes on; empty at the end of the file."""
+"""Reads up to the given number of further bytes and returns them as text; empty at the end of the file."""
 
 
 def read_items(path: Path) -> Iterator[object]:
-    """Yield the items of the array that a file holds.
+    """Yield the items of the array in a file.
 
     Raises:
-        RecordError: it holds no array, or is broken at an item, whose number is said. OSError: it cannot be read.
+        RecordError: the file holds no array, or is broken at an item; the message gives its number.
+        OSError: the file cannot be read.
     """
-    with path.open("rb", buffering=0) as stream:  # it is read in large pieces as it is
+    with path.open("rb", buffering=0) as stream:  # read in large pieces already
         decoder = codecs.getincrementaldecoder("utf-8-sig")()
         number = 0
 
         def more(size: int) -> str:
+            """Read the next piece as text; empty at the end of the file."""
             body = stream.read(size)
             try:
                 text = decoder.decode(body, final=not body)
             except UnicodeDecodeError as error:
                 raise RecordError(f"not UTF-8 near item {number + 1}; convert the file to UTF-8") from error
-            return text if text or not body else more(size)  # part of one character only
+            return text if text or not body else more(size)  # the piece held only part of a character
 
         text = more(_PIECE).lstrip(_BLANK)
         if not text.startswith("["):
@@ -46,7 +48,7 @@ def read_items(path: Path) -> Iterator[object]:
 
 
 def _at_item(text: str, at: int, more: _More, *, first: bool) -> tuple[str, int, bool]:
-    """Move to the next item, over blanks and the comma before it; True: the array ends there."""
+    """Move to the next item, over blanks and the comma before it. The last value is true if the array ends there."""
     comma = first
     while True:
         while at < len(text) and text[at] in _BLANK:
@@ -66,11 +68,14 @@ def _at_item(text: str, at: int, more: _More, *, first: bool) -> tuple[str, int,
 
 
 def _item(text: str, at: int, more: _More, number: int) -> tuple[object, str, int]:
-    """Decode the item that begins at ``at``. Where it is not whole yet, as much again is read, so that a long one is decoded a few times only."""
+    """Decode the item at a position; returns it with the text and the position behind it.
+
+    If the item is incomplete, as much text again is read before the next attempt, so that a long item is decoded few times only.
+    """
     while True:
         try:
             item, end = _DECODER.raw_decode(text, at)
-            if end < len(text):  # a number may go on behind the end of what was read
+            if end < len(text):  # a number may continue beyond the text read so far
                 return item, text, end
             problem = "its array has no end"
         except json.JSONDecodeError as error:

@@ -1,4 +1,4 @@
-"""The JSONL form: one tool, trajectory or recorded call a line, as ``data/README`` of the public data describes it."""
+"""Import of the JSONL form: one tool, trajectory or recorded call a line (see ``data/README`` of the public data)."""
 
 from typing import cast
 
@@ -24,7 +24,7 @@ _TYPES: dict[str, JsonType] = {
     "MAP": "object",
     "JSON": "object",
 }
-"""RapidAPI's types; all others (STRING, ENUM, DATE, FILE, …) travel as text."""
+"""RapidAPI's types. All others (STRING, ENUM, DATE, FILE, …) are sent as text."""
 
 _ENDINGS: dict[object, Finish] = {
     "give_answer": "give_answer",
@@ -36,7 +36,7 @@ _ENDINGS: dict[object, Finish] = {
 
 
 def tool(record: Record) -> ToolDoc:
-    """A line of tools. Raises ``RecordError``."""
+    """Parse a line of tools. Raises ``RecordError``."""
     category, toolset, api = text(record, "category"), text(record, "tool_name"), text(record, "api_name")
     method, url = (optional_text(record, "method") or "GET").upper(), optional_text(record, "url") or ""
     return ToolDoc(
@@ -58,14 +58,14 @@ def tool(record: Record) -> ToolDoc:
 
 
 def side_effect(record: Record) -> Said:
-    """``side_effect`` of a record, or MCP's ``annotations``. Raises ``RecordError``."""
+    """Return the side effect that a record declares by ``side_effect`` or by MCP's ``annotations``. Raises ``RecordError``."""
     hints = record.get("annotations")
     read_only = of_hints(cast(Record, hints)) if isinstance(hints, dict) else None
     return said_of("side_effect", record.get("side_effect"), read_only)
 
 
 def parameters(record: Record, method: str, url: str) -> tuple[Parameter, ...]:
-    """RapidAPI's ``required_parameters`` and ``optional_parameters``; of one name the first counts."""
+    """Parse RapidAPI's ``required_parameters`` and ``optional_parameters``. Of parameters with one name the first is used."""
     found: dict[str, Parameter] = {}
     for key, required in (("required_parameters", True), ("optional_parameters", False)):
         for item in as_list(record.get(key), repr(key)):
@@ -95,7 +95,7 @@ def _location(name: str, method: str, url: str) -> Location:
 
 
 def trajectory(record: Record, source: str) -> Trajectory:
-    """A line of trajectories; a source without branches, so every call is on the path. Raises ``RecordError``."""
+    """Parse a line of trajectories. This form has no branches, so every call is on the path. Raises ``RecordError``."""
     calls = tuple(_call(item) for item in as_list(record.get("calls"), "'calls'"))
     ending = record.get("finish")
     if not isinstance(ending, str | None) or ending not in _ENDINGS:
@@ -126,7 +126,7 @@ def _call(item: object) -> Call:
 
 
 def recorded_call(record: Record) -> RecordedCall:
-    """A line of recorded calls. Raises ``RecordError``."""
+    """Parse a line of recorded calls. Raises ``RecordError``."""
     kind, response = text(record, "kind"), optional_text(record, "response") or ""
     if kind not in ("ok", "empty", "soft_error", "error"):
         raise RecordError(f"'kind' must be ok, empty, soft_error or error, not {kind[:40]!r}")

@@ -1,4 +1,4 @@
-"""Lines of a JSONL file, plain or gzip, one at a time. A broken archive ends in a message, not in an exception."""
+"""Lines of plain or gzipped JSONL files, read one at a time. A broken archive ends in a message, not in an exception."""
 
 import io
 from collections.abc import Generator, Iterator
@@ -17,23 +17,26 @@ _PIECE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """``number`` counts from 1. ``position``: bytes of the file (compressed ones, if it is) read so far."""
+    """Line of a JSONL file."""
 
     number: int
+    """Counted from 1."""
     body: bytes
     position: int
+    """Bytes of the file read so far; compressed bytes if it is compressed."""
 
 
 def read_lines(path: Path) -> Iterator[Line | Skipped]:
-    """All lines that are not blank, in order; a line over the cap is passed over without being held in memory.
+    """Yield all lines that are not blank, in order.
 
-    A truncated archive gives all its whole lines, then says where it ended.
+    A line longer than the limit is skipped without being held in memory. A truncated archive yields all its complete lines, then
+    a message that says where it ended.
     """
     number = 0
     try:
         with _open(path) as (stream, raw, packed):
             while body := stream.readline(MAX_RECORD + 1):
-                if packed and packed.problem and not body.endswith(b"\n"):
+                if packed and packed.problem and not body.endswith(b"\n"):  # the archive broke in this line
                     break
                 number += 1
                 if len(body) > MAX_RECORD:
@@ -51,13 +54,17 @@ def read_lines(path: Path) -> Iterator[Line | Skipped]:
 
 
 def _pass_over(stream: IO[bytes], piece: bytes) -> None:
+    """Read to the end of a line that is too long."""
     while piece and not piece.endswith(b"\n"):
         piece = stream.readline(_PIECE)
 
 
 @contextmanager
 def _open(path: Path) -> Generator[tuple[IO[bytes], IO[bytes], Gunzip | None]]:
-    """The stream of lines, the file below it, whose position is the progress, and what unpacks it, if it is packed."""
+    """Open the stream of lines.
+
+    Yields it with the file below, whose position is the progress, and with the decompressor, if the file is compressed.
+    """
     with path.open("rb") as raw:
         if raw.peek(2)[:2] == _GZIP:
             packed = Gunzip(raw)

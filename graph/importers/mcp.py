@@ -1,4 +1,4 @@
-"""A listing of an MCP server's tools, as plain JSON, to tool documents. What a server says of its tools is a stranger's word."""
+"""Import of an MCP server's tool listing, given as plain JSON. A server's statements about its tools are not trusted."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from graph.importers.openapi_responses import schema_text
 from graph.importers.openapi_schema import Schemas, UnsupportedError
 
 MOST_TOOLS = 500
-"""Of one server; those beyond are told as left out."""
+"""Tools read from one server; the others are reported as left out."""
 MAX_TOOL = 131_072
 """Characters of one tool of a listing, as JSON."""
 MAX_DESCRIPTION = 4_000
@@ -36,28 +36,31 @@ _HINTS: dict[tuple[str, bool], Hint] = {
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """``skipped``: what was left out, of the listing or of a tool's input, each with its reason."""
+    """Tools of an MCP server."""
 
     docs: tuple[ToolDoc, ...] = ()
     skipped: tuple[str, ...] = ()
+    """Parts of the listing or of a tool's input that were left out, each with its reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class McpSource:
-    """Whose tools are read. ``url``: the server's address, or ``stdio:NAME``; ``about``: what it says of itself."""
+    """MCP server whose tools are read."""
 
     url: str
+    """The server's address, or ``stdio:NAME``."""
     category: str
     toolset: str
     about: str = ""
+    """The server's description of itself."""
     credentials: tuple[Credential, ...] = ()
     name: str = ""
 
 
 def read_listing(tools: Iterable[object], source: McpSource) -> Listing:
-    """The tools of a listing, in its order; one that cannot be called is told in ``skipped``.
+    """Read the tools of a listing in order; a tool that cannot be called is reported in ``skipped``.
 
-    No annotation makes a tool one that only reads: :attr:`ToolDoc.hints` keeps what was said, for an author who may confirm it.
+    No annotation makes a tool count as read-only. :attr:`ToolDoc.hints` keeps the annotations for an author, who may confirm them.
     """
     docs: dict[ToolId, ToolDoc] = {}
     skipped: list[str] = []
@@ -82,6 +85,7 @@ def read_listing(tools: Iterable[object], source: McpSource) -> Listing:
 
 
 def _bounded(skipped: Sequence[str]) -> tuple[str, ...]:
+    """Cut the list of reasons, and say how many are missing."""
     more = len(skipped) - _MOST_TOLD
     return (*skipped[:_MOST_TOLD], f"{more} more are left out") if more > 0 else tuple(skipped)
 
@@ -91,7 +95,7 @@ def _shown_name(given: object) -> str:
 
 
 def _doc(given: Schema, source: McpSource, visits: "_Visits") -> tuple[ToolDoc, tuple[str, ...]]:
-    """Return the document of a tool, and notes on what of its input is not taken."""
+    """Return the document of a tool, and notes on the parts of its input that are not imported."""
     name = given.get("name")
     if not isinstance(name, str) or not name or len(name) > MAX_NAME or not name.isprintable():
         raise UnsupportedError(f"its name must be 1 to {MAX_NAME} printable characters")
@@ -122,7 +126,7 @@ def _doc(given: Schema, source: McpSource, visits: "_Visits") -> tuple[ToolDoc, 
 
 
 def hints_of(given: Schema) -> tuple[Hint, ...]:
-    """What the annotations of a tool say, in a fixed order; nothing of those that say what no annotation may."""
+    """Return the hints that a tool's annotations give, in a fixed order. Annotations with other values give none."""
     annotations = mapping(given.get("annotations"))
     return tuple(
         hint for (name, value), hint in _HINTS.items() if annotations.get(name) is value
@@ -130,7 +134,7 @@ def hints_of(given: Schema) -> tuple[Hint, ...]:
 
 
 def _said(hints: Sequence[Hint]) -> Said:
-    """A server is believed where it says that a tool changes something, and nowhere else."""
+    """Return ``changes`` if the server says that the tool changes something. No other statement is believed."""
     return "changes" if {"changes", "destroys"} & set(hints) else ""
 
 
@@ -144,13 +148,13 @@ T = TypeVar("T")
 
 
 class _Visits:
-    """What is left of those that reading all schemas of one listing may take: each is a document of its own, and there may be many."""
+    """Budget of schema visits shared by all schemas of one listing, which are documents of their own and may be many."""
 
     def __init__(self) -> None:
         self._left = MAX_VISITS
 
     def of(self, given: object, read: Callable[[Schemas, Schema], T]) -> T:
-        """What is read from a schema; of less depth once they are spent."""
+        """Read something from a schema; once the budget is spent, at less depth."""
         schema = mapping(given)
         schemas = Schemas(schema, self._left)
         try:
@@ -160,7 +164,7 @@ class _Visits:
 
 
 def _response(schemas: Schemas, schema: Schema) -> str | None:
-    """The shape of what it answers; a schema that cannot be read is none, for a call needs none."""
+    """Return the shape of the tool's answers; None for an unreadable schema, since a call does not need it."""
     if not schema:
         return None
     try:

@@ -1,7 +1,7 @@
-"""The input schema of an MCP tool as parameters: the fields of all alternatives, and an object for further ones.
+"""Input schemas of MCP tools as parameters: the fields of all alternatives, and an object for additional ones.
 
-A call sends one object of arguments. So what JSON Schema spreads over ``allOf``, ``anyOf``, ``oneOf`` and ``if`` is one list of
-parameters here. It never refuses what the schema accepts; which fields may stand together is left to the server.
+A call sends one object of arguments, so everything that JSON Schema spreads over ``allOf``, ``anyOf``, ``oneOf`` and ``if`` becomes
+one list of parameters. No value that the schema accepts is refused; which fields may be combined is checked by the server.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,13 +19,13 @@ from graph.importers.openapi_values import value_schema
 MAX_NAME = 128
 MAX_FIELDS = 300
 MAX_NESTING = 6
-"""Levels of alternatives within alternatives."""
+"""Levels of nested alternatives."""
 MAX_READ = 5_000
-"""Fields read for one tool: alternatives that refer to one large schema again and again would cost minutes."""
+"""Fields read for one tool. Alternatives that refer to one large schema again and again would take minutes."""
 MAX_ALTERNATIVES = 50
-"""Different schemas of one field; of more the field is left open, for the server to check."""
+"""Different schemas of one field. A field with more is left open, for the server to check."""
 ADDITIONAL_FIELDS = "additional_fields"
-"""The parameter that holds fields without names of their own; its entries are sent beside the named ones."""
+"""The parameter for fields without names of their own; its entries are sent beside the named ones."""
 _UNREAD = ("dependentSchemas", "dependencies", "not")
 """Keywords that may hold fields or conditions, and are left to the server."""
 
@@ -36,7 +36,7 @@ class Inputs:
 
     parameters: tuple[Parameter, ...]
     notes: tuple[str, ...] = ()
-    """What of the schema is not among them, in sentences."""
+    """Sentences on the parts of the schema that the parameters do not cover."""
 
 
 @dataclass(slots=True)
@@ -44,26 +44,26 @@ class _Fields:
     """Fields that one schema, or several together, declare."""
 
     declared: dict[str, list[object]] = field(default_factory=dict[str, list[object]])
-    """Schemas of each field that all hold, in the order of the document."""
+    """The schemas of each field, all of which apply, in the document's order."""
     required: set[str] = field(default_factory=set[str])
     further: list[object] = field(default_factory=list[object])
-    """Schemas of fields without a name of their own, of which any may hold; ``True`` allows every value."""
+    """Schemas of fields without a name of their own, any of which may apply; ``True`` allows every value."""
     closed: bool = False
-    """``additionalProperties: false``: no further field is allowed."""
+    """No further field is allowed (``additionalProperties: false``)."""
 
 
 def read_inputs(schemas: Schemas, schema: Schema) -> Inputs:
     """Read the parameters of an input schema.
 
     Raises:
-        UnsupportedError: an input is required that is not described, there are too many, or the input is no object.
+        UnsupportedError: a required input is not described, there are too many inputs, or the input is not an object.
     """
     reader = _Reader(schemas)
     fields = reader.read(schema)
     if fields is None:
         raise UnsupportedError("its input is no object, and a call sends an object of named values")
     declared = {name: found for name, found in fields.declared.items() if name and not _never(found)}
-    if fields.further:  # a required name that nothing declares is one of them
+    if fields.further:  # a required field that is not declared must be one of the additional ones
         declared |= {name: [_either(schemas, fields.further)] for name in sorted(fields.required - declared.keys())}
     if len(declared) > MAX_FIELDS:
         raise UnsupportedError(f"it has {len(declared)} inputs, more than {MAX_FIELDS}")
@@ -74,7 +74,7 @@ def read_inputs(schemas: Schemas, schema: Schema) -> Inputs:
 
 
 class _Reader:
-    """Collects the fields of one schema."""
+    """Collector of the fields of one schema."""
 
     def __init__(self, schemas: Schemas) -> None:
         self._schemas = schemas
@@ -82,7 +82,7 @@ class _Reader:
         self.notes: list[str] = []
 
     def read(self, given: object, stack: frozenset[str] = frozenset(), level: int = 0) -> _Fields | None:
-        """Return the fields of an object; None of a schema that no object fits."""
+        """Return the fields of an object, or None for a schema that no object satisfies."""
         if given is False:
             return None
         schema, passed = self._schemas.target(mapping(given))
@@ -104,7 +104,7 @@ class _Reader:
         return None if None in parts else _all_of(cast(Sequence[_Fields], parts))
 
     def _any_of(self, group: Iterable[object], stack: frozenset[str], level: int) -> _Fields | None:
-        """Join alternatives: the fields of all, and those required that each of them requires."""
+        """Join alternatives: all their fields, of which those are required that every alternative requires."""
         found = [one for part in group if (one := self.read(part, stack, level)) is not None]
         if not found:
             return None
@@ -112,7 +112,7 @@ class _Reader:
         for name in dict.fromkeys(name for one in found for name in one.declared):
             alternatives = [_both(one.declared[name]) for one in found if name in one.declared]
             allowed = _distinct([one for one in alternatives if one is not False])
-            if allowed:  # forbidden by one alternative, it may be a field of another
+            if allowed:  # a field forbidden by one alternative may be allowed by another
                 joined.declared[name] = [_either(self._schemas, allowed)]
         joined.further = _distinct([schema for one in found for schema in one.further])
         joined.closed = all(one.closed for one in found)
@@ -153,7 +153,7 @@ def _own(schema: Schema) -> _Fields:
 
 
 def _all_of(parts: Sequence[_Fields]) -> _Fields:
-    """Join what holds together."""
+    """Join schemas that all apply."""
     joined = _Fields(closed=any(part.closed for part in parts))
     for part in parts:
         joined.required |= part.required
@@ -165,7 +165,7 @@ def _all_of(parts: Sequence[_Fields]) -> _Fields:
 
 
 def _distinct(given: Iterable[object]) -> list[object]:
-    """Each schema once, in their order; by their JSON, for 1 and true are equal in Python."""
+    """Return each schema once, in order. They are compared as JSON, because 1 and true are equal in Python."""
     return list({orjson.dumps(one, option=orjson.OPT_SORT_KEYS): one for one in given}.values())
 
 
@@ -174,7 +174,7 @@ def _never(declared: Sequence[object]) -> bool:
 
 
 def _both(declared: Sequence[object]) -> object:
-    """One schema of those that all hold; what allows everything says nothing beside others."""
+    """Combine schemas that all apply into one. Schemas that allow everything are dropped beside others."""
     if _never(declared):
         return False
     telling = [one for one in declared if one is not True and one != {}]
@@ -182,7 +182,7 @@ def _both(declared: Sequence[object]) -> object:
 
 
 def _either(schemas: Schemas, alternatives: Sequence[object]) -> object:
-    """One schema that accepts what any alternative accepts."""
+    """Build one schema that accepts whatever any alternative accepts."""
     if len(alternatives) == 1:
         return alternatives[0]
     if len(alternatives) > MAX_ALTERNATIVES:
@@ -191,7 +191,7 @@ def _either(schemas: Schemas, alternatives: Sequence[object]) -> object:
     description = next((text for one in followed if (text := line(one.get("description")))), "")
     about: Schema = {"description": description} if description else {}
     values = [_values(one) for one in followed]
-    if all(values):  # the tags of a union: one list of values reads better than alternatives of one value each
+    if all(values):  # tags of a union: one enum reads better than alternatives of one value each
         kinds = {str(one.get("type")) for one in followed if "type" in one}
         typed: Schema = {"type": kinds.pop()} if len(kinds) == 1 else {}
         return {**about, **typed, "enum": _distinct(value for found in values for value in found)}
@@ -210,7 +210,7 @@ def _parameter(schemas: Schemas, name: str, declared: Sequence[object], *, neede
 
 
 def _spread(schemas: Schemas, fields: _Fields, declared: Iterable[str]) -> list[Parameter]:
-    """The parameter for further fields, where the schema says outright that there may be some."""
+    """Build the parameter for additional fields, if the schema explicitly allows some."""
     if not fields.further:
         return []
     name = ADDITIONAL_FIELDS

@@ -1,6 +1,6 @@
-"""NESTFUL's executable specification: a JSON list of endpoints, each with the fields of its response and the place where they lie.
+"""Import of NESTFUL's executable specification: a JSON list of endpoints with the fields of their responses.
 
-It names neither category nor tool set; the host stands for both. Functions are called by their names as they stand.
+It names neither category nor tool set, so the host is used for both. Functions keep their names.
 """
 
 import re
@@ -21,7 +21,7 @@ _TYPES: dict[str, JsonType] = {
     "array": "array",
     "object": "object",
 }
-"""Whatever its case; all others (string, enum, a date with its format) travel as text."""
+"""Types in lower case, whatever the file writes. All others (string, enum, a date with its format) are sent as text."""
 
 _CHOICES = ("enum", "allowed_values", "possible_values")
 _PLACES: tuple[tuple[str, Location], ...] = (
@@ -34,7 +34,7 @@ _FIELDS = "{param}"
 
 
 def read_tools(path: Path, endpoints: Sequence[object]) -> Iterator[ToolDoc | Skipped]:
-    """The endpoints, in order; one that cannot be read skips that one alone."""
+    """Yield the endpoints in order. An endpoint that cannot be read is skipped alone."""
     for number, item in enumerate(endpoints, 1):
         try:
             yield _tool(as_object(item, "the endpoint"))
@@ -62,7 +62,7 @@ def _tool(record: Record) -> ToolDoc:
 
 
 def _url(host: str, endpoint: str, route: str) -> str:
-    """The parameters of the path follow the endpoint, unless it has places for them itself."""
+    """Build the URL of an endpoint. Path parameters are appended, unless the endpoint has placeholders for them."""
     route = "" if "{" in endpoint else route
     return f"https://{host}{endpoint.rstrip('/') if route else endpoint}{route}"
 
@@ -94,7 +94,10 @@ def _type(given: Record) -> JsonType:
 
 
 def _response(record: Record) -> str | None:
-    """The JSON Schema of the response: the fields at the place that ``output_parser`` names (``result.data[0].{param}``)."""
+    """Build the JSON Schema of the response.
+
+    The described fields lie at the path that ``output_parser`` names, such as ``result.data[0].{param}``.
+    """
     fields = record.get("output_parameters")
     if not isinstance(fields, dict) or not fields:
         return None
@@ -113,7 +116,7 @@ def _fields(given: Record) -> Record:
 
 
 def _field(given: Record) -> Record:
-    """A field's schema: its type in lower case, its description, and its own fields or items."""
+    """Build a field's schema: its type in lower case, its description, and its own fields or items."""
     schema: Record = {"type": _type(given)}
     if given.get("description"):
         schema["description"] = str(given["description"])

@@ -1,4 +1,4 @@
-"""OpenAPI documents to tool documents, an operation each: versions 3.0 to 3.2, and Swagger 2.0, in JSON or YAML."""
+"""Import of OpenAPI documents (3.0 to 3.2, Swagger 2.0; JSON or YAML): one tool document for each operation."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
@@ -26,17 +26,18 @@ from graph.importers.side_effects import of_hints, said_of
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 _BESIDE_METHODS = ("$ref", "summary", "description", "servers", "parameters", "additionalOperations")
-"""What a path may hold beside its operations."""
+"""Keys of a path item that are not operations."""
 _NO_OBJECT = "not an object; describe there what is called, or take it out"
 _NO_METHOD = "no method of HTTP; correct how it is written"
 MAX_NAME = 200
 MAX_TAGS = 20
-"""Tags of an operation that are listed."""
+"""Tags listed for one operation."""
 MAX_SUMMARY = 200
 MAX_DESCRIPTION = 4_000
-"""Characters; a toolset's description is repeated in each of its tools."""
+"""Characters. A tool set's description is repeated in each of its tools."""
 
 Report = Callable[[BrokenInputError], None]
+"""Called with each operation, or part of one, that is not imported."""
 
 
 def _stop(error: BrokenInputError) -> NoReturn:
@@ -53,18 +54,23 @@ def read_openapi(
     place: tuple[str, str] | None = None,
     chosen: Callable[[Operation], bool] | None = None,
 ) -> Iterator[ToolDoc]:
-    """The operations of a document, in its order; with ``chosen``, those for which it returns true.
+    """Yield the operations of a document in order.
 
-    Category is the first tag, tool set the extension ``x-toolset``, api the ``operationId``; the document's title and
-    ``METHOD /path`` stand in for what is not given, and are added where a name is taken. ``server`` is the address that
-    relative servers are relative to; without any, ``url`` stays empty (known by document only). ``address``: where the document was
-    fetched from, which stands in for ``server``; a document that names no servers is called at the root of its host. ``document``: the
-    content of ``path``, where it is parsed already. ``place``: category and tool set of all of them, whatever the document says.
+    The category is the first tag, the tool set the extension ``x-toolset``, the api the ``operationId``. The document's title and
+    ``METHOD /path`` replace what is missing, and are added where a name is taken.
 
-    Each operation is imported or told to ``report`` with the reason, which raises at the first if it is not given.
+    Args:
+        path: The file; for messages only, if ``document`` is given.
+        report: Called with the reason for each operation that is not imported; by default the first one raises.
+        server: The address that relative servers are relative to. Without any, ``url`` stays empty (known by document only).
+        address: The address that the document was fetched from, used in place of ``server``. A document without servers is
+            called at the root of its host.
+        document: The parsed content of ``path``.
+        place: Category and tool set of all operations, whatever the document says.
+        chosen: Return true for the operations to import; all are by default.
 
     Raises:
-        BrokenInputError: the file is no OpenAPI document at all, or holds no operation.
+        BrokenInputError: the file is not an OpenAPI document, or holds no operation.
     """
     content = read_document(path) if document is None else as_openapi(document, path)
     if address and not server:
@@ -108,6 +114,7 @@ def read_openapi(
 def _operations(
     schemas: Schemas, document: Schema, path: Path, report: Report
 ) -> Iterator[tuple[str, str, Schema, Schema]]:
+    """Yield path, method, path item and resolved operation of each operation that can be read; report the others."""
     for route, given in mapping(document.get("paths")).items():
         if route.startswith("x-"):
             continue
@@ -153,18 +160,19 @@ def _listed(route: str, method: str, operation: Schema) -> Operation:
 
 
 def _misspelt(path_item: Schema) -> list[str]:
-    """The keys of a path that look like operations, and are none."""
+    """Return the keys of a path item that look like operations but are not."""
     known = {*METHODS, *_BESIDE_METHODS}
     return [key for key, one in path_item.items() if key not in known and key[:2] != "x-" and isinstance(one, dict)]
 
 
 def _token(method: str) -> bool:
+    """Return whether a key can be sent as an HTTP method, and is not the one that marks MCP tools."""
     return method.isascii() and method.isalpha() and len(method) <= 20 and method.upper() != MCP
 
 
 @dataclass(frozen=True, slots=True)
 class _Importing:
-    """An operation and where it stands."""
+    """One operation with its position in the document."""
 
     document: Schema
     schemas: Schemas
@@ -177,7 +185,14 @@ class _Importing:
     place: tuple[str, str] | None = None
 
     def tool(self, taken: set[ToolId]) -> tuple[ToolDoc, list[str]]:
-        """The tool document under an id that is not taken, and each part of it that could not be read. Raises ``UnsupportedError``."""
+        """Build the tool document, under an id that is not taken.
+
+        Returns:
+            The document, and a description of each part that could not be read.
+
+        Raises:
+            UnsupportedError: the operation cannot be called.
+        """
         operation, info = self.operation, mapping(self.document.get("info"))
         category, toolset = self.place or self._said_place(info)
         api = self._api(category, toolset, taken)
@@ -218,12 +233,13 @@ class _Importing:
         return doc, problems
 
     def _said_place(self, info: Schema) -> tuple[str, str]:
-        """Category and tool set, as the document says."""
+        """Return category and tool set as the document declares them."""
         title = line(info.get("title"), MAX_NAME) or "API"
         tags = (line(tag, MAX_NAME) for tag in items(self.operation.get("tags")))
         return next((tag for tag in tags if tag), title), line(self.operation.get("x-toolset"), MAX_NAME) or title
 
     def _side_effect(self, parameters: Sequence[Parameter]) -> Said:
+        """Return the declared side effect, else that of a fixed GraphQL document in the body."""
         read_only = of_hints(self.operation, "x-")
         if read_only is None and self.operation.get("x-openai-isConsequential") is True:
             read_only = False
@@ -234,7 +250,7 @@ class _Importing:
         return said or fixed_effect(parameters)
 
     def _api(self, category: str, toolset: str, taken: set[ToolId]) -> str:
-        """The name of the operation, unlike those that are taken: long names are alike once they are cut."""
+        """Return a name for the operation that is not taken. A digest tells long names apart that are equal once cut."""
         whole_place = f"{self.method.upper()} {self.route}"
         place, name = whole_place[:MAX_NAME], line(self.operation.get("operationId"), MAX_NAME)
         digest = hashlib.sha256(whole_place.encode()).hexdigest()[:8]
@@ -244,6 +260,7 @@ class _Importing:
         raise UnsupportedError(f"another operation is already called {name or place}")
 
     def _credentials(self, given: list[Schema], toolset: str) -> tuple[Credential, ...]:
+        """Return the credentials, including a header parameter ``Authorization``, which documents use in place of ``security``."""
         found = credentials_of(self.schemas, self.document, self.operation, toolset)
         told = [one for one in given if one.get("in") == "header" and str(one.get("name")).lower() == "authorization"]
         if told and not any(one.place == "header" and one.name.lower() == "authorization" for one in found):
@@ -251,7 +268,7 @@ class _Importing:
         return found
 
     def _response(self) -> tuple[str | None, str | None, str]:
-        """Schema, example, and what could not be read: a call needs neither."""
+        """Return schema, example and problem of the response. A problem is no error, since a call needs neither."""
         try:
             return *response_of(self.schemas, self.operation), ""
         except DanglingReferenceError as error:

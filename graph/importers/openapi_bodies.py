@@ -1,4 +1,4 @@
-"""The body of an OpenAPI operation as parameters: fields of an object, or the body whole."""
+"""Request bodies of OpenAPI operations as parameters: the fields of an object, or the whole body."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ _USUAL = {
     "text": "text/plain",
     "binary": "application/octet-stream",
 }
-"""The forms in the order in which they are preferred, with their media types."""
+"""The forms in order of preference, with their media types."""
 _WRITES = frozenset({"post", "put", "patch"})
 _MEDIA = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+*-]+|\*/\*", re.IGNORECASE)
 _TEXT = re.compile(
@@ -47,20 +47,20 @@ _OPERATIONS: Schema = {
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What is known of a request's body."""
+    """Request body of an operation."""
 
     type: BodyType = "json"
     media: str = ""
-    """The media type, where it is not the usual one of its form."""
+    """The media type, if it is not the usual one of the form."""
     required: bool = False
     parameters: tuple[Parameter, ...] = ()
 
 
 def body_of(schemas: Schemas, operation: Schema, method: str, left_out: Callable[[str], None]) -> Body:
-    """The body of an operation, in the first of JSON, form, multipart, text and binary that it may have.
+    """Build the body of an operation, in the first of JSON, form, multipart, text and binary that it offers.
 
-    An object's fields are parameters each; those that are only read are left out. A list, a free object, alternatives, a text or a
-    file are one parameter ``body``. ``left_out`` is told why an optional body cannot be sent.
+    Each field of an object is one parameter, except fields that are only read. A list, a free object, alternatives, a text or a
+    file is one parameter ``body``. The last argument is called with the reason if an optional body cannot be sent.
 
     Raises:
         UnsupportedError: a body without which the operation has no purpose cannot be written in any of these forms.
@@ -69,7 +69,7 @@ def body_of(schemas: Schemas, operation: Schema, method: str, left_out: Callable
     body = schemas.follow(operation.get("requestBody"))
     content = mapping(body.get("content"))
     required = body.get("required") is True
-    # Where a document does not say, OpenAPI means optional; what writes a file or a text whole is never meant without it.
+    # By OpenAPI a body is optional if the document does not say, but no operation that writes a whole file or text is meant without one.
     silent = "required" not in body and method.lower() in _WRITES
     if not content and not required:
         return Body()
@@ -86,7 +86,7 @@ def body_of(schemas: Schemas, operation: Schema, method: str, left_out: Callable
 
 
 def _choose(schemas: Schemas, content: Schema) -> tuple[BodyType, str]:
-    """Return how the body is written, and as which of the media types that it may have."""
+    """Return the form of the body, and the media type that it is sent as."""
     ranked: list[tuple[int, int, int, str, BodyType]] = []
     for number, (media, holder) in enumerate(content.items()):
         schema = schemas.merged(mapping(holder).get("schema"))
@@ -121,7 +121,7 @@ def _find_form(plain: str, schema: Schema) -> BodyType | None:
 
 
 def _rank_json(plain: str, schema: Schema) -> int:
-    """Order JSON's media types: plain JSON, other types, patches whose value is an object, lists of operations, any type."""
+    """Rank JSON media types: plain JSON, other types, merge patches of objects, operation lists, wildcards."""
     if plain == "application/json":
         return 0
     if plain in _MERGE_PATCHES:
@@ -133,7 +133,10 @@ def _rank_json(plain: str, schema: Schema) -> int:
 
 
 def _is_file(schema: Schema) -> bool:
-    """Whether the value is the content of a file: in 3.0 by its format, in 3.1 by a media type without an encoding (OpenAPI 3.1, 4.8.14)."""
+    """Return whether the value is the content of a file.
+
+    In OpenAPI 3.0 its format says so, in 3.1 a media type without an encoding (OpenAPI 3.1, 4.8.14).
+    """
     if type_of(schema) != "string":
         return False
     return schema.get("format") == "binary" or ("contentMediaType" in schema and "contentEncoding" not in schema)
@@ -141,7 +144,7 @@ def _is_file(schema: Schema) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """The body in the form that was chosen."""
+    """Reader of one body in the chosen form."""
 
     schemas: Schemas
     form: BodyType
@@ -150,6 +153,7 @@ class _Reading:
     body: Schema
     required: bool
     silent: bool
+    """The document does not say whether the body is required, and the method usually writes."""
 
     def read(self) -> Body:
         given = self.holder.get("schema")
@@ -167,7 +171,7 @@ class _Reading:
 
     def _media(self) -> str:
         plain = _plain(self.media)
-        # A range says which files fit; of other bodies the usual type is sent for it.
+        # For a file a range says which types are accepted; any other body is sent as the usual type.
         usual = plain == _USUAL[self.form] or ("*" in plain and self.form != "binary")
         return "" if usual else plain
 
@@ -187,7 +191,7 @@ class _Reading:
         return whole.model_copy(update={"whole_body": True})
 
     def _read_text(self, schema: Schema) -> Parameter:
-        """The body as one value: a file, or a text in a notation that whoever calls writes."""
+        """Return the body as one value: a file, or a text in a notation that the caller writes."""
         plain = _plain(self.media)
         written = type_of(schema) == "string" or (_LINES.fullmatch(plain) and type_of(schema) == "array")
         given: object = {"type": "string", "description": schema.get("description")}
@@ -204,7 +208,10 @@ class _Reading:
         return parameter(self.schemas, "body", holder, given, required=required, location="body")
 
     def _read_form(self, given: object, schema: Schema) -> Parameter:
-        """A form whose fields the document does not name: an object whose entries are its fields; in a list's stead, of its items."""
+        """Return a form whose fields the document does not name, as an object whose entries are the fields.
+
+        If the document declares a list, each field may hold the list or one of its items.
+        """
         item = items_of(schema)
         more = schema.get("additionalProperties", {}) if item is None else {"anyOf": [given, item]}
         whole = self._read_body({"type": "object", "additionalProperties": more}, required=self.required)
@@ -222,7 +229,7 @@ class _Reading:
             if name and self.schemas.follow(given).get("readOnly") is not True
         }
         made = [self._read_field(name, given) for name, given in sent.items()]
-        # A form that is required by itself asks for what its schema requires, and an upload's is, whether or not that is said.
+        # Required fields must be given only if the body must be; that of an upload must, whether or not the document says so.
         asked = self.required or (self.silent and any(one.format == "binary" for one in made))
         alone = len(made) == 1 and made[0].format == "binary"
         for one in made:
@@ -248,7 +255,7 @@ class _Reading:
         return read.model_copy(update={"allow_reserved": True}) if reserved else read
 
     def _read_exemplified(self, schema: Schema, fields: Schema) -> Iterator[Parameter]:
-        """The fields that the document's examples of the body have and its schema, which is open, forgets."""
+        """Yield the fields that examples of the body have and its (open) schema lacks."""
         named = mapping(self.holder.get("examples")).values()
         examples = [
             self.holder.get("example"),
@@ -264,7 +271,7 @@ class _Reading:
                 yield self._as_part(read, {}, {}) if self.form == "multipart" else read
 
     def _read_further(self, fields: Schema, more: object) -> Parameter:
-        """The object whose entries are sent beside the fields that have names."""
+        """Build the object parameter whose entries are sent beside the named fields."""
         name = ADDITIONAL_FIELDS
         while name in fields:
             name = f"further_{name}"
@@ -278,7 +285,7 @@ class _Reading:
         return self._as_part(read, mapping(more), {}) if self.form == "multipart" else read
 
     def _as_part(self, read: Parameter, field: Schema, encoding: Schema) -> Parameter:
-        """A field as a part of a multipart body: whether it is a file, and of which media type."""
+        """Return a field as a part of a multipart body: as a file or not, and with its media type."""
         schema = self._find_content(field)
         said = encoding.get("contentType")
         media = said.partition(",")[0].strip() if isinstance(said, str) else ""
@@ -290,7 +297,7 @@ class _Reading:
         return read.model_copy(update=update)
 
     def _find_content(self, field: Schema) -> Schema:
-        """Return the schema of one part: without what makes it a list or lets it be null."""
+        """Return the schema of one part, without the list or the null around it."""
         schema = self.schemas.merged(field)
         for _ in range(3):
             variants = (*items(schema.get("anyOf")), *items(schema.get("oneOf")))
@@ -305,7 +312,7 @@ class _Reading:
 
 
 def items_of(schema: Schema) -> object | None:
-    """Return the schema of a list's items; None where it is no list."""
+    """Return the schema of a list's items; None if the schema is not a list."""
     return cast(object, schema.get("items") or {}) if type_of(schema) == "array" else None
 
 
@@ -319,7 +326,7 @@ def _describe_text(plain: str, schema: Schema) -> str:
 
 
 def _style(encoding: Schema, field: Schema, form: BodyType) -> tuple[Style | None, bool | None]:
-    """How a field of a form is written: as its encoding says, lists repeated, objects as JSON."""
+    """Return how a field of a form is written: as its encoding says; by default lists are repeated, objects are JSON."""
     said: Any = encoding.get("style")
     if said in ("form", "spaceDelimited", "pipeDelimited", "deepObject"):
         return cast(Style, said), encoding.get("explode", said == "form") is True

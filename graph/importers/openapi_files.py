@@ -1,4 +1,4 @@
-"""A file to an OpenAPI 3 document: JSON or YAML, version 3 or converted from Swagger 2."""
+"""Reading of files as OpenAPI 3 documents: JSON or YAML, version 3 or converted from Swagger 2."""
 
 import json
 import re
@@ -17,10 +17,10 @@ MAX_YAML_BYTES = 16 * 1024 * 1024
 
 
 def read_document(path: Path) -> Schema:
-    """The document at ``path``, in the form of OpenAPI 3.
+    """Read the document at a path, in the form of OpenAPI 3.
 
     Raises:
-        BrokenInputError: it cannot be read, is too large, or is no OpenAPI or Swagger document.
+        BrokenInputError: it cannot be read, is too large, or is not an OpenAPI or Swagger document.
     """
     limit = MAX_YAML_BYTES if path.suffix in (".yaml", ".yml") else MAX_BYTES
     try:
@@ -35,13 +35,13 @@ def read_document(path: Path) -> Schema:
 
 
 def as_openapi(document: Schema, path: Path) -> Schema:
-    """A parsed document in the form of OpenAPI 3. Raises ``BrokenInputError`` where it is none."""
+    """Return a parsed document in the form of OpenAPI 3. Raises ``BrokenInputError`` if it is neither OpenAPI nor Swagger."""
     version: object = document.get("openapi")
     if re.fullmatch(r"3(\..*)?", str(version).strip()):  # YAML reads 3.0 as a number
         return document
     swagger = document.get("swagger")
     if swagger in ("2.0", 2.0, 2):
-        from graph.importers.swagger import as_openapi_3
+        from graph.importers.swagger import as_openapi_3  # few documents need it
 
         return as_openapi_3(document)
     told = version or swagger
@@ -63,18 +63,18 @@ def _parsed(content: bytes, path: Path) -> Schema:
 
 
 def read_json(content: bytes) -> Any:
-    """Read JSON as YAML is read: a path that is given twice is one with the operations of both (:func:`build_object`).
+    """Parse JSON; a path given twice becomes one with the operations of both (:func:`build_object`), as in YAML.
 
     Raises:
-        orjson.JSONDecodeError: it is no JSON.
+        orjson.JSONDecodeError: it is not JSON.
     """
-    orjson.loads(content)  # first: its errors are the clearer ones, and it takes a twentieth of the time
+    orjson.loads(content)  # first: its errors are clearer, and it takes a twentieth of the time
     return join_paths(content)
 
 
 def join_paths(content: bytes) -> Any:
-    """Read JSON that is known to be valid, as :func:`read_json` does."""
+    """Parse JSON that is known to be valid, as :func:`read_json` does."""
     try:
         return json.loads(content, object_pairs_hook=build_object)
-    except RecursionError:  # deeper than Python's own reader goes, and then no document
+    except RecursionError:  # too deep for Python's own parser; no real document is
         return orjson.loads(content)

@@ -1,4 +1,4 @@
-"""The nodes of an OpenAPI document as they are met in the wild, where anything stands anywhere."""
+"""Access to the nodes of OpenAPI documents, tolerant of values in the wrong place."""
 
 import re
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ _KEYWORDS: dict[str, JsonType] = {
     **dict.fromkeys(("minLength", "maxLength", "pattern", "contentEncoding", "contentMediaType"), "string"),
     **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), "number"),
 }  # fmt: skip
-"""The type that a keyword is about, for schemas that name none."""
+"""The type that a keyword applies to, for schemas without a type."""
 _NUMBER_FORMATS: dict[object, JsonType] = {
     "int32": "integer", "int64": "integer", "integer": "integer", "float": "number", "double": "number", "decimal": "number",
 }  # fmt: skip
@@ -33,11 +33,11 @@ _BOUNDS = (
 _MAY_CONTRADICT = frozenset({"enum", "const", "example", "examples", *(name for pair in _BOUNDS for name in pair)})
 
 _NOTES = frozenset({"title", "description", "nullable", "deprecated", "readOnly", "writeOnly", "xml", "externalDocs", "$schema", "$id", "$comment"})  # fmt: skip
-"""What a schema may say without saying anything of the value."""
+"""Keywords that do not restrict the value."""
 
 
 class _KeysGivenTwice(dict[str, Any]):
-    """A JSON object with keys that its text has twice; of each the last value counts, as parsers have it."""
+    """JSON object whose text has some keys twice. The last value of each is used, as parsers do."""
 
     def __init__(self, members: Schema, twice: Iterable[str]) -> None:
         super().__init__(members)
@@ -47,7 +47,7 @@ class _KeysGivenTwice(dict[str, Any]):
 def build_object(pairs: Iterable[tuple[str, Any]]) -> Schema:
     """Build a JSON object from its members in order.
 
-    A path (``/users``) that a document gives twice is one with the operations of both. Other keys given twice are kept in mind for
+    A path (``/users``) given twice becomes one with the operations of both. Other duplicate keys are remembered for
     :func:`given_twice`.
     """
     members = list(pairs)
@@ -67,30 +67,30 @@ def build_object(pairs: Iterable[tuple[str, Any]]) -> Schema:
 
 
 def remember_given_twice(made: Schema, source: Schema) -> Schema:
-    """Return ``made``, which was made of ``source``, with what :func:`given_twice` tells of that."""
+    """Return an object derived from another with the other's record of duplicate keys."""
     twice = given_twice(source)
     return _KeysGivenTwice(made, twice) if twice else made
 
 
 def given_twice(value: Schema) -> tuple[str, ...]:
-    """Return the keys that the text of a JSON object has twice, paths left out; empty for objects that no text was read into."""
+    """Return the keys that the text of a JSON object has twice, except paths; empty for objects that were not parsed."""
     return value.keys_twice if isinstance(value, _KeysGivenTwice) else ()
 
 
 def mapping(value: object) -> Schema:
-    """``value`` if it is a JSON object, else an empty one: documents in the wild put anything anywhere."""
+    """Return a value if it is a JSON object, else an empty one: documents in the wild put anything anywhere."""
     return cast(Schema, value) if isinstance(value, dict) else {}
 
 
 def items(value: object) -> list[Any]:
-    """``value`` if it is a JSON array, else an empty one."""
+    """Return a value if it is a JSON array, else an empty one."""
     return cast(list[Any], value) if isinstance(value, list) else []
 
 
 def type_of(schema: Schema) -> ParameterType:
-    """Return the JSON type of a schema: of several (3.1) the first that is not null, ``any`` where nothing tells.
+    """Return the JSON type of a schema: the first that is not null, or ``any`` if nothing indicates one.
 
-    A schema without ``type`` is of the type that its other keywords or all its allowed values are of.
+    Without ``type`` the other keywords decide, or the allowed values, if all are of one type.
     """
     names = _type_names(schema)
     if names:
@@ -108,7 +108,7 @@ def type_of(schema: Schema) -> ParameterType:
 
 
 def _type_names(schema: Schema) -> list[str]:
-    """The names of the types that a schema allows, null left out."""
+    """List the types that a schema allows, except null."""
     said = schema.get("type")
     return [
         name for name in ([said] if isinstance(said, str) else items(said)) if isinstance(name, str) and name != "null"
@@ -120,10 +120,10 @@ def _kind_of(value: object) -> JsonType:
 
 
 def without_contradictions(schema: Schema) -> Schema:
-    """Return a schema that some value can satisfy, its own examples among them, where its keywords exclude each other.
+    """Return a schema without keywords that exclude each other or its own examples.
 
-    Of a type and allowed values the values are what the author meant: ``true`` under ``type: string`` is a text that YAML read as a
-    truth value, and texts under ``type: array`` are what its items may be. Bounds that cross, or that an example breaks, are left out.
+    If allowed values contradict the type, the author meant the values: ``true`` under ``type: string`` is a text that YAML read as a
+    boolean, and texts under ``type: array`` are the allowed items. Bounds that cross, or that an example violates, are dropped.
     """
     if schema.keys().isdisjoint(_MAY_CONTRADICT):
         return schema
@@ -139,7 +139,7 @@ def without_contradictions(schema: Schema) -> Schema:
         schema = {key: part for key, part in schema.items() if key not in excluded}
     keyword = "const" if "const" in schema else "enum"
     values: list[Any] = [schema["const"]] if keyword == "const" else items(schema.get("enum"))
-    if values and "format" in schema:  # the values say more: ``now`` where a date-time is wanted
+    if values and "format" in schema:  # the values are more exact: ``now`` for a date-time
         schema = {key: part for key, part in schema.items() if key != "format"}
     kinds = [name for name in _type_names(schema) if name in _TYPES and name != "any"]
     if not kinds:
@@ -161,12 +161,12 @@ def contradicts(schema: Schema, example: object) -> bool:
 
 
 def _all_examples(schema: Schema) -> list[Any]:
-    """The values that a schema itself gives as examples."""
+    """List the values that a schema gives as its own examples."""
     return [*([schema["example"]] if "example" in schema else []), *items(schema.get("examples"))]
 
 
 def _breaks(bound: str, limit: object, value: Any) -> bool:
-    """Whether a value is beyond a bound that is about values of its kind."""
+    """Return whether a value violates a bound that applies to values of its type."""
     if not isinstance(limit, (int, float)):
         return False
     measured: object = value
@@ -178,7 +178,7 @@ def _breaks(bound: str, limit: object, value: Any) -> bool:
 
 
 def _can_be_read_as(value: object, kinds: list[str]) -> bool:
-    """Whether an example is of one of the types, or is a text of it: documents write numbers, lists and objects as text, too."""
+    """Return whether an example is of one of the types, or a text of it: documents also write numbers and objects as text."""
     if _is_of(value, kinds) or ("string" in kinds and isinstance(value, (bool, int, float))):
         return True
     if "array" in kinds and not isinstance(value, dict):
@@ -196,7 +196,7 @@ def _cross(lower: object, upper: object) -> bool:
 
 
 def _with_values(schema: Schema, keyword: str, values: list[Any], kinds: list[str]) -> Schema:
-    """The schema with its allowed values in its types, or in its items, or else without its type."""
+    """Return the schema with its allowed values converted to its types, or moved to its items, or else without its type."""
     if "array" in kinds and not any(isinstance(value, list) for value in values):
         part = mapping(schema.get("items"))
         others = {key: one for key, one in schema.items() if key != keyword}
@@ -216,7 +216,7 @@ def _is_of(value: object, kinds: list[str]) -> bool:
 
 
 def _read_as(value: object, kinds: list[str]) -> object:
-    """A value in one of the types, by its text; None where its text is none of any."""
+    """Convert a value to one of the types by its text; None if it fits none."""
     text = str(value).lower() if isinstance(value, bool) else str(value).strip()
     if "string" in kinds and isinstance(value, (bool, int, float)):
         return text
@@ -230,12 +230,12 @@ def _read_as(value: object, kinds: list[str]) -> object:
 
 
 def is_open(schema: Schema) -> bool:
-    """Whether a schema says nothing of its value, which may be anything: frameworks write ``{}`` for an answer without a declared type."""
+    """Return whether a schema does not restrict its value. Frameworks write ``{}`` for answers without a declared type."""
     return all(key in _NOTES or key.startswith("x-") for key in schema)
 
 
 def first_example(schema: Schema) -> Any:
-    """``example``, or the first of ``examples``, whether those are values (schemas) or named objects (parameters)."""
+    """Return ``example``, or the first of ``examples``: values in schemas, named objects in parameters."""
     if "example" in schema:
         return schema["example"]
     given = schema.get("examples")
@@ -245,7 +245,7 @@ def first_example(schema: Schema) -> Any:
 
 
 def merge(base: Schema, over: Schema) -> Schema:
-    """Two schemas that hold together: properties and required names of both, the rest of ``over`` where it says so."""
+    """Merge two schemas that both apply: properties and required names of both, otherwise the second overrides."""
     merged = {**base, **over}
     if "properties" in base or "properties" in over:
         merged["properties"] = {**mapping(base.get("properties")), **mapping(over.get("properties"))}

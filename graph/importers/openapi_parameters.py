@@ -1,4 +1,4 @@
-"""The inputs of an OpenAPI operation: those in path, query, header and cookie, and those of the body, each under one name."""
+"""Inputs of OpenAPI operations: parameters in path, query, header and cookie, each under a unique name."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -20,12 +20,12 @@ _STYLES: dict[Location, tuple[Style, ...]] = {
     "cookie": ("form",),
     "body": ("form", "spaceDelimited", "pipeDelimited", "deepObject"),
 }
-"""The styles of each place, the default first."""
+"""The styles of each location, the default first."""
 _IGNORED_HEADERS = frozenset({"accept", "content-type", "authorization"})  # OpenAPI says that these are no parameters
 
 
 def declared(schemas: Schemas, path_item: Schema, operation: Schema) -> list[Schema]:
-    """The parameter objects that hold for an operation: its own replace those of its path."""
+    """Return the parameter objects of an operation; its own override those of its path."""
     given = [schemas.follow(one) for one in (*items(path_item.get("parameters")), *items(operation.get("parameters")))]
     return list({(str(one.get("name")), str(one.get("in"))): one for one in given}.values())
 
@@ -33,10 +33,12 @@ def declared(schemas: Schemas, path_item: Schema, operation: Schema) -> list[Sch
 def placed_parameters(
     schemas: Schemas, given: Iterable[Schema], route: str, left_out: Callable[[str], None]
 ) -> Iterator[Parameter]:
-    """The parameters outside the body, and those that only the route names. ``left_out`` is told why an optional one is not among them.
+    """Yield the parameters outside the body, including those that only the route names.
+
+    The last argument is called with the reason for each optional parameter that is left out.
 
     Raises:
-        UnsupportedError: one that is required cannot be sent.
+        UnsupportedError: a required parameter cannot be sent.
         DanglingReferenceError: a reference leads nowhere.
     """
     places = re.findall(r"\{([^{}]+)\}", route)
@@ -117,7 +119,10 @@ def parameter(
     style: Style | None = None,
     explode: bool | None = None,
 ) -> Parameter:
-    """One input. ``holder`` describes it, ``given`` is the schema of its value. Style is said of structured values only."""
+    """Build one parameter. ``holder`` describes it; the argument after it is the schema of its value.
+
+    Style and explode are kept for structured values only.
+    """
     schema = schemas.shape(given, 1)
     example = first_example(holder)
     if example is None:
@@ -125,7 +130,7 @@ def parameter(
     elif contradicts(schema, example):
         given = {**mapping(given), "example": example}
         schema = schemas.shape(given, 1)
-    kind: ParameterType = "string" if given is None else type_of(schema)  # what has no schema at all is text
+    kind: ParameterType = "string" if given is None else type_of(schema)  # without any schema it is text
     exact = value_schema(schemas, given)
     styled = style in ("label", "matrix", "json") or kind in ("array", "object", "any") or exact is not None
     text = schema.get("format")
@@ -149,12 +154,12 @@ def parameter(
 
 
 def unique(parameters: Iterable[Parameter]) -> tuple[Parameter, ...]:
-    """The inputs, the required ones first, each under a name of its own: the second ``id`` of the body becomes ``body_id``."""
+    """Return the parameters under unique names, the required ones first: the second ``id``, of the body, becomes ``body_id``."""
     found: dict[str, Parameter] = {}
     places: set[tuple[str, str]] = set()
     for one in sorted(
         parameters, key=lambda parameter: parameter.location != "path"
-    ):  # the URL has places by these names
+    ):  # path parameters keep their names, because the URL has placeholders by them
         place = (one.location, one.name.lower() if one.location == "header" else one.name)
         if place in places:
             continue
@@ -173,12 +178,12 @@ def _description(holder: Schema, schema: Schema) -> str:
 
 
 def _number(value: Any) -> float | None:
-    """A bound, where it is one: NaN and what lies beyond floating point are none."""
+    """Return a bound as a float; None for NaN and for numbers beyond floating point."""
     if not isinstance(value, (int, float)) or isinstance(value, bool) or abs(value) > 1e300 or value != value:
         return None
     return float(value)
 
 
 def line(value: object, limit: int = MAX_DESCRIPTION) -> str:
-    """Text in one line, cut at ``limit``; empty where it is none."""
+    """Return text as one line, cut at the limit; empty for other values."""
     return " ".join(value.split())[:limit] if isinstance(value, str) else ""

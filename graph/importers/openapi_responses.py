@@ -1,4 +1,4 @@
-"""What an OpenAPI operation answers: schema and example of its success, as JSON texts."""
+"""Success responses of OpenAPI operations: schema and example as JSON texts."""
 
 from typing import Any
 
@@ -8,12 +8,15 @@ from graph.importers.openapi_nodes import Schema, first_example, items, mapping
 from graph.importers.openapi_schema import Schemas
 
 MAX_SCHEMA = 20_000
-"""Characters of a response schema that are kept; a longer one loses its descriptions, then its depth."""
+"""Characters kept of a response schema. A longer one loses its descriptions, then its depth."""
 _BARE = ("type", "title", "format", "enum")
 
 
 def response_of(schemas: Schemas, operation: Schema) -> tuple[str | None, str | None]:
-    """Schema and example of the first success in JSON; None where it is not told. Raises ``DanglingReferenceError``."""
+    """Return schema and example of the first success response in JSON; None for what is missing.
+
+    Raises ``DanglingReferenceError``.
+    """
     responses = mapping(operation.get("responses"))
     codes = sorted(code for code in responses if code[:1] == "2") or [code for code in responses if code == "default"]
     for code in codes:
@@ -28,7 +31,10 @@ def _told_schema(schemas: Schemas, media: Schema) -> str | None:
 
 
 def schema_text(schemas: Schemas, schema: object) -> str | None:
-    """The shape of a response; one that is too long loses its descriptions first, then its depth. None where it may be anything."""
+    """Render the shape of a response as JSON; None if it may be anything.
+
+    A shape that is too long loses its descriptions first, then its depth.
+    """
     text = ""
     for depth in (8, 5, 3, 2, 1):
         shape = schemas.shape(schema, depth)
@@ -43,7 +49,7 @@ def schema_text(schemas: Schemas, schema: object) -> str | None:
 
 
 def _bare(shape: Schema) -> Schema:
-    """A shape without its texts and bounds: names, types and what they refer to."""
+    """Return a shape without its texts and bounds: names, types and allowed values."""
     bare: Schema = {key: shape[key] for key in _BARE if key in shape}
     if "items" in shape:
         bare["items"] = _bare(shape["items"])
@@ -63,7 +69,7 @@ def _example_text(schemas: Schemas, media: Schema) -> str | None:
 
 
 def _json(value: Any) -> str:
-    """As JSON; empty for what has no JSON form (an integer too long, nesting without end)."""
+    """Render a value as JSON; empty for values without a JSON form (an integer too long, endless nesting)."""
     try:
         return orjson.dumps(value).decode()
     except orjson.JSONEncodeError:

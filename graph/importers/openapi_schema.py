@@ -1,4 +1,4 @@
-"""Schemas of an OpenAPI document: references resolved, cycles and size bounded, examples made from those of the parts."""
+"""Schemas of an OpenAPI document: references resolved, cycles and size bounded, examples built from those of the parts."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -21,37 +21,38 @@ T = TypeVar("T")
 MAX_DEPTH = 8
 MAX_PROPERTIES = 200
 MAX_NODES = 600
-"""Schemas visited for one result: parts that share parts can multiply without end."""
+"""Schemas visited for one result. Parts that share parts can multiply without end."""
 MAX_VISITS = 1_500_000
-"""Schemas visited for one document at full depth, and once more so many at ``SHALLOW``; what comes after is read without its parts.
+"""Schemas visited for one document at full depth, and then as many again at depth ``SHALLOW``.
 
-So the last operations of a huge document lose detail, not their place.
+After that, schemas are read without their parts, so the last operations of a huge document lose detail but are still imported.
 """
 SHALLOW = 2
 MAX_TEXT = 500
 MAX_NAME = 100
 MAX_VARIANTS = 8
 _PATIENCE = 20
+"""Overflows at one depth before it is no longer tried for this document."""
 _KEPT = ("type", "format", "enum", "const", "default", "minimum", "maximum", "description", "required")
 
 
 class UnsupportedError(Exception):
-    """An operation that our calls cannot express; the message says what of it."""
+    """Operation that our calls cannot express; the message says which part of it."""
 
 
 class DanglingReferenceError(UnsupportedError):
-    """A ``$ref`` that leads nowhere, or out of the document."""
+    """Reference (``$ref``) that leads nowhere or out of the document."""
 
 
 class _OverflowError(Exception):
-    """More schemas than ``MAX_NODES`` belong to one result."""
+    """Raised when one result takes more than ``MAX_NODES`` schemas."""
 
 
 class Schemas:
-    """Resolves the references of one document. ``MAX_VISITS`` bounds what all results together may cost."""
+    """Resolver of the references of one document. ``MAX_VISITS`` bounds the cost of all results together."""
 
     def __init__(self, document: Mapping[str, Any], visits: int = MAX_VISITS) -> None:
-        """``visits``: how many are left, where several documents share them; below zero, of those at ``SHALLOW``."""
+        """Take the document and the remaining visits, which several documents may share; below zero they count those at ``SHALLOW``."""
         self._document = document
         self._visits = 0
         self._left = visits
@@ -61,11 +62,11 @@ class Schemas:
 
     @property
     def left(self) -> int:
-        """How many visits are left; below zero, what was taken of those at ``SHALLOW``."""
+        """Remaining visits; below zero, those used at depth ``SHALLOW``."""
         return self._left
 
     def once(self, what: str, given: object, make: Callable[[], T]) -> T:
-        """What ``make`` makes of a schema: made once for one that is only referred to, for documents refer to the same again and again."""
+        """Return the result of ``make``, cached for schemas that are only a reference: documents repeat the same references."""
         schema = mapping(given)
         reference = schema.get("$ref")
         if not isinstance(reference, str) or len(schema) != 1:
@@ -76,18 +77,17 @@ class Schemas:
         return self._made[key]
 
     def follow(self, value: object) -> Schema:
-        """The object that ``value`` is, or that its chain of ``$ref`` leads to; what stands beside a ``$ref`` is added.
+        """Return a value, or the object at the end of its chain of ``$ref``. Keys beside a ``$ref`` are merged in.
 
         Raises:
-            DanglingReferenceError: it leads nowhere, in a circle, or to another file.
+            DanglingReferenceError: the chain leads nowhere, in a circle, or to another file.
         """
         return self.target(mapping(value))[0]
 
     def shape(self, value: object, depth: int = MAX_DEPTH) -> Schema:
-        """A schema without references. What refers to itself ends in ``{"type": "object"}``, as does what lies deeper.
+        """Build a schema without references; cycles and parts beyond the depth end in ``{"type": "object"}``.
 
-        Fields that are only written (``writeOnly``) are left out. Of alternatives the first that is not null is taken.
-        What may be anything has no type.
+        Write-only fields are left out. Of alternatives the first that is not null is used. An open schema has no type.
         """
         return self.once(f"shape {depth}", value, lambda: self._shaped(value, depth))
 
@@ -101,7 +101,7 @@ class Schemas:
         return {"type": type_of(self.follow(value))} if self._is_spent else {"type": "object"}
 
     def example(self, value: object, depth: int = MAX_DEPTH) -> Any:
-        """A value of the schema, from the examples, defaults and enums of its parts; None where they say nothing."""
+        """Build a value of the schema from the examples, defaults and enums of its parts; None if there are none."""
         return self.once(f"example {depth}", value, lambda: self._exemplified(value, depth))
 
     def _exemplified(self, value: object, depth: int) -> Any:
@@ -114,7 +114,7 @@ class Schemas:
         return None
 
     def depths(self, what: str, most: int) -> list[int]:
-        """The depths to try, but those that were too deep for this document again and again; none once it has cost all that it may."""
+        """List the depths to try, except those that overflowed too often; none once the document's visits are used up."""
         if self._is_spent:
             return []
         bound = most if self._left > 0 else min(most, SHALLOW)
@@ -129,11 +129,11 @@ class Schemas:
         return self._left <= -MAX_VISITS
 
     def too_deep(self, what: str, depth: int) -> None:
-        """Note that a schema of this depth had too many parts."""
+        """Record that a schema had too many parts at this depth."""
         self._failed[what, depth] += 1
 
     def merged(self, value: object) -> Schema:
-        """The schema with the parts of its ``allOf`` merged into it, the parts of those as they stand."""
+        """Return the schema merged with the parts of its ``allOf``, whose own parts stay unresolved."""
         if self._is_spent:
             return self.follow(value)
         self._visits = 0
@@ -144,7 +144,7 @@ class Schemas:
         return entered[0] if entered else {}
 
     def target(self, schema: Schema) -> tuple[Schema, frozenset[str]]:
-        """The object at the end of a chain of references, and the references followed. Raises as ``follow``."""
+        """Return the object at the end of a chain of references, and the references followed. Raises as ``follow``."""
         self._left -= 1
         passed: set[str] = set()
         beside: Schema = {}
@@ -173,7 +173,7 @@ class Schemas:
     def _enter(
         self, value: object, stack: frozenset[str], level: int = 0, *, variants: bool = True
     ) -> tuple[Schema, frozenset[str]] | None:
-        """The schema, merged with its parts, and the stack of references; None inside a cycle and beyond the bounds."""
+        """Return the schema merged with its parts, and the stack of references; None in a cycle and beyond the bounds."""
         schema, passed = self.target(mapping(value))
         self._visits += 1
         if self._visits > MAX_NODES:
@@ -225,7 +225,7 @@ class Schemas:
         return shaped
 
     def _named(self, value: object) -> str:
-        """What the document calls a schema: the name it is referred to by, or its title; of alternatives all, joined by ``|``."""
+        """Return the name of a schema: the one it is referred to by, or its title; of alternatives all, joined by ``|``."""
         schema = mapping(value)
         reference = schema.get("$ref")
         if isinstance(reference, str):

@@ -1,4 +1,4 @@
-"""What an operation must be called with to be let in: security schemes to credentials, by the names of secrets."""
+"""Security schemes of OpenAPI operations as credentials with the names of their secrets."""
 
 import re
 from typing import Any, Literal
@@ -17,17 +17,18 @@ _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 def secret_name(toolset: str, scheme: str) -> str:
-    """The name under which the secret of a security scheme is looked up: ``Rates Pro``, ``apiKey`` → ``rates_pro_apikey``."""
+    """Return the name under which the secret of a security scheme is looked up: ``Rates Pro``, ``apiKey`` → ``rates_pro_apikey``."""
     return "_".join(re.sub(r"[^a-z0-9]+", "_", part.lower()).strip("_") for part in (toolset, scheme))
 
 
 def credentials_of(schemas: Schemas, document: Schema, operation: Schema, toolset: str) -> tuple[Credential, ...]:
-    """The credentials of the first way to authenticate that can be sent; not required where calls without any are allowed, too.
+    """Return the credentials of the first authentication alternative that can be sent.
 
-    An operation's ``security`` replaces the document's. The schemes of one way go along together.
+    An operation's ``security`` replaces the document's. All schemes of one alternative are sent together. The credentials are optional
+    if anonymous calls are allowed, too.
 
     Raises:
-        UnsupportedError: no way can be sent, and anonymous calls are not allowed.
+        UnsupportedError: no alternative can be sent, and anonymous calls are not allowed.
     """
     given = operation["security"] if "security" in operation else document.get("security")
     ways = [mapping(way) for way in items(given)]
@@ -50,7 +51,7 @@ def credentials_of(schemas: Schemas, document: Schema, operation: Schema, toolse
 
 
 def authorization(toolset: str, *, required: bool) -> Credential:
-    """A declared header parameter ``Authorization``, which belongs in ``security``, as the credential it is."""
+    """Return a declared header parameter ``Authorization``, which belongs in ``security``, as a credential."""
     return Credential(secret=secret_name(toolset, "authorization"), required=required)
 
 
@@ -82,7 +83,10 @@ def _credential(
 
 
 def _flows(given: Schema, scopes: list[Any]) -> tuple[OAuthFlow, ...]:
-    """Those that can be followed. ``scopes``: what the operation wants; where it says nothing, all that there are."""
+    """Return the OAuth flows that can be used.
+
+    The scopes are those that the operation needs; if it names none, all that the flow has.
+    """
     found: list[OAuthFlow] = []
     for name, grant in _GRANTS.items():
         flow = mapping(given.get(name))
@@ -106,13 +110,13 @@ def _sendable(place: str, field: str) -> bool:
 
 
 def _merge_by_place(credentials: list[Credential]) -> tuple[Credential, ...]:
-    """Return one credential for each place, its ways to obtain it put together.
+    """Return one credential for each place, with all the ways to obtain it.
 
-    Documents describe one token by several schemes: a scheme for each OAuth flow, or a key called ``Authorization`` beside ``bearer``.
-    Of a scheme that says how its value is written and one that does not, the first does.
+    Documents describe one token by several schemes: one for each OAuth flow, or a key called ``Authorization`` beside ``bearer``. Of
+    two such schemes, the one that says how its value is written is kept.
 
     Raises:
-        UnsupportedError: two schemes write different things into one place.
+        UnsupportedError: two schemes write different values into one place.
     """
     merged: dict[tuple[str, str], Credential] = {}
     for one in credentials:

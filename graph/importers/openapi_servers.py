@@ -1,4 +1,4 @@
-"""Where an operation is called: its servers, their variables and base paths."""
+"""Addresses of OpenAPI operations: servers, their variables and base paths."""
 
 import re
 from typing import Any
@@ -11,12 +11,13 @@ _VARIABLE = re.compile(r"\{([^{}]*)\}")
 
 
 def url_of(server: str, route: str, *holders: Schema) -> str:
-    """The first usable server of the first holder that names one, with the route; empty where no address is known.
+    """Return the URL of an operation: a server joined with the route; empty if no address is known.
 
-    ``server`` is the address that relative servers are relative to; variables take their defaults, or the first of their enum.
+    The server is the first usable one of the first holder that names any. ``server`` is the base of relative servers. Variables take
+    their default, or the first value of their enum.
 
     Raises:
-        UnsupportedError: servers are named and none can be called; the reason is that of the first.
+        UnsupportedError: servers are named but none can be called; the reason is that of the first.
     """
     problems: list[str] = []
     named = next((servers for servers in map(_servers, holders) if servers), _servers({}))
@@ -34,7 +35,10 @@ def url_of(server: str, route: str, *holders: Schema) -> str:
 
 
 def elsewhere(server: str, url: str) -> str:
-    """The address that a document itself names instead of ``server``, which is for relative servers only; empty where they agree."""
+    """Return the address that a document itself names in place of ``server``; empty if they agree.
+
+    ``server`` is for relative servers only.
+    """
     given, own = urlsplit(server), urlsplit(url)
     same = (given.scheme, given.netloc.lower()) == (own.scheme, own.netloc.lower())
     return "" if same or not own.netloc else f"{own.scheme}://{own.netloc}"
@@ -45,7 +49,7 @@ def _servers(holder: Schema) -> list[Any]:
 
 
 def _base(entry: Schema, server: str) -> str:
-    """The address of a server; empty where it is relative and ``server`` is not given."""
+    """Return the address of a server; empty if it is relative and no base is given."""
     given = entry.get("url")
     text = " ".join(given.split()) if isinstance(given, str) else ""
     variables = mapping(entry.get("variables"))
@@ -71,7 +75,7 @@ def _value(name: str, variable: Schema) -> str:
 
 
 def _joined(base: str, route: str) -> str:
-    """Base path and route, the query of either kept behind both."""
+    """Join base path and route, with the queries of both at the end."""
     start, _, query = base.partition("#")[0].partition("?")
     path, _, more = route.partition("#")[0].partition("?")
     joined = start.rstrip("/") + (path if path.startswith("/") or not path else "/" + path)

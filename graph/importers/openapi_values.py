@@ -1,4 +1,4 @@
-"""The JSON Schema of a value that is sent: OpenAPI's dialects (3.0, 3.1, Swagger 2) in JSON Schema's, references put in place."""
+"""JSON Schemas of values that are sent: from the dialects of OpenAPI 3.0, 3.1 and Swagger 2, with references inlined."""
 
 import re
 from typing import Any, cast
@@ -10,11 +10,12 @@ from graph.importers.openapi_schema import Schemas
 from graph.json_schema import sound_schema
 
 MAX_TEXT = 20_000
-"""Characters of a schema as JSON; of a larger one less depth is kept."""
+"""Characters of a schema as JSON. A larger one is cut to less depth."""
 _MAX_NODES = 400
 _CUT: Schema = {"$ref": ""}
-"""Stands where a schema is cut off; ``sound_schema`` leaves it open and knows so."""
+"""Marks where a schema is cut off; ``sound_schema`` leaves that part open and can tell that it did."""
 _TOLD_APART = frozenset({"type", "enum", "format", "minimum", "maximum", "description", "default"})
+"""Keywords for which a parameter has fields of its own."""
 _COPIED = (
     "type", "enum", "const", "format", "minimum", "maximum", "multipleOf", "minLength", "maxLength", "pattern", "minItems", "maxItems",
     "uniqueItems", "minProperties", "maxProperties", "description", "if", "patternProperties",
@@ -22,9 +23,9 @@ _COPIED = (
 
 
 def value_schema(schemas: Schemas, given: object) -> str | None:
-    """The JSON Schema of a value, as text; None where type, enum, format and bounds say it all.
+    """Return the JSON Schema of a value as text; None if type, enum, format and bounds say everything.
 
-    Fields that are only read (``readOnly``) are left out. What refers to itself, and what lies deeper than fits, is left open.
+    Read-only fields are left out. Cycles, and parts too deep to fit, are left open.
     """
     return schemas.once("value", given, lambda: _value_schema(schemas, given))
 
@@ -37,7 +38,7 @@ def _value_schema(schemas: Schemas, given: object) -> str | None:
             schemas.too_deep("value", depth)
             continue
         sound = sound_schema(made)
-        sound.pop("description", None)  # the parameter's own says it
+        sound.pop("description", None)  # the parameter has it already
         text = orjson.dumps(sound).decode()
         if len(text) <= MAX_TEXT:
             return None if _plain(sound) else text
@@ -45,7 +46,7 @@ def _value_schema(schemas: Schemas, given: object) -> str | None:
 
 
 def is_nullable(schemas: Schemas, given: object) -> bool:
-    """Whether null is a value of the schema."""
+    """Return whether the schema allows null."""
     schema = schemas.merged(given)
     said = schema.get("type")
     nothing = schema.get("nullable") is True or schema.get("x-nullable") is True
@@ -66,18 +67,21 @@ def _one_type(names: list[str]) -> bool:
 
 
 class _TooManyError(Exception):
-    """More schemas than one value may have."""
+    """Raised when one value has too many schemas."""
 
 
 class _Converting:
-    """One conversion of bounded size."""
+    """Converter of one value's schema, of bounded size."""
 
     def __init__(self, schemas: Schemas) -> None:
         self._schemas = schemas
         self._left = _MAX_NODES
 
     def schema(self, given: object, depth: int, stack: frozenset[str], *, part: bool = False) -> Any:
-        """``part``: of an ``allOf``, where ``additionalProperties: false`` would forbid what the other parts add."""
+        """Convert a schema.
+
+        ``part`` marks a part of an ``allOf``, where ``additionalProperties: false`` would forbid the fields of the other parts.
+        """
         self._left -= 1
         if self._left < 0:
             raise _TooManyError
@@ -97,7 +101,7 @@ class _Converting:
         return _or_null(made, schema)
 
     def _limits(self, made: Schema, schema: Schema) -> None:
-        """3.0's exclusive bounds are truth values beside the bound."""
+        """Convert the bounds: in 3.0, exclusive bounds are booleans beside the bound."""
         for bound, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
             said = schema.get(exclusive)
             if said is True and bound in made:
@@ -147,9 +151,9 @@ class _Converting:
             made["not"] = self.schema(schema["not"], depth - 1, inside)
 
     def _variant(self, one: object, schema: Schema, depth: int, inside: frozenset[str]) -> Any:
-        """An alternative; with a discriminator the field that tells which one it is has the value that tells it.
+        """Convert an alternative; with a discriminator, its tag field is restricted to the values that select it.
 
-        The variant's own ``enum`` or ``const`` goes before the names that the discriminator gives, for servers check that.
+        The variant's own ``enum`` or ``const`` takes precedence over the names in the discriminator, because servers check the former.
         """
         made: object = self.schema(one, depth, inside)
         discriminator = mapping(schema.get("discriminator"))
@@ -164,11 +168,11 @@ class _Converting:
         told_apart: Schema = {"type": "object", "required": [field], "properties": {field: {"enum": names}}}
         variant = cast(Schema, made)
         if field not in mapping(variant.get("properties")):
-            variant.pop("additionalProperties", None)  # else no value of it could have the field
+            variant.pop("additionalProperties", None)  # otherwise no value could have the field
         return {"allOf": [told_apart, variant]}
 
     def _values_of_field(self, one: object, field: str) -> tuple[list[Any], list[Any]]:
-        """The values that a variant itself allows for a field, empty where it names none, and those that its examples give it."""
+        """Return the values that a variant allows for a field (empty if it names none), and those in its examples."""
         variant = self._schemas.merged(one)
         held = mapping(variant.get("properties")).get(field)
         declared = without_contradictions(self._schemas.merged(held)) if held is not None else {}
@@ -178,7 +182,7 @@ class _Converting:
 
 
 def _usable_pattern(pattern: str) -> str:
-    """The regular expression without the slashes of JavaScript; empty where an anchor inside lets no text match."""
+    """Return a regular expression without JavaScript's slashes; empty if an anchor inside keeps any text from matching."""
     if literal := re.fullmatch(r"/(.*)/[gimsuy]*", pattern, re.DOTALL):
         pattern = literal[1]
     bare = re.sub(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", "x", pattern, flags=re.DOTALL)  # escapes and classes
@@ -186,7 +190,7 @@ def _usable_pattern(pattern: str) -> str:
 
 
 def _keep_types_that_agree(made: Schema) -> None:
-    """Leave out the types of ``allOf`` and its holder where no value is of all of them."""
+    """Drop the types of ``allOf`` and its holder if no value is of all of them."""
     typed = [one for one in (made, *map(mapping, made["allOf"])) if "type" in one]
     kinds: list[set[str]] = [
         {"number", *_names(one["type"])} if "integer" in _names(one["type"]) else _names(one["type"]) for one in typed
@@ -205,10 +209,10 @@ def _has_parts(schema: Schema) -> bool:
 
 
 def _require_any(made: Schema, variants: list[Any]) -> None:
-    """Add alternatives of which one must fit.
+    """Add alternatives of which at least one must fit.
 
     ``oneOf`` is checked as ``anyOf``: documents list variants that overlap (an integer and a number, two objects without required
-    fields), of which exactly one never fits.
+    fields), where "exactly one" never holds.
     """
     if "anyOf" in made:
         made["allOf"] = [*items(made.get("allOf")), {"anyOf": variants}]
@@ -217,7 +221,7 @@ def _require_any(made: Schema, variants: list[Any]) -> None:
 
 
 def _or_null(made: Schema, schema: Schema) -> Schema:
-    """Null as a further value where ``nullable`` says so: 2020-12 has no such keyword."""
+    """Allow null where ``nullable`` says so: JSON Schema 2020-12 has no such keyword."""
     if schema.get("nullable") is not True and schema.get("x-nullable") is not True:
         return made
     if made.keys() <= {"type", "format", "description"} and isinstance(made.get("type"), str):

@@ -1,4 +1,4 @@
-"""Reading one record: what is wrong with it is said in words, with its file and line, and the next one is read."""
+"""Validation of single records: a defect is described in words with file and line, and reading goes on."""
 
 import os
 from dataclasses import dataclass
@@ -13,10 +13,11 @@ MAX_RECORD = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file or record that was left out. ``line`` counts from 1; None: the whole file."""
+    """File or record that was left out."""
 
     file: str
     line: int | None
+    """Counted from 1; None stands for the whole file."""
     reason: str
 
     def __str__(self) -> str:
@@ -25,11 +26,11 @@ class Skipped:
 
 
 class RecordError(ValueError):
-    """A record that cannot be used; the message says why. Its place is known to the reader."""
+    """Record that cannot be used. The message says why; the reader of the file knows where."""
 
 
 def describe_defect(error: Exception) -> str:
-    """Say of an error that no input should cause what happened, and what to do."""
+    """Describe an error that no input should cause, and what the user should do."""
     return f"the importer failed ({type(error).__name__}: {str(error)[:200]}); please report this with the document"
 
 
@@ -37,16 +38,16 @@ Record = dict[str, object]
 
 
 def load(body: bytes) -> Record:
-    """One JSON object.
+    """Parse one JSON object.
 
     Raises:
-        RecordError: not UTF-8, not JSON, nested too deeply, or no object.
+        RecordError: not UTF-8, not JSON, nested too deeply, or not an object.
     """
     return as_object(load_any(body), "the record")
 
 
 def load_any(body: bytes) -> object:
-    """One JSON value of any kind. Raises as :func:`load`."""
+    """Parse one JSON value of any kind. Raises as :func:`load`."""
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -64,7 +65,7 @@ def _why_not_json(body: bytes, error: orjson.JSONDecodeError) -> str:
 
 
 def read_capped(path: str | Path) -> bytes:
-    """A whole file of at most :data:`MAX_RECORD` bytes. Raises ``RecordError`` for a longer one, and ``OSError``."""
+    """Read a file of at most :data:`MAX_RECORD` bytes. Raises ``RecordError`` for a longer one, and ``OSError``."""
     with open(path, "rb", buffering=0) as stream:  # noqa: PTH123 - half as costly as Path.open, a million times
         if os.fstat(stream.fileno()).st_size > MAX_RECORD:
             raise RecordError(f"longer than {MAX_RECORD >> 20} MiB")
@@ -72,14 +73,14 @@ def read_capped(path: str | Path) -> bytes:
 
 
 def as_object(value: object, what: str) -> Record:
-    """``value`` as a mapping, or ``RecordError``."""
+    """Return a value as a mapping. Raises ``RecordError``."""
     if not isinstance(value, dict):
         raise RecordError(f"{what} must be an object, not {_kind(value)}")
     return cast(Record, value)
 
 
 def as_list(value: object, what: str) -> list[object]:
-    """``value`` as a list (None: an empty one), or ``RecordError``."""
+    """Return a value as a list; None becomes an empty one. Raises ``RecordError``."""
     if value is None:
         return []
     if not isinstance(value, list):
@@ -88,7 +89,7 @@ def as_list(value: object, what: str) -> list[object]:
 
 
 def text(record: Record, key: str) -> str:
-    """A text that must be there and not be blank, or ``RecordError``."""
+    """Return a text that must be present and not blank. Raises ``RecordError``."""
     value = record.get(key)
     if not isinstance(value, str) or not value.strip():
         raise RecordError(f"{key!r} must be a text that is not empty, not {_kind(value)}")
@@ -96,7 +97,7 @@ def text(record: Record, key: str) -> str:
 
 
 def optional_text(record: Record, key: str) -> str | None:
-    """A text, or None where it is missing or null; ``RecordError`` for anything else."""
+    """Return a text, or None if it is missing or null. Raises ``RecordError`` for anything else."""
     value = record.get(key)
     if value is not None and not isinstance(value, str):
         raise RecordError(f"{key!r} must be a text or null, not {_kind(value)}")
@@ -104,13 +105,14 @@ def optional_text(record: Record, key: str) -> str | None:
 
 
 def json_text(value: object) -> str | None:
-    """``value`` as JSON text; texts stay as they are, None and empty ones become None."""
+    """Return a value as JSON text. Texts are returned as they are; None and empty texts become None."""
     if value is None or isinstance(value, str):
         return value or None
     return orjson.dumps(value).decode()
 
 
 def _kind(value: object) -> str:
+    """Name the JSON type of a value for an error message."""
     match value:
         case dict():
             return "an object"

@@ -1,4 +1,4 @@
-"""What a source itself says of an operation's side effect: in plain words, or in the hints of others who ask before a change."""
+"""Side effects that a source declares for its operations: as a plain word, or as hints of the Model Context Protocol."""
 
 from collections.abc import Mapping
 
@@ -9,9 +9,10 @@ _OF_CHANGES = ("destructiveHint", "idempotentHint")
 
 
 def of_hints(hints: Mapping[str, object], prefix: str = "") -> bool | None:
-    """Whether a tool only reads, by the annotations of the Model Context Protocol; None where they do not say.
+    """Return whether a tool only reads according to its MCP annotations; None where they do not say.
 
-    Those that only a tool which changes something may have tell of one, since ``readOnlyHint`` is false where it is not given.
+    ``destructiveHint`` and ``idempotentHint`` have a meaning only for tools that change something, so where ``readOnlyHint`` is
+    missing (its default is false) either of them implies a change.
     """
     read_only = hints.get(f"{prefix}readOnlyHint")
     if isinstance(read_only, bool):
@@ -20,10 +21,18 @@ def of_hints(hints: Mapping[str, object], prefix: str = "") -> bool | None:
 
 
 def said_of(name: str, word: object, read_only: bool | None = None) -> Said:
-    """``word`` as it stands under ``name``; without one what hints say, ``read_only``. Empty where neither is given.
+    """Parse a declared side effect; where none is declared, use what the hints say.
+
+    Args:
+        name: The key of the declaration, for the error message.
+        word: The declaration, ``reads`` or ``changes``; None if there is none.
+        read_only: The result of :func:`of_hints`.
+
+    Returns:
+        Empty where neither says anything.
 
     Raises:
-        RecordError: the word is none that is known.
+        RecordError: the word is unknown.
     """
     match word, read_only:
         case ("reads", _) | (None, True):

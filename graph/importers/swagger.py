@@ -1,4 +1,4 @@
-"""Swagger 2.0 documents in the form of OpenAPI 3. What is referred to stays where it is: its references still lead there."""
+"""Conversion of Swagger 2.0 documents to OpenAPI 3. Referenced parts stay in place, so that references still resolve."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ _COLLECTIONS = {
     "multi": "form",
     "tsv": "tabDelimited",
 }
-"""``collectionFormat`` as a style. OpenAPI 3 has none for tabs, so that one is refused by its name."""
+"""Styles by ``collectionFormat``. OpenAPI 3 has none for tabs, so that one is rejected by its name."""
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch")
 _NO_SCHEMA = frozenset(
     {"name", "in", "description", "required", "collectionFormat", "allowEmptyValue", "examples", "x-example"}
@@ -20,9 +20,9 @@ _NO_SCHEMA = frozenset(
 
 
 def as_openapi_3(document: Schema) -> Schema:
-    """The document with servers, parameters, bodies, responses and security schemes as OpenAPI 3 writes them.
+    """Convert servers, parameters, bodies, responses and security schemes of a document to OpenAPI 3.
 
-    A part that cannot be converted is left as it is, for the importer to report with its operation.
+    A part that cannot be converted is left unchanged, for the importer to report with its operation.
     """
     schemas = Schemas(document)
     schemes = mapping(document.get("securityDefinitions"))
@@ -47,7 +47,7 @@ def _servers(document: Schema, schemes: list[Any]) -> list[Schema]:
 
 
 _FLOWS: dict[object, str] = {"accessCode": "authorizationCode", "application": "clientCredentials"}
-"""Kinds of consents, as OpenAPI 3 calls them."""
+"""OAuth flows by their Swagger names, with the names that OpenAPI 3 gives them."""
 
 
 def _scheme(schemas: Schemas, given: object) -> Any:
@@ -125,7 +125,7 @@ def _collection(given: Schema, place: str) -> Schema:
 
 
 def _value(given: Schema) -> Schema:
-    """The schema of a parameter, which stands in the parameter itself in version 2."""
+    """Return the schema of a parameter, which version 2 writes into the parameter itself."""
     made = {key: part for key, part in given.items() if key not in _NO_SCHEMA}
     return {**made, "type": "string", "format": "binary"} if given.get("type") == "file" else made
 

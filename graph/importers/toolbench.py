@@ -1,6 +1,7 @@
-"""ToolBench's official files: ``toolenv/tools/<Category>/<tool set>.json``, several APIs a file, and ``instruction/G*_query.json``.
+"""Import of ToolBench's files: ``toolenv/tools/<Category>/<tool set>.json`` and ``instruction/G*_query.json``.
 
-The latter are requests, each with the APIs that it is to be served with: the same APIs again and again, told more or less fully.
+The former hold several APIs a file. The latter hold requests with the APIs that should serve each, so the same APIs recur,
+described more or less completely.
 """
 
 import re
@@ -32,12 +33,12 @@ _TYPES: dict[str, JsonType | str] = {
 }  # fmt: skip
 _LIST_OF = re.compile(r"list of (\w+) with length \d+")
 _LENGTH = "_list_length"
-"""What a template says of a list, inside its item."""
+"""Key inside a list's item by which a template gives the length of the list."""
 _DEEPEST = 20
 
 
 def tools_root(path: Path) -> Path:
-    """The folder of categories in ``path``, which may be it, ``toolenv``, or the folder that holds ``toolenv``."""
+    """Return the folder of categories: the path itself, or its ``toolenv/tools`` or ``tools``."""
     for inner in ("toolenv/tools", "tools"):
         if (path / inner).is_dir():
             return path / inner
@@ -45,7 +46,7 @@ def tools_root(path: Path) -> Path:
 
 
 def read_tools(path: Path) -> Iterator[ToolDoc | Skipped]:
-    """All APIs below a folder, by category and file, or those of one file. One broken API skips that API alone."""
+    """Yield the APIs of one file, or of all files below a folder by category. A broken API is skipped alone."""
     if path.is_file():
         yield from read_tool_file(path)
         return
@@ -58,7 +59,7 @@ def read_tools(path: Path) -> Iterator[ToolDoc | Skipped]:
 
 
 def read_tool_file(file: Path) -> Iterator[ToolDoc | Skipped]:
-    """The APIs of one tool set; the category is the folder's name."""
+    """Yield the APIs of one tool set; the category is the name of the folder."""
     try:
         record = load(read_capped(file))
         apis = as_list(record.get("api_list"), "'api_list'")
@@ -95,23 +96,23 @@ def _tool(api: Record, toolset_record: Record, category: str, toolset: str) -> T
 
 
 def query_files(path: Path) -> list[Path]:
-    """The files of requests in a folder, which may be ``instruction`` or the folder that holds it."""
+    """Return the request files of a folder, which may be ``instruction`` or the folder above it."""
     return sorted(path.glob("G*_query.json")) or sorted(path.glob("instruction/G*_query.json"))
 
 
 def is_queries(path: Path) -> bool:
-    """Whether a file is a list of requests with the APIs of each, by its first item."""
+    """Return whether a file is a list of requests with their APIs, judged by its first item."""
     try:
         first = next(read_items(path), None)
-    except (RecordError, OSError):  # whoever reads it as something else says what is wrong
+    except (RecordError, OSError):  # reported by the importer that reads it as something else
         return False
     return isinstance(first, dict) and "query" in first and "api_list" in first
 
 
 def read_queries(files: Sequence[Path]) -> Iterator[ToolDoc | Skipped]:
-    """The APIs of all requests, each once, in the order in which they are met first.
+    """Yield the APIs of all requests, each once, in the order of their first occurrence.
 
-    What one request leaves out of an API, as its method or the form of its answers, is taken from the next that tells it.
+    What an occurrence of an API lacks, such as its method or its response template, is taken from the next one that has it.
     """
     merged: dict[ToolId, Record] = {}
     for file in files:
@@ -130,6 +131,7 @@ def read_queries(files: Sequence[Path]) -> Iterator[ToolDoc | Skipped]:
 
 
 def _merge(merged: dict[ToolId, Record], item: object, place: str, file: Path) -> Iterator[Skipped]:
+    """Add the APIs of a request to those of earlier ones; yield those that cannot be read."""
     try:
         apis = as_list(as_object(item, "the request").get("api_list"), "'api_list'")
     except RecordError as error:
@@ -170,7 +172,7 @@ def _queried(record: Record) -> ToolDoc:
 
 
 def _schema_of(template: object, depth: int = _DEEPEST) -> dict[str, Any]:
-    """The JSON Schema that a template of an answer means: an answer with the names of Python's types in place of its values."""
+    """Infer the JSON Schema of a response template, which has the names of Python types in place of values."""
     if depth == 0:
         return {}
     match template:

@@ -1,7 +1,7 @@
-"""ToolBench's official answers: one search tree a file, ``answer/<group>/<query>_<method>.json``.
+"""Import of ToolBench's answers: one search tree a file, ``answer/<group>/<query>_<method>.json``.
 
 A tree's nodes alternate: ``Thought``, ``Action`` (the function's name), ``Action Input`` (its arguments, with the
-observation and its code). Every branch shares its beginning with others, so each call node is met once.
+observation and its code). Branches share their beginnings, so each call node is visited once.
 """
 
 from collections.abc import Iterator
@@ -14,30 +14,32 @@ from graph.importers.records import Record, RecordError, as_list, as_object, opt
 from graph.outcomes import of_code
 
 MAX_DEPTH = 1_000
-"""Levels of a tree. ToolBench's have 2 to 40; a cycle has no end."""
+"""Levels of a tree. ToolBench's trees have 2 to 40; a cycle would have no end."""
 MAX_NODES = 200_000
 
 _GIVE_ANSWER, _GIVE_UP = 3, 4
 
 _Node = dict[str, Any]
 _Link = tuple[Call, Any] | None
-"""A branch as a linked list from its end: (call, the calls before it)."""
+"""Branch as a linked list from its end: (call, the calls before it)."""
 
 
 class _Ending(NamedTuple):
+    """Node ``Finish`` that gives an answer, with its branch."""
+
     answer: str
     branch: _Link
 
 
 def answer_root(path: Path) -> Path:
-    """The folder of groups in ``path``, which may be it, or the folder that holds ``answer``."""
+    """Return the folder of groups: the path itself, or its ``answer``."""
     return path / "answer" if (path / "answer").is_dir() else path
 
 
 def tree_files(path: Path) -> Iterator[Path]:
-    """The files of a folder of answers, at most one level of groups down, in no particular order, not held in memory.
+    """Yield the files of a folder of answers, at most one level of groups down, unordered and not held in memory.
 
-    A path to one file is that file.
+    A path to a file yields that file.
     """
     if path.is_file():
         yield path
@@ -52,13 +54,13 @@ def tree_files(path: Path) -> Iterator[Path]:
 
 
 def trajectory(record: Record, name: str) -> Trajectory:
-    """A search tree, or a chain of ``trys``, as a trajectory named ``name``.
+    """Parse a search tree, or a list of chains (``trys``), as a trajectory.
 
-    ``attempts`` holds the calls of all branches; ``path`` those of the branch that ends in the accepted answer: a
-    ``Finish`` that gave one, in a tree that was won; of several the one whose text is the tree's final answer.
+    ``attempts`` holds the calls of all branches, ``path`` those of the accepted branch: one that ends in a ``Finish`` with an answer,
+    in a tree that was won; of several, the one whose text is the tree's final answer.
 
     Raises:
-        RecordError: no search tree, wrong types, or a tree without an end.
+        RecordError: it is not a search tree, has wrong types, or is a tree without an end.
     """
     generated = as_object(record.get("answer_generation") or {}, "'answer_generation'")
     walk = _Walk()
@@ -76,7 +78,10 @@ def trajectory(record: Record, name: str) -> Trajectory:
 
 
 def _unanswered(generated: Record, gave_up: bool) -> Finish:
-    """ToolBench says how it ended where the data is valid; else some branch that gave up stands for the tree."""
+    """Return how a tree without an accepted answer ended.
+
+    ToolBench says so if its data is valid. Otherwise the tree counts as given up if any branch gave up.
+    """
     if "valid_data" in generated:
         gave_up = generated["valid_data"] is True and generated.get("finish_type") == "give_up"
     return "give_up" if gave_up else "none"
@@ -91,7 +96,7 @@ def _calls(link: _Link) -> tuple[Call, ...]:
 
 
 def _roots(record: Record) -> list[Record]:
-    """The tree, or each of the chains as a tree without branches."""
+    """Return the tree, or each of the chains as a tree without branches."""
     if "tree" in record:
         return [as_object(as_object(record["tree"], "'tree'").get("tree"), "'tree.tree'")]
     if "trys" not in record:
@@ -108,7 +113,7 @@ def _nested(chain: list[object]) -> Record:
 
 
 class _Walk:
-    """What the branches of a record hold."""
+    """Collector of the calls and endings of a record's branches."""
 
     def __init__(self) -> None:
         self.attempts: list[Call] = []
@@ -116,9 +121,10 @@ class _Walk:
         self.gave_up = False
 
     def tree(self, root: Record) -> None:
-        """Depth first, children in their order, without recursion. The hot loop of importing, so it calls little.
+        """Visit a tree depth first, children in order, without recursion.
 
-        An entry of the stack: node, depth, the function whose input is still to come, the branch above.
+        This is the hot loop of the import, so it calls little. A stack entry holds the node, its depth, the function whose input is still to
+        come, and the branch above.
         """
         stack: list[tuple[_Node, int, str | None, _Link]] = [(root, 0, None, None)]
         nodes, attempts, pop, push = 0, self.attempts, stack.pop, stack.append
@@ -152,7 +158,7 @@ class _Walk:
                 push((child, depth, action, branch))  # pyright: ignore[reportUnknownArgumentType]
 
     def accepted(self, final: str) -> _Ending | None:
-        """The ending that gives ``final``, else the first that gives an answer."""
+        """Return the ending with the final answer, else the first that gives an answer."""
         fitting = (ending for ending in self.answers if ending.answer == final)
         return next(fitting, self.answers[0] if self.answers else None)
 

@@ -1,4 +1,4 @@
-"""YAML to JSON values, straight from the parser's events: no recursion, no tags that make objects, no alias that multiplies."""
+"""Conversion of YAML to JSON values from the parser's events: no recursion, no object tags, no alias bombs."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from graph.importers.openapi_nodes import build_object
 
 MAX_DEPTH = 200
 MAX_NODES = 2_000_000
-"""Values of a document, those behind aliases counted as often as they are used."""
+"""Values of a document. Values behind aliases count as often as they are used."""
 
 _INTEGER = re.compile(r"[-+]?[0-9]{1,100}|0o[0-7]{1,60}|0x[0-9a-fA-F]{1,50}")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
@@ -21,19 +21,19 @@ _WORDS: dict[str, bool | None] = {
 
 
 class YamlError(ValueError):
-    """Text that is no YAML, or none that a JSON document could have been written as."""
+    """Text that is not YAML, or has no JSON equivalent."""
 
 
 def read_yaml(content: bytes) -> Any:
-    """The one document in ``content``: mappings with text keys, lists, texts, numbers, truth values, null (YAML 1.2's core schema).
+    """Parse one YAML document as JSON values with text keys (YAML 1.2's core schema).
 
     So ``on`` and ``2024-05-01`` are texts, and a key ``200`` is ``"200"``. Merge keys (``<<``) are applied.
 
     Raises:
-        YamlError: no YAML, several documents, nested deeper than ``MAX_DEPTH``, more than ``MAX_NODES`` values once its aliases
+        YamlError: not YAML, several documents, nested deeper than ``MAX_DEPTH``, more than ``MAX_NODES`` values once its aliases
             are followed, or an alias into itself.
     """
-    import yaml  # here: most runs read none
+    import yaml  # imported here because most runs read no YAML
 
     building = _Building()
     try:
@@ -62,22 +62,26 @@ def read_yaml(content: bytes) -> Any:
 
 @dataclass(slots=True)
 class _Frame:
-    """A list or mapping that is being read. ``key`` None: the next value is a key. ``size``: values in it so far.
-
-    ``repeated``: members whose key the mapping has already.
-    """
+    """List or mapping that is being read."""
 
     value: list[Any] | dict[str, Any]
     anchor: str | None
     key: str | None = None
+    """The key whose value comes next; None if the next value is a key."""
     merge: bool = False
+    """The key is a merge key (``<<``)."""
     merged: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    """Mappings to merge into this one."""
     repeated: list[tuple[str, Any]] = field(default_factory=list[tuple[str, Any]])
+    """Members whose key the mapping already has."""
     size: int = 1
+    """Values read so far, including itself."""
 
 
 @dataclass(slots=True)
 class _Building:
+    """Builder of the JSON values from parser events."""
+
     result: Any = None
     documents: int = 0
     frames: list[_Frame] = field(default_factory=list[_Frame])
@@ -113,7 +117,7 @@ class _Building:
             if frame.merged:
                 own = dict(frame.value)
                 frame.value.clear()
-                for other in (*reversed(frame.merged), own):
+                for other in (*reversed(frame.merged), own):  # own keys win, then earlier merged mappings
                     frame.value.update(other)
         if frame.anchor:
             self.anchors[frame.anchor] = (frame.value, frame.size)
@@ -150,7 +154,7 @@ class _Building:
 
 
 def _resolved(text: str) -> Any:
-    """A plain scalar's value; infinities and the like stay text, for JSON has none."""
+    """Return a plain scalar's value. Infinities stay texts, because JSON has none."""
     if text in _WORDS:
         return _WORDS[text]
     if _INTEGER.fullmatch(text):
