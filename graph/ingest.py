@@ -88,8 +88,8 @@ class _Batch:
 class Ingest:
     """One import into one store.
 
-    ``strict``: the first thing that would be skipped or refused is raised instead. ``remember``: called with every new trajectory that
-    was accepted. ``admission``: which documents may be put; by default none that takes over another tool's id.
+    ``strict``: the first thing that would be skipped or refused is raised instead. ``remember``: called with the solved
+    requests of new, accepted trajectories. ``admission``: which documents may be put; by default none that takes over another tool's id.
     """
 
     def __init__(
