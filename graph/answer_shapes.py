@@ -1,7 +1,7 @@
-"""What a tool's answers look like, learnt from the first of them where its document says nothing, or something else.
+"""Structures of tools' answers, learnt from the first answers where a tool's document is silent or wrong.
 
-Only names of fields and types are learnt, never a value. Names that may be data (of an object that maps ids, dates or people to something)
-are none of a structure, and are left out.
+Only names of fields and types are learnt, never a value. Names that may be data (keys of an object that maps ids, dates or people to
+something) do not belong to a structure and are left out.
 """
 
 import re
@@ -17,27 +17,33 @@ from graph.response_shape import documented_shape
 from graph.shapes import Shape, merged, schema_of, shape_of_schema, shape_of_value
 
 MAX_FIELDS = 300
-"""Of all that is learnt of one tool's answers; what comes later is left out."""
+"""Maximum number of fields learnt of one tool's answers; fields beyond it are left out."""
 MAX_NAMES = 80
-"""Of one object. One with more maps its names to something."""
+"""Maximum number of names in one object. An object with more is taken for a mapping."""
 MAX_DEPTH = 8
 
 _MAX_TEXT = 400_000
 _ALIKE = 2
-"""Fields of one and the same structure by which an object is held to map its names to something: names of people are never to be kept."""
+"""Minimum number of fields of equal structure by which an object is taken for a mapping.
+
+Two are enough, so that names of people, which would be keys of such an object, are never kept.
+"""
 _COUNTED = 3
-"""Fields that are all numbers by which it is."""
+"""Minimum number of all-number fields by which an object is taken for a mapping."""
 _NUMBERS = frozenset({"integer", "number"})
 _LONGEST_NAME = 64
 _MOST_WORDS = 6
 _A_MESSAGE = 2
-"""Fields that an answer may have which is a mere message: it does not show that a document is wrong."""
+"""Maximum number of fields of an answer that is a mere message, which does not show that a document is wrong."""
 _DATA = re.compile(r"^\W*\d[\d\s.,:/TZ+-]*$|\d{5}|.@.|://|(?:(?:\d[^\W\d_]|[^\W\d_]\d)\w*){3}")
-"""Numbers, dates, addresses, identifiers."""
+"""Names that are data: numbers, dates, addresses, identifiers."""
 
 
 def shape_of_answer(text: str, arguments: Collection[JsonValue] = ()) -> Shape | None:
-    """The structure of an answer to a call with these arguments; None for one that has none: no JSON, or nothing in it."""
+    """Return the structure of an answer, or None if it is no JSON or has no structure.
+
+    ``arguments``: scalars that the call was made with; names in the answer that repeat one of them may be data.
+    """
     if len(text) > _MAX_TEXT or text.lstrip()[:1] not in ("{", "["):
         return None
     value = _unwrapped(read_value(text))
@@ -54,13 +60,14 @@ def shape_of_answer(text: str, arguments: Collection[JsonValue] = ()) -> Shape |
 
 
 def _tells_an_error(value: JsonValue) -> bool:
+    """Return whether an answer has an ``error`` or ``errors`` field that is set."""
     return isinstance(value, dict) and any(
         value.get(name) not in (None, False, 0, "", "0", "false", [], {}) for name in ("error", "errors")
     )
 
 
 def _unwrapped(value: JsonValue) -> JsonValue:
-    """The answer itself, where ToolBench's server wrapped it."""
+    """Return the answer itself if ToolBench's server wrapped it, else the value as it is."""
     if (
         not isinstance(value, dict)
         or not value.keys() <= {"error", "response"}
@@ -72,9 +79,9 @@ def _unwrapped(value: JsonValue) -> JsonValue:
 
 
 def with_answers(doc: ToolDoc, seen: Sequence[Shape]) -> ToolDoc:
-    """The document with what these answers tell of its response; itself where they tell nothing new.
+    """Return the document with what these answers teach about its response; the same object without anything new.
 
-    An answer that has a field of the documented response shows that the document is right: then nothing is learnt, and what was
+    An answer that has a field of the documented response shows that the document is right: nothing is learnt then, and what was
     learnt before is dropped.
     """
     documented = documented_shape(doc)
@@ -91,13 +98,16 @@ def with_answers(doc: ToolDoc, seen: Sequence[Shape]) -> ToolDoc:
 
 
 def contradicts(doc: ToolDoc, answer: Shape) -> bool:
-    """Whether an answer of which something was learnt shows that the document is wrong, rather than that it leaves the structure open."""
+    """Return whether an answer from which a structure was learnt shows that the document is wrong.
+
+    False if the document only leaves the structure open.
+    """
     documented = documented_shape(doc)
     return bool(_names(documented)) or (documented.known and documented.kinds.isdisjoint(answer.kinds))
 
 
 def _says_more(answer: Shape, documented: Shape, named: Collection[str]) -> bool:
-    """Whether an answer that has no documented field tells of a structure all the same."""
+    """Return whether an answer without any documented field still has a structure worth learning."""
     fields = _names(answer)
     if named:
         return len(fields) > _A_MESSAGE
@@ -105,12 +115,16 @@ def _says_more(answer: Shape, documented: Shape, named: Collection[str]) -> bool
 
 
 def _names(shape: Shape) -> frozenset[str]:
+    """Return all field names of a shape, nested ones included."""
     inner = (_names(part) for part in (*shape.fields.values(), shape.items, shape.values) if part)
     return frozenset(shape.fields).union(*inner)
 
 
 def _structure(shape: Shape, said: frozenset[str]) -> Shape:
-    """Without names that are data. ``said``: what a caller gave, in lower case."""
+    """Return a shape without names that are data.
+
+    ``said``: values and words of the call's arguments, in lower case.
+    """
     fields = {name: _structure(part, said) for name, part in shape.fields.items()}
     items = _structure(shape.items, said) if shape.items else None
     values = _structure(shape.values, said) if shape.values else None
@@ -120,7 +134,7 @@ def _structure(shape: Shape, said: frozenset[str]) -> Shape:
 
 
 def _maps(fields: dict[str, Shape], said: frozenset[str]) -> bool:
-    """Whether an object maps its names to something, rather than having them for fields."""
+    """Return whether an object maps its names to something instead of having fields."""
     if len(fields) > MAX_NAMES or any(map(_is_data, fields)):
         return True
     parts = list(fields.values())
@@ -133,11 +147,12 @@ def _maps(fields: dict[str, Shape], said: frozenset[str]) -> bool:
 
 
 def _is_data(name: str) -> bool:
+    """Return whether a field's name looks like data: empty, too long, too many words, or a number, date or id."""
     return not name or len(name.split()) > _MOST_WORDS or len(name) > _LONGEST_NAME or bool(_DATA.search(name))
 
 
 def _together(one: Shape, other: Shape) -> Shape:
-    """Merged; two objects of which neither has a field of the other map their names to something."""
+    """Merge two structures; two objects without a common field are taken for mappings."""
     apart = bool(one.fields and other.fields) and one.fields.keys().isdisjoint(other.fields) and _alike(one, other)
     if apart or (one.values and other.fields) or (one.fields and other.values):
         one, other = _as_map(one), _as_map(other)
@@ -154,17 +169,23 @@ def _together(one: Shape, other: Shape) -> Shape:
 
 
 def _alike(one: Shape, other: Shape) -> bool:
+    """Return whether all fields of two objects have one kind."""
     kinds = {part.kinds for part in (*one.fields.values(), *other.fields.values())}
     return len(kinds) == 1
 
 
 def _as_map(shape: Shape) -> Shape:
+    """Return an object's shape as a mapping whose values are its fields merged."""
     parts = [*shape.fields.values(), *([shape.values] if shape.values else [])]
     return Shape(shape.kinds, {}, shape.items, reduce(merged, parts)) if parts else shape
 
 
 def _within(shape: Shape, left: list[int]) -> Shape:
-    """With no more fields than are left, those further out first."""
+    """Return a shape cut to the number of fields remaining, outer fields first.
+
+    ``left``: a list with that number, reduced in place so that it is shared by the whole recursion.
+    """
+    # All fields of this object are counted before any of their parts, so that outer fields are kept first.
     names = list(shape.fields)[: max(left[0], 0)]
     left[0] -= len(names)
     fields = {name: _within(shape.fields[name], left) for name in names}
@@ -174,7 +195,7 @@ def _within(shape: Shape, left: list[int]) -> Shape:
 
 
 def arguments_said(arguments: Iterable[JsonValue]) -> list[JsonValue]:
-    """The scalars among a call's arguments, those in lists and objects too."""
+    """Return the scalars among a call's arguments, including those nested in lists and objects."""
     found: list[JsonValue] = []
     for value in arguments:
         if isinstance(value, dict):

@@ -1,10 +1,10 @@
-"""Blocks: the pieces in which sources are counted and applied. Picklable, so that other processes can count them.
+"""Blocks: the picklable pieces in which sources are counted and applied, also by other processes.
 
 Every record has a key, the hash of its content, and a block's batch names the keys of its records. So a source that was
-imported before, in whole or in part, in this order or another, adds only what is new:
+imported before, in whole or in part, in this order or another, adds only what is new. The key is made of:
 
-- a line: its bytes, and how often the same line stood above it in its file (a file may repeat itself; two files may not);
-- a file of a folder: its group's and its own name, its size and its checksum.
+- for a line: its bytes, and how often the same line stood above it in its file (a file may repeat itself; two files may not);
+- for a file of a folder: its group's and its own name, its size and its checksum.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -35,26 +35,29 @@ FILES_A_BLOCK = 256
 LINES_A_BLOCK = 1_000
 BYTES_A_BLOCK = 4 << 20
 ANSWERS_A_TOOL = 3
-"""Answers of one tool that a block is learnt from."""
+"""Maximum number of answers of one tool that are learnt from in a block."""
 
 
 @dataclass(frozen=True, slots=True)
 class LineBlock:
-    """Lines of one file: (key, number, bytes). ``weight``: bytes of the file that were read for it."""
+    """Lines of one file."""
 
     path: str
     kind: Kind
     lines: tuple[tuple[str, int, bytes], ...]
+    """Key, line number and bytes of each line."""
     skipped: tuple[Skipped, ...]
     weight: int
+    """Bytes of the file that were read for this block."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileBlock:
-    """Search trees or dialogues, a file each. ``weight``: their number."""
+    """Files of search trees or dialogues, one record in each."""
 
     paths: tuple[str, ...]
     weight: int
+    """Number of files."""
 
 
 Block = LineBlock | FileBlock
@@ -62,23 +65,25 @@ Block = LineBlock | FileBlock
 
 @dataclass(slots=True)
 class Counted:
-    """What a block came to. The batch holds what is new, the tally everything; ``recorded`` the resolved new calls.
-
-    ``answers``: what the first new answers of each tool looked like. ``solved``: the requests of new trajectories that were kept, where all tools of their paths have documents.
-    """
+    """Result of counting a block."""
 
     batch: GraphBatch
+    """Counts of the new records only."""
     tally: Tally = field(default_factory=Tally)
+    """Counts of all records, new or not."""
     skipped: list[Skipped] = field(default_factory=list[Skipped])
     recorded: list[tuple[ToolId, RecordedCall]] = field(default_factory=list[tuple[ToolId, RecordedCall]])
+    """New recorded calls whose tool is known."""
     solved: list[Solved] = field(default_factory=list[Solved])
+    """Requests of new, accepted trajectories on whose path every tool has a document."""
     answers: dict[ToolId, list[Shape]] = field(default_factory=dict[ToolId, list[Shape]])
+    """Shapes of the first new answers of each tool."""
     parse_seconds: float = 0.0
     count_seconds: float = 0.0
 
 
 def line_blocks(path: Path, kind: Kind) -> Iterator[LineBlock]:
-    """The blocks of a JSONL file, cut by number and size."""
+    """Yield the blocks of a JSONL file, cut by number of lines and size."""
     seen, start = RepeatCounter(), 0
     lines: list[tuple[str, int, bytes]] = []
     skipped: list[Skipped] = []
@@ -97,14 +102,14 @@ def line_blocks(path: Path, kind: Kind) -> Iterator[LineBlock]:
 
 
 def file_blocks(path: Path) -> Iterator[FileBlock]:
-    """The blocks of a folder of search trees or dialogues."""
+    """Yield the blocks of a folder of search trees or dialogues, or of one such file."""
     files = chain(trees.tree_files(path), dialogues.dialogue_files(path)) if path.is_dir() else iter((path,))
     while paths := tuple(str(file) for file in islice(files, FILES_A_BLOCK)):
         yield FileBlock(paths, len(paths))
 
 
 def count_block(block: Block, names: NameIndex, applied: frozenset[str] = frozenset()) -> Counted:
-    """Read and count a block. Records whose key is ``applied`` are tallied, and left out of the batch.
+    """Read and count a block. Records whose key is in ``applied`` are tallied but left out of the batch.
 
     A record that cannot be read has no key, so it is tried again when its source is imported again.
     """
@@ -134,6 +139,7 @@ def count_block(block: Block, names: NameIndex, applied: frozenset[str] = frozen
 
 
 def _look_at(answers: dict[ToolId, list[Shape]], calls: Sequence[Call], names: NameIndex) -> None:
+    """Learn the shapes of the successful answers of a trajectory's calls."""
     for call in calls:
         if call.outcome is Outcome.OK and call.observation:
             name = names.resolve(call.function, call.category, call.toolset)
@@ -142,6 +148,7 @@ def _look_at(answers: dict[ToolId, list[Shape]], calls: Sequence[Call], names: N
 
 
 def _look_at_one(answers: dict[ToolId, list[Shape]], tool: ToolId, answer: str, arguments: str) -> None:
+    """Learn the shape of one answer, unless enough of the tool's answers are known."""
     if len(answers.get(tool, ())) < ANSWERS_A_TOOL:
         given = read_value(arguments)
         shape = shape_of_answer(answer, arguments_said(given.values()) if isinstance(given, dict) else ())
@@ -150,6 +157,7 @@ def _look_at_one(answers: dict[ToolId, list[Shape]], tool: ToolId, answer: str, 
 
 
 def _solved(trajectory: Trajectory, path: tuple[ToolId, ...], names: NameIndex) -> Solved:
+    """Return the solved request of a trajectory, with the arguments that its calls took from earlier answers."""
     calls = [
         Made(
             names.resolve(call.function, call.category, call.toolset).id, call.outcome, call.arguments, call.observation
@@ -161,12 +169,14 @@ def _solved(trajectory: Trajectory, path: tuple[ToolId, ...], names: NameIndex) 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
+    """A record that was read, with its key."""
+
     key: str
     content: Trajectory | RecordedCall
 
 
 def _records(block: Block, counted: Counted) -> Iterator[_Read]:
-    """The records of a block; broken ones go to ``counted.skipped``, and the time to its ``parse_seconds``."""
+    """Yield the records of a block; broken ones go to ``counted.skipped``, seconds to ``counted.parse_seconds``."""
     if isinstance(block, LineBlock):
         counted.skipped.extend(block.skipped)
         for key, number, body in block.lines:
@@ -177,6 +187,7 @@ def _records(block: Block, counted: Counted) -> Iterator[_Read]:
 
 
 def _read(counted: Counted, file: str, line: int | None, read: Callable[[], _Read]) -> Iterator[_Read]:
+    """Yield the record that ``read`` returns, or nothing if it cannot be read."""
     start = perf_counter()
     try:
         record = read()
@@ -190,6 +201,7 @@ def _read(counted: Counted, file: str, line: int | None, read: Callable[[], _Rea
 
 
 def _from_line(block: LineBlock, key: str, body: bytes) -> _Read:
+    """Parse one line of a JSONL file."""
     record = load(body)
     if block.kind == "calls":
         return _Read(key, jsonl.recorded_call(record))
@@ -197,7 +209,7 @@ def _from_line(block: LineBlock, key: str, body: bytes) -> _Read:
 
 
 def _trajectory(record: Record, source: str) -> Trajectory:
-    """A line of trajectories, by its shape: a dialogue, a search tree, or the plain form."""
+    """Parse a line of trajectories by its shape: a dialogue, a search tree, or the plain form."""
     if "turns" in record:
         return apibank.trajectory(record)
     if "tree" in record or "trys" in record:
@@ -206,6 +218,7 @@ def _trajectory(record: Record, source: str) -> Trajectory:
 
 
 def _from_file(path: str) -> _Read:
+    """Parse one file of a folder."""
     body = read_capped(path)
     name = "/".join(path.rsplit("/", 2)[-2:])
     # The name already tells the records of a data set apart; size and checksum tell that a file was changed. A
@@ -217,10 +230,12 @@ def _from_file(path: str) -> _Read:
 
 
 def _line_key(kind: Kind, body: bytes, seen: RepeatCounter) -> str:
+    """Return a line's key: the hash of its kind and bytes, with a counter if the same line stood above it."""
     digest = sha256(kind.encode() + b"\0" + body).digest()[:16]
     before = seen.before(digest)
     return digest.hex() if not before else f"{digest.hex()}.{before}"
 
 
 def _digest(content: bytes) -> str:
+    """Return the first 32 hexadecimal digits of a SHA-256."""
     return sha256(content).hexdigest()[:32]

@@ -1,4 +1,4 @@
-"""Which trajectories, and which of their calls, the transitions are counted from (thesis 3.3.2)."""
+"""Cleaning of trajectories: which ones, and which of their calls, transitions are counted from (thesis 3.3.2)."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -7,13 +7,13 @@ from domain.tool import ToolId
 from domain.trajectory import Finish, Outcome
 
 MAX_RAW_CALLS = 8
-"""Longer accepted branches are noise: the solver was lost."""
+"""Maximum length of an accepted branch. Longer ones are noise: the solver was lost."""
 
 PSEUDO_TOOLS = frozenset({"ask_to_user", "Finish", "finish"})
 """Functions that talk to the user rather than call a tool."""
 
 DropReason = Literal["gave_up", "unfinished", "no_calls", "too_long", "empty"]
-"""``no_calls``: the record held none. ``empty``: none was left after cleaning."""
+"""Why a trajectory is dropped. ``no_calls``: the record had none. ``empty``: none remained after cleaning."""
 
 _DROPPED_ENDINGS: dict[Finish, DropReason] = {"give_up": "gave_up", "none": "unfinished"}
 
@@ -24,10 +24,10 @@ Step = tuple[str, ToolId, Outcome]
 
 
 def clean(steps: Sequence[Step], finish: Finish) -> list[ToolId] | DropReason:
-    """The nodes of the cleaned path in order, each once, or why the trajectory is dropped.
+    """Return the nodes of the cleaned path in order, each once, or why the trajectory is dropped.
 
     The ending is judged first, then the number of raw calls (failed ones and pseudo-tools included). Failed calls and
-    pseudo-tools then leave the path; of repeated calls to one API the last stays, which by then did not fail. A call of
+    pseudo-tools are then removed; of repeated calls to one API the last stays, which by then did not fail. A call of
     unknown outcome stays.
     """
     if finish in _DROPPED_ENDINGS:

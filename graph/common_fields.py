@@ -1,4 +1,7 @@
-"""Values that mean the same to every service, like a ``city`` or an ``email``: which fields of other services may fill a parameter."""
+"""Fields whose values mean the same to every service, like a ``city`` or an ``email``.
+
+They may fill parameters of other services.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -11,7 +14,7 @@ from graph.identifiers import text_words, words
 from graph.response_fields import OutputField
 
 MOST = 24
-"""Of fields that are alike, so many producers of the consumer's category are looked at, and so many of all."""
+"""Maximum number of producers examined among similar fields: of the consumer's category, and of all."""
 
 _OWN = frozenset(
     {
@@ -19,13 +22,13 @@ _OWN = frozenset(
         "offset", "cursor", "size", "sort", "order", "format", "callback", "version", "skip", "take", "per", "row", "index", "field",
     }
 )  # fmt: skip
-"""Words of values that mean nothing to another service: its own ids and keys, and how it hands out pages."""
+"""Words of values that mean nothing to another service: its own ids and keys, and its paging."""
 
 _COMMON = frozenset(
     {"imdb", "tmdb", "tvdb", "isbn", "issn", "doi", "asin", "ean", "upc", "gtin", "iata", "icao", "orcid", "arxiv", "pubmed",
      "wikidata", "cik", "cusip", "isin", "youtube", "spotify", "steam"}
 )  # fmt: skip
-"""Ids that services share."""
+"""Words of ids that services share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +41,18 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class _Common(Entry):
-    """``has``: its own words; ``support``: those of what holds it and of its tool's name; ``home``: its service."""
+    """A field with the words by which it is found."""
 
     has: frozenset[str]
+    """Words of the field's own name."""
     support: frozenset[str]
+    """Words of what holds the field and of its tool's name."""
     home: tuple[str, str]
+    """Key of the field's service."""
 
 
 class _Alike:
-    """Fields that fit the same parameters alike: the best of each category, and of all."""
+    """Fields that fit the same parameters equally well, ranked within each category and among all."""
 
     def __init__(self) -> None:
         self._all: list[_Common] = []
@@ -56,7 +62,10 @@ class _Alike:
         self._all.append(entry)
 
     def best(self, category: str, wants: frozenset[str]) -> list[_Common]:
-        """The best of a category; of all where that is empty."""
+        """Return the best fields of a category, or of all categories if it is empty; one for each producer.
+
+        Fields that have all the parameter's words come first, then shallower ones, then earlier ones.
+        """
         if category not in self._best:
             some = [entry for entry in self._all if not category or entry.producer.category == category]
             some.sort(key=lambda e: (not wants <= e.has, e.field.path.count("."), e.field.position, e.producer.id))
@@ -66,7 +75,7 @@ class _Alike:
 
 
 class _Wanted:
-    """The fields that may fill a parameter of certain words, by the words that its description must say for it."""
+    """Fields that may fill a parameter of certain words, grouped by the words that its description must supply."""
 
     def __init__(self, wants: frozenset[str], entries: Iterable[_Common]) -> None:
         self._wants = wants
@@ -75,7 +84,10 @@ class _Wanted:
             self._by_surplus[entry.has - wants].add(entry)
 
     def said(self, known: frozenset[str], category: str) -> Iterable[_Common]:
-        """Those for which ``known``, the words of a description, suffice; those first that need none, the best first."""
+        """Yield the fields whose surplus words all occur in ``known``, the words of a description.
+
+        Fields without surplus words come first; within each group the best come first.
+        """
         for surplus, alike in self._by_surplus.items():
             if surplus <= known:
                 found = {id(entry): entry for entry in alike.best(category, self._wants)}
@@ -83,7 +95,7 @@ class _Wanted:
 
 
 class CommonFields:
-    """The fields of all tools, by the word that says what they are and another one said of them."""
+    """Index of the fields of all tools, by head word and by any other word said of them."""
 
     def __init__(self) -> None:
         self._by_head: defaultdict[str, list[_Common]] = defaultdict(list)
@@ -91,7 +103,7 @@ class CommonFields:
         self._wanted: dict[frozenset[str], _Wanted] = {}
 
     def add(self, producer: ToolDoc, fields: Iterable[OutputField]) -> None:
-        """Add the fields of a tool's response, but for those that only repeat its inputs."""
+        """Add the fields of a tool's response, except those that repeat its inputs or mean nothing to another service."""
         about, home = subject(producer.api), service_of(producer)
         asked = {words(parameter.name) for parameter in producer.parameters}
         for field in fields:
@@ -104,7 +116,7 @@ class CommonFields:
         self._wanted.clear()
 
     def fitting(self, parameter: Parameter, consumer: ToolDoc) -> Iterable[Entry]:
-        """The fields of other services that may fill a parameter, the best of those that are alike."""
+        """Return the fields of other services that may fill a parameter, the best of each group of similar ones."""
         named = plain(words(parameter.name))
         wants = frozenset(named)
         if wants <= VAGUE or (wants & _OWN and not wants & _COMMON):
@@ -116,13 +128,13 @@ class CommonFields:
         return (entry for entry in found if entry.home != home)
 
     def _saying(self, first: str, wants: frozenset[str]) -> Iterable[_Common]:
-        """The fields that are of what a parameter asks for, and of which all its words are said."""
+        """Return the fields with the parameter's head word of which all its words are said."""
         others = [self._of(first).get(word, []) for word in wants if word != first]
         some = min(others, key=len) if others else self._by_head.get(first, [])
         return (entry for entry in some if all(word in entry.has or word in entry.support for word in wants))
 
     def _of(self, first: str) -> dict[str, list[_Common]]:
-        """The fields of which a word says what they are, by every other word said of them."""
+        """Return the fields with this head word, by every other word said of them; computed once."""
         if first not in self._by_word:
             by_word: defaultdict[str, list[_Common]] = defaultdict(list)
             for entry in self._by_head.get(first, ()):

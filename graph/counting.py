@@ -1,4 +1,7 @@
-"""Counting: trajectories and recorded calls to a ``GraphBatch``. Pure; merging the results of parts is associative."""
+"""Counting of trajectories and recorded calls into a ``GraphBatch``.
+
+Pure; merging the results of parts is associative.
+"""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -15,10 +18,11 @@ _OK, _FAILED = Outcome.OK, Outcome.FAILED
 
 
 class CallCounts(TypedDict):
-    """Call nodes of all trajectories, dropped ones included, and recorded calls. ``known``: of known outcome."""
+    """Figures of calls: call nodes of all trajectories, dropped ones included, and recorded calls."""
 
     read: int
     known: int
+    """Calls of known outcome."""
     ok: int
     unresolved: int
     ambiguous: int
@@ -26,15 +30,17 @@ class CallCounts(TypedDict):
 
 @dataclass(slots=True)
 class Tally:
-    """What was read, whether it is new to the store or not. ``elsewhere``: calls joined by name across tool sets."""
+    """Counts of all that was read, whether it is new to the store or not."""
 
     trajectories: int = 0
     kept: int = 0
     dropped: Counter[str] = field(default_factory=Counter[str])
     calls: int = 0
     known: int = 0
+    """Calls of known outcome."""
     ok: int = 0
     elsewhere: int = 0
+    """Calls joined by name to a document of another tool set."""
     unresolved: Counter[str] = field(default_factory=Counter[str])
     ambiguous: Counter[str] = field(default_factory=Counter[str])
 
@@ -51,7 +57,7 @@ class Tally:
         self.ambiguous.update(other.ambiguous)
 
     def call_counts(self) -> CallCounts:
-        """The figures of calls, as the command prints them."""
+        """Return the figures of calls as the command prints them."""
         return CallCounts(
             read=self.calls,
             known=self.known,
@@ -71,10 +77,10 @@ class Tally:
 
 
 def count_trajectory(batch: GraphBatch, tally: Tally, trajectory: Trajectory, names: NameIndex) -> tuple[ToolId, ...]:
-    """Add one trajectory: evidence from every call node, transitions from the cleaned path.
+    """Add one trajectory and return its cleaned path, empty if the trajectory is dropped.
 
-    The last node of a path is linked to ``FINISH``. A call that failed for its caller's fault, or whose outcome is
-    unknown, is no evidence. Unresolved names are counted under ids of their own. Returns the cleaned path; empty where it is dropped.
+    Every call node gives evidence, the cleaned path gives transitions; its last node is linked to ``FINISH``. A call that
+    failed by its caller's fault, or whose outcome is unknown, is no evidence. Unresolved names are counted under ids of their own.
     """
     for call in trajectory.attempts:
         name = names.resolve(call.function, call.category, call.toolset)
@@ -97,9 +103,9 @@ def count_trajectory(batch: GraphBatch, tally: Tally, trajectory: Trajectory, na
 
 
 def count_recorded(batch: GraphBatch, tally: Tally, call: RecordedCall, names: NameIndex) -> ToolId | None:
-    """Add one recorded call, and return its tool.
+    """Add one recorded call and return its tool.
 
-    None where the name joins no document, or several: no path ever meets that name, so it is told, and not stored.
+    None if the name joins no document, or several: no path ever reaches that name, so it is reported but not stored.
     """
     name = names.resolve_recorded(call.category, call.toolset, call.function)
     tally.note(name, f"{call.category}/{call.toolset}/{call.function}")

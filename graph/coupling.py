@@ -1,4 +1,4 @@
-"""Coupling: can a field of one tool's response fill a parameter of another? (SoAy, definition 1)"""
+"""Couplings: how well a field of one tool's response fills a parameter of another (SoAy, definition 1)."""
 
 import re
 from collections import defaultdict
@@ -17,7 +17,7 @@ from graph.vocabulary import FORMS, IDENTITY, thing
 __all__ = ["COUPLED", "Coupling", "OutputField", "best_field", "couplings", "match", "output_fields"]
 
 COUPLED = 0.6
-"""From this score on a field counts as fit for a parameter."""
+"""Minimum score at which a field counts as fit for a parameter."""
 
 VAGUE = frozenset(
     {
@@ -26,6 +26,7 @@ VAGUE = frozenset(
         "category", "source", "from", "to", "version", "total", "success", "error", "size", "sort", "order", "token",
     }
 )  # fmt: skip
+"""Words that say little of a value on their own."""
 _VERBS = frozenset(
     {"get", "search", "list", "find", "fetch", "create", "add", "show", "by", "for", "of", "the", "all", "api"}
 )
@@ -39,28 +40,29 @@ _KIND_OF = {
     "sym": "symbol",
     "ticker": "symbol",
 }
-"""Fields that are a kind of what a parameter is named after, or a short form of its name."""
+"""Field names that are a kind of what a parameter is named after, or a short form of its name."""
 
 _FORMS = frozenset({"code"})
-"""How a thing is written down: a ``currency_code`` is a currency where the parameter asks for a code."""
+"""Words for how a thing is written down: a ``currency_code`` fits where a currency is asked for."""
 
 
 _DAY = frozenset({"date"})
-"""Vague as a name, but not as a value: only days are written as days."""
+"""Words that are vague as a name but not as a value: only days are written as days."""
 
 _HALF = 0.5
+"""Minimum share of recorded calls that took the parameter from a field for the field to count as known."""
 
 _ECHO = 0.8
-"""What a field counts that repeats one of the producer's inputs, or, in a list, may."""
+"""Factor for a field that repeats one of the producer's inputs, or, in a list, may repeat one."""
 
 _SAID = 0.9
-"""What a feed counts whose entity only a description tells."""
+"""Factor for a coupling whose entity is known only from a description."""
 
 _ENUM = 0.6
-"""What a field counts whose values are not known to be among those that a parameter allows: they are chosen rather than looked up."""
+"""Score of an example that may be none of the values that a parameter allows: these are chosen, not looked up."""
 
 _WRITTEN = 0.9
-"""What a feed counts whose two sides are written differently: a ``uri`` and an ``href`` are both addresses."""
+"""Factor for a coupling whose sides are spelt differently: a ``uri`` and an ``href`` are both addresses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,21 +82,21 @@ def match(
     *,
     echoes: bool = True,
 ) -> float:
-    """How well a field of ``producer``'s response fits ``parameter`` (of ``consumer``, if known), in [0, 1].
+    """Score in [0, 1] how well a field of ``producer``'s response fits ``parameter`` (of ``consumer``, if given).
 
-    Within a ``service``, a field that identifies something fits what asks for the same form of the same entity, and nothing else. Elsewhere
-    it is the product of three judgements, each in [0, 1]:
+    In this order: an administrator's mark decides; then recorded calls that took the parameter from this field; then a link that a
+    store holds. Within a ``service``, a field that identifies something fits an input that asks for the same form of the same entity,
+    and nothing else. Elsewhere the score is the product of three factors, each in [0, 1]:
 
-    - *name*: 1 for the same words; 0.95, 0.85 or 0.7 where the field lacks words of the parameter that its holder, the
-      producer's name or the producer's text supply (``id`` in ``people[]`` for ``person_id``), and the same the other way
-      round; a vague word alone (``id``, ``name``, ``status``) says little and needs such support on both sides; else the share of
-      common words, times 0.6, where the last words agree;
-    - *type*: 1 for the same, 0.95 where one is written as the other without loss, 0.5 where unsure, 0 for structures;
-    - *example*: 1, or less where the field's example is outside the parameter's enum, or lacks what ids of the parameter begin with.
+    - *name*: 1 for the same words; 0.95, 0.85 or 0.7 if the field lacks words of the parameter that its holder, the
+      producer's name or the producer's text supply (``id`` in ``people[]`` for ``person_id``), and likewise the other way
+      round; a vague word alone (``id``, ``name``, ``status``) needs such support on both sides; else the share of
+      common words, times 0.6, if the last words agree;
+    - *type*: 1 for the same type, 0.95 if one converts to the other without loss, 0.5 if unsure, 0 for structures;
+    - *example*: 1, or less if the field's example is outside the parameter's enum, or lacks the prefix of the parameter's ids.
 
-    The same telling example on both sides adds 0.15. A field that only repeats what the producer was asked with is a second best, and
-    where no ``echoes`` count, nothing: whoever has it there had it before. Where recorded calls took the parameter from this field, that
-    decides, or a link that a store holds; before all, what an administrator said.
+    The same telling example on both sides adds 0.15. A field that only repeats the producer's input counts less; with
+    ``echoes=False`` it counts nothing outside a list, because whoever has it there had it before the call.
     """
     said = _said(field, producer, parameter, consumer)
     if said is not None:
@@ -119,13 +121,13 @@ def match(
 
 
 def _linked(field: OutputField, producer: ToolDoc, parameter: Parameter) -> float:
-    """The score of the link that a store holds: it was computed with all tools of the service in sight; 0 where there is none."""
+    """Return the score of the stored link, computed with all tools of the service in sight; 0 if there is none."""
     found = (one.score for one in parameter.filled if one.source == producer.id and one.field == field.path)
     return next(found, 0.0)
 
 
 def _said(field: OutputField, producer: ToolDoc, parameter: Parameter, consumer: ToolDoc | None) -> float | None:
-    """1 or 0, as an administrator said of this field; None where nothing was said."""
+    """Return 1 or 0 as an administrator marked this field for the parameter, or None without a mark."""
     for mark in consumer.feed_marks if consumer is not None else ():
         if (mark.source, mark.field, mark.parameter) == (producer.id, field.path, parameter.name):
             return float(mark.fills)
@@ -135,7 +137,7 @@ def _said(field: OutputField, producer: ToolDoc, parameter: Parameter, consumer:
 def _typed(
     field: OutputField, producer: ToolDoc, parameter: Parameter, consumer: ToolDoc | None, service: Service | None
 ) -> float | None:
-    """How well a field fits by its entity; None where that is not known of both sides."""
+    """Score a field by its entity; None if the entity is not known of both sides."""
     if consumer is None or service is None:
         return None
     wanted = service.taken(consumer, parameter)
@@ -152,7 +154,7 @@ def _typed(
 
 
 def _repeats(field: OutputField, producer: ToolDoc) -> bool:
-    """Whether a field goes by the name of one of the producer's inputs: in a list it may repeat what had to be given, elsewhere anything."""
+    """Return whether a field is named like an input of the producer; in a list, like a required one."""
     if not producer.parameters:
         return False
     named = words(field.name)
@@ -161,7 +163,7 @@ def _repeats(field: OutputField, producer: ToolDoc) -> bool:
 
 
 def _is_setting(parameter: Parameter) -> bool:
-    """Whether an input says how to answer rather than what about: a flag, or a number that need not be given, like ``page``."""
+    """Return whether an input says how to answer, not about what: a flag, or an optional number like ``page``."""
     if parameter.type == "boolean":
         return True
     named = frozenset(words(parameter.name))
@@ -177,9 +179,10 @@ def couplings(
     *,
     echoes: bool = True,
 ) -> list[Coupling]:
-    """The fields that reach :data:`COUPLED`, best first; ties go to the shallower, then the earlier field.
+    """Return the fields with a score of at least :data:`COUPLED`, best first.
 
-    ``service``: what is known of the tools of the service that both are of; without it, what the two tell.
+    Ties go to the shallower, then the earlier field. ``service``: what is known of the service that both tools belong to; without it,
+    only the two tools are considered.
     """
     if service is None and consumer is not None and service_of(producer) == service_of(consumer):
         service = Service([(producer, fields), (consumer, output_fields(consumer))], whole=False)
@@ -198,13 +201,16 @@ def couplings(
 def best_field(
     producer: ToolDoc, parameter: Parameter, consumer: ToolDoc | None = None, *, echoes: bool = True
 ) -> Coupling | None:
-    """The documented field of ``producer`` that fits best, or None where none reaches :data:`COUPLED`."""
+    """Return the documented field of ``producer`` that fits best, or None if none reaches :data:`COUPLED`."""
     found = couplings(output_fields(producer), producer, parameter, consumer, echoes=echoes)
     return found[0] if found else None
 
 
 def _recorded(field: OutputField, producer: ToolDoc, parameter: Parameter) -> float:
-    """What recorded calls say, from :data:`COUPLED` for half of them to 1 for all; 0 where fewer, or a single one, took it from here."""
+    """Return the score of recorded calls: from :data:`COUPLED` at a share of one half to 1 at a share of 1.
+
+    0 if fewer than half, or only a single call, took the parameter from this field.
+    """
     for flow in parameter.flows:
         if flow.source == producer.id and flow.field == field.path and flow.count > 1 and flow.share >= _HALF:
             return COUPLED + (1 - COUPLED) * (flow.share - _HALF) / (1 - _HALF)
@@ -213,6 +219,7 @@ def _recorded(field: OutputField, producer: ToolDoc, parameter: Parameter) -> fl
 
 @lru_cache(maxsize=2048)
 def _by_word(fields: tuple[OutputField, ...]) -> dict[str, tuple[OutputField, ...]]:
+    """Index fields by the words of their names and aliases."""
     index: defaultdict[str, list[OutputField]] = defaultdict(list)
     for field in fields:
         for word in {*(words(field.name) or field.holder), *field_words(field)}:
@@ -221,23 +228,28 @@ def _by_word(fields: tuple[OutputField, ...]) -> dict[str, tuple[OutputField, ..
 
 
 def field_words(field: OutputField) -> tuple[str, ...]:
-    """The words that name a field: its own, or those of the list that holds it."""
+    """Return the words that name a field: its own, or those of the list that holds it."""
     return aliased(words(field.name) or field.holder)
 
 
 @lru_cache(maxsize=8192)
 def subject(api: str) -> frozenset[str]:
-    """What a tool is about, by its name: ``getCoauthors`` → coauthor."""
+    """Return what a tool is about, by its name without verbs: ``getCoauthors`` → coauthor."""
     return frozenset(words(api)) - _VERBS
 
 
 def _own_words(doc: ToolDoc) -> frozenset[str]:
+    """Return the words of a tool's description and of its parameters' names."""
     return text_words(doc.description) | {word for parameter in doc.parameters for word in words(parameter.name)}
 
 
 def _name_score(
     output: OutputField, producer: ToolDoc, parameter: Parameter, consumer: ToolDoc | None, *, near: bool
 ) -> float:
+    """Score in [0, 1] how well a field's name fits a parameter's name; the name factor of :func:`match`.
+
+    ``near``: both tools may be of one service, so words of the producer's text count more.
+    """
     wanted, field, holder = plain(words(parameter.name)), field_words(output), output.holder
     has, wants = frozenset(field), frozenset(wanted)
     common = has & wants
@@ -249,7 +261,7 @@ def _name_score(
     if has == wants == _DAY:
         return 0.65
     if has == wants and consumer is not None and not consumer.safe and not wants & IDENTITY:
-        return 0.0  # the ``name`` of what is made is nobody else's
+        return 0.0  # the ``name`` of what a call creates is no existing thing's name
     given = _supplied(lacking, holder, producer, near=near) if lacking else 1.0
     asked = surplus or (frozenset(holder) | subject(producer.api) if wants <= VAGUE else surplus)
     taken = _asked_for(asked, parameter, consumer, exact=bool(surplus)) if asked else 1.0
@@ -267,23 +279,26 @@ def _name_score(
 
 
 def plain(wanted: tuple[str, ...]) -> tuple[str, ...]:
-    """A parameter's words without its role, where what is left says something: ``source_id`` stays whole."""
+    """Return a parameter's words without its role if what remains says something: ``source_id`` stays whole."""
     left = thing(wanted)
     return wanted if set(left) <= VAGUE - _DAY else left
 
 
 def aliased(field: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the kind that a one-word name stands for (``town`` → city), else its words."""
     return (_KIND_OF[field[0]],) if len(field) == 1 and field[0] in _KIND_OF else field
 
 
 def head(name: tuple[str, ...]) -> str:
-    """The word that says what a thing is: the last, but for words of form."""
+    """Return the word that says what a thing is: the last one that is not a word of notation."""
     return next((word for word in reversed(name) if word not in _FORMS), name[-1])
 
 
 def _supplied(lacking: frozenset[str], holder: tuple[str, ...], producer: ToolDoc, *, near: bool) -> float:
-    """Whether what the field's own name lacks is said by what holds it, or by its tool; a mere mention in the text of a tool of another
-    set (not ``near``) says too little: everybody's ``id`` would be everybody's.
+    """Score whether the words that the field's own name lacks are supplied by its holder or its tool.
+
+    A mere mention in the text of a tool of another set (not ``near``) counts too little to couple: everybody's ``id`` would be
+    everybody's.
     """
     if lacking <= set(holder):
         return 0.95
@@ -294,7 +309,10 @@ def _supplied(lacking: frozenset[str], holder: tuple[str, ...], producer: ToolDo
 
 
 def _asked_for(asked: frozenset[str], parameter: Parameter, consumer: ToolDoc | None, *, exact: bool) -> float:
-    """Whether the parameter's description, or its tool, speaks of what the field says beyond the parameter's name."""
+    """Score whether the parameter's description or its tool mentions what the field adds to the parameter's name.
+
+    ``exact``: all words must be mentioned; else any of them is enough.
+    """
     described = text_words(parameter.description)
     about = (subject(consumer.api) | text_words(consumer.description)) if consumer else frozenset[str]()
     for known, score in ((described, 0.9), (described | about, 0.8)):
@@ -304,6 +322,7 @@ def _asked_for(asked: frozenset[str], parameter: Parameter, consumer: ToolDoc | 
 
 
 def _type_score(field: JsonType | None, parameter: ParameterType) -> float:
+    """Score how well a field's type fits a parameter's type."""
     if field is None or parameter == "any":
         return 0.9
     if field == parameter or {field, parameter} == {"integer", "number"} or parameter == "array":
@@ -316,10 +335,11 @@ def _type_score(field: JsonType | None, parameter: ParameterType) -> float:
 
 
 _PREFIX = re.compile(r"([A-Za-z]{1,6})[_-](?=[\w-]*\d)")
-"""``cus_9s6XKzkNRiz8i3``: many services tell the kind of an id by what it begins with."""
+"""Prefix of an id: ``cus_9s6XKzkNRiz8i3``. Many services mark the kind of an id by it."""
 
 
 def _example_score(example: JsonValue, parameter: Parameter) -> float:
+    """Score a field's example against the parameter's id prefix and enum."""
     if isinstance(example, str) and isinstance(parameter.example, str):
         own = _PREFIX.match(parameter.example)
         if own and not example.startswith(own[0]):
@@ -332,18 +352,19 @@ def _example_score(example: JsonValue, parameter: Parameter) -> float:
 
 
 def _same_example(example: JsonValue, parameter: Parameter) -> float:
+    """Return the bonus for an example that equals the parameter's example or default."""
     known = {str(value) for value in (parameter.example, parameter.default) if value not in (None, "")}
     return 0.15 if example is not None and len(str(example)) >= 4 and str(example) in known else 0.0
 
 
 Basis = Literal["said", "recorded", "entity", "names"]
-"""What a feed rests on: an administrator's word, recorded calls, the entity of both sides, or the names of both."""
+"""Basis of a feed: an administrator's mark, recorded calls, the entity of both sides, or the names of both."""
 
 
 def basis_of(
     field: OutputField, producer: ToolDoc, parameter: Parameter, consumer: ToolDoc, service: Service | None
 ) -> Basis:
-    """The first of the judgements of :func:`match` that decided."""
+    """Return the first judgement of :func:`match` that decided."""
     if _said(field, producer, parameter, consumer) is not None:
         return "said"
     if _recorded(field, producer, parameter):

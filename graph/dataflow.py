@@ -1,4 +1,7 @@
-"""Data flow between recorded calls: where the arguments of recorded calls came from: values that an earlier answer of the same trajectory held (SoAy, definition 1)."""
+"""Data flow between recorded calls (SoAy, definition 1).
+
+An argument was taken from an earlier answer of the same trajectory if that answer held its value.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +22,7 @@ _DEPTH = 8
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A call that was made: its tool, arguments and answer as JSON texts, whatever they hold."""
+    """A call that was made. Arguments and answer are texts that should be JSON, but may be anything."""
 
     tool: ToolId
     outcome: Outcome
@@ -29,7 +32,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class KnownFlow:
-    """How often ``parameter`` of ``target`` was taken from ``field`` of ``source``'s answers, of ``total`` times from any of its fields."""
+    """Count of the times that ``parameter`` of ``target`` was taken from ``field`` of ``source``'s answers."""
 
     source: ToolId
     target: ToolId
@@ -37,33 +40,35 @@ class KnownFlow:
     parameter: str
     count: int
     total: int
+    """Count of the times that it was taken from any field of ``source``'s answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class FlowCount:
-    """``parameter`` of ``target`` was taken ``total`` times from ``source``; from which fields how often, by field."""
+    """Count of the times that ``parameter`` of ``target`` was taken from ``source``, in total and by field."""
 
     target: ToolId
     parameter: str
     source: ToolId
     total: int
     fields: tuple[tuple[str, int], ...]
+    """Name and count of each field."""
 
     @property
     def place(self) -> tuple[str, str, str]:
-        """What counts are sorted by."""
+        """Key by which counts are sorted."""
         return self.target, self.parameter, self.source
 
 
 class FlowStore(Protocol):
-    """Counts of what calls took from another. All methods may raise ``UnavailableError``."""
+    """Store of how often calls took arguments from earlier answers. All methods may raise ``UnavailableError``."""
 
     async def setup(self) -> None:
         """Create what is missing; idempotent."""
         ...
 
     async def add(self, key: str, taken: Sequence[Taken]) -> bool:
-        """Count, once per key. False: the key was counted before."""
+        """Count ``taken`` once per key. Returns False if the key was counted before."""
         ...
 
     async def forget(self, tools: Iterable[ToolId]) -> None:
@@ -71,19 +76,22 @@ class FlowStore(Protocol):
         ...
 
     async def into(self, tools: Iterable[ToolId]) -> dict[ToolId, list[KnownFlow]]:
-        """What is known of the arguments of these tools, most frequent first."""
+        """Return what is known of the arguments of these tools, most frequent first."""
         ...
 
     async def keys(self, after: str, limit: int) -> list[str]:
-        """Keys that were counted, in order, those behind ``after`` (empty: from the first)."""
+        """Return a page of the counted keys in order, beginning behind ``after`` (empty: from the first)."""
         ...
 
     async def counts(self, after: tuple[str, str, str], limit: int) -> list[FlowCount]:
-        """All counts in the order of target, parameter, source, those behind ``after`` (empty texts: from the first)."""
+        """Return a page of the counts in the order of target, parameter, source, beginning behind ``after``.
+
+        Three empty texts: from the first.
+        """
         ...
 
     async def restore(self, keys: Sequence[str], counts: Sequence[FlowCount]) -> None:
-        """Set keys and counts as they were elsewhere; set twice is set once."""
+        """Set keys and counts as another store held them; idempotent."""
         ...
 
     async def close(self) -> None:
@@ -92,9 +100,9 @@ class FlowStore(Protocol):
 
 
 def taken(request: str, calls: Sequence[Made]) -> list[Taken]:
-    """What each successful call took from the nearest earlier answer that held the value.
+    """Return what each successful call took from the nearest earlier answer that held the value.
 
-    What the request says itself was not taken.
+    Values that the request itself says do not count as taken.
     """
     found: list[Taken] = []
     answers: list[tuple[ToolId, dict[str, list[str]]]] = []
@@ -115,7 +123,7 @@ def taken(request: str, calls: Sequence[Made]) -> list[Taken]:
 
 
 def with_flows(tool: ToolDoc, known: Sequence[KnownFlow]) -> ToolDoc:
-    """The document with what is known of where its arguments come from."""
+    """Return the document with the known sources of its arguments."""
     if not known:
         return tool
     by_parameter: dict[str, list[Flow]] = {}
@@ -130,7 +138,10 @@ def with_flows(tool: ToolDoc, known: Sequence[KnownFlow]) -> ToolDoc:
 
 
 def _written(value: JsonValue) -> str | None:
-    """A value as it is compared; None for those that say too little: truths, structures, single characters and digits."""
+    """Return a value in the form in which values are compared, or None if it says too little.
+
+    Booleans, structures, and single characters and digits say too little.
+    """
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return None
     text = f"{value:.10g}" if isinstance(value, float) else str(value).strip().casefold()
@@ -138,12 +149,13 @@ def _written(value: JsonValue) -> str | None:
 
 
 def _mapping(text: str | None) -> dict[str, JsonValue]:
+    """Parse a JSON object; empty if the text is none."""
     value = _json(text)
     return value if isinstance(value, dict) else {}
 
 
 def _leaves(text: str | None) -> dict[str, list[str]]:
-    """The scalars of an answer, as they are compared, each with the paths of the fields that hold it."""
+    """Return the scalars of an answer in comparable form, each with the paths of the fields that hold it."""
     value = _json(text)
     if isinstance(value, dict) and "error" in value and isinstance(value.get("response"), str):
         value = _json(value["response"])  # how ToolBench's server wrapped an answer
@@ -158,6 +170,7 @@ def _leaves(text: str | None) -> dict[str, list[str]]:
 
 
 def _walk(value: JsonValue, path: str, depth: int) -> Iterator[tuple[str, JsonValue]]:
+    """Yield path and value of each scalar, down to the maximum depth."""
     if depth > _DEPTH:
         return
     if isinstance(value, dict):
@@ -171,7 +184,7 @@ def _walk(value: JsonValue, path: str, depth: int) -> Iterator[tuple[str, JsonVa
 
 
 def _json(text: object) -> JsonValue:
-    """The value of a JSON text; None for what is none, as answers cut by their recorder are."""
+    """Parse a JSON text; None if it is broken, as answers cut by their recorder are."""
     if not isinstance(text, str) or len(text) > _MAX_TEXT or text[:1] not in ("{", "["):
         return None
     try:

@@ -1,4 +1,4 @@
-"""All that is known of one tool: what ``show_tool`` prints."""
+"""Everything known of one tool: the content of ``show_tool``."""
 
 import asyncio
 import difflib
@@ -17,21 +17,22 @@ from graph.store import GraphStore
 from graph.weights import WeightParameters, availability, transition_weights
 
 _LISTED = 30
-"""Tools of one name that a message lists."""
+"""Maximum number of tools of one name that a message lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """An edge seen from the tool in question: ``id`` is its other end."""
+    """An edge seen from the described tool."""
 
     id: ToolId
+    """The edge's other end."""
     weight: float
     imported: int
     live: int
     mark: Mark | None = None
 
     def to_json(self) -> dict[str, JsonValue]:
-        """With its mark where it has one."""
+        """Return the edge as a JSON object, with its mark if it has one."""
         found: dict[str, JsonValue] = {
             "id": self.id,
             "weight": self.weight,
@@ -43,24 +44,26 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """``document`` is None for Finish and for unresolved names; ``availability`` None: untested. Links: heaviest first.
-
-    ``runs``: what they taught about the tool, the newest first. ``history``: its availability after each that called it, by its key.
-    ``parts``: what the availability is made of.
-    """
+    """A tool's document, evidence and edges, and how its availability came about."""
 
     id: ToolId
     document: ToolDoc | None
+    """None for Finish and for unresolved names."""
     availability: float | None
+    """None: untested."""
     evidence: ToolFacts
     successors: list[Link]
+    """Heaviest first, as are ``predecessors``."""
     predecessors: list[Link]
     runs: list[Lesson]
+    """Lessons of runs about the tool, newest first."""
     history: dict[str, float]
+    """Availability after each run that called the tool, by the run's key."""
     parts: Parts | None
+    """Parts of the availability."""
 
     def to_json(self) -> dict[str, JsonValue]:
-        """The object that ``show_tool --json`` prints."""
+        """Return the object that ``show_tool --json`` prints."""
         return {
             "id": self.id,
             "document": None if self.document is None else self.document.model_dump(mode="json"),
@@ -78,7 +81,7 @@ class Description:
 
 
 async def describe(graph: GraphStore, name: str, parameters: WeightParameters) -> Description:
-    """Describe the tool that ``name``, an id, a function or an API's name, stands for.
+    """Describe the tool that ``name`` stands for: an id, a function or an API's name.
 
     Raises:
         AmbiguousNameError: several tools have that name; ``candidates`` are their ids.
@@ -117,7 +120,7 @@ def _link(end: ToolId, weight: float, edge: Edge) -> Link:
 
 
 async def find(graph: GraphStore, name: str) -> ToolId:
-    """The node that an id, a function name or the name of an API stands for. Errors as :func:`describe`."""
+    """Return the node that an id, a function name or the name of an API stands for. Errors as :func:`describe`."""
     if await graph.facts([ToolId(name)]):
         return ToolId(name)
     found = await graph.find_function(name) or await graph.find_function(standardise(name))
@@ -136,7 +139,7 @@ async def find(graph: GraphStore, name: str) -> ToolId:
 
 
 async def _of_api(graph: GraphStore, name: str) -> list[ToolId]:
-    """The tools whose API is called so: exactly, or else in another spelling of case and separators."""
+    """Return the tools whose API has this name: exactly, or else in another spelling of case and separators."""
     exact: list[ToolId] = []
     alike: list[ToolId] = []
     wanted = standardise(name)
@@ -149,19 +152,20 @@ async def _of_api(graph: GraphStore, name: str) -> list[ToolId]:
 
 
 async def _predecessors(graph: GraphStore, tool: ToolId, parameters: WeightParameters) -> list[Link]:
+    """Return the edges into a tool, each with its weight among all edges out of its source."""
     links: list[Link] = []
     for edge in await graph.in_edges(tool):
-        # The weight of an edge is a share among all that leave its source.
+        # The weight of an edge is a share among all edges out of its source.
         weights = transition_weights(await graph.out_edges(edge.source), parameters)
         links += (_link(edge.source, w.weight, edge) for w in weights if w.target == tool)
     return links
 
 
 async def category_named(graph: GraphStore, name: str) -> str:
-    """The category of that name, however it is written; ``name`` itself where there is none.
+    """Return the category of that name, regardless of case; ``name`` itself if there is none.
 
     Raises:
-        UsageError: several are written so, and none exactly so.
+        UsageError: several categories differ from it only by case, and none is exactly so.
     """
     found = {document.category async for document in graph.documents()}
     alike = sorted(one for one in found if one.casefold() == name.casefold())
@@ -173,7 +177,7 @@ async def category_named(graph: GraphStore, name: str) -> str:
 
 
 async def near_ids(graph: GraphStore, name: str, most: int = 5) -> list[ToolId]:
-    """The tools whose id or function is like a name, the likest first."""
+    """Return the tools whose id or function resembles a name, most similar first."""
     known: dict[str, ToolId] = {}
     async for document in graph.documents():
         known.setdefault(document.function.lower(), document.id)
@@ -183,6 +187,7 @@ async def near_ids(graph: GraphStore, name: str, most: int = 5) -> list[ToolId]:
 
 
 async def _near_names(graph: GraphStore, name: str, most: int = 5) -> list[str]:
+    """Return API names, functions and ids that resemble a name, most similar first."""
     known: dict[str, str] = {}
     async for document in graph.documents():
         known[document.api.lower()] = document.api
@@ -192,6 +197,7 @@ async def _near_names(graph: GraphStore, name: str, most: int = 5) -> list[str]:
 
 
 def _near(wanted: str, known: Collection[str], most: int) -> list[str]:
+    """Return the names that resemble ``wanted``, then those that contain it."""
     near = difflib.get_close_matches(wanted, known, n=most, cutoff=0.6)
     holding = sorted((one for one in known if wanted and wanted in one), key=len)
     return list(dict.fromkeys([*near, *holding]))[:most]

@@ -1,8 +1,9 @@
-"""What the inputs and fields of a service's tools are of: ``movie_id`` and the ``id`` of each of the ``results`` of ``/search/movie`` are a movie's.
+"""Entities that the inputs and fields of a service's tools identify.
 
-A service tells its entities itself: by what its paths and inputs identify (``/artists/{id}``, ``artist_ids``). Everything else is matched
-against these: what holds a field, what its schema calls the holder, the path, words of a description, and, where no name tells, the names
-of the fields beside it: what looks like a person everywhere else is one where it is called ``cast``.
+``movie_id`` and the ``id`` of each of the ``results`` of ``/search/movie`` both identify a movie. A service names its entities itself,
+by what its paths and inputs identify (``/artists/{id}``, ``artist_ids``). Everything else is matched against these: what holds a field,
+what its schema calls the holder, the path, words of a description, and, if no name tells, the names of the neighbouring fields: what
+looks like a person everywhere else is one where it is called ``cast``.
 """
 
 import re
@@ -22,26 +23,30 @@ Members = Iterable[tuple[ToolDoc, tuple[OutputField, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """What a value is: the ``form`` (``id``) of one of these entities, ``written`` so (``uid``). ``told``: by a name, a path or a schema,
-    not by a description alone.
-    """
+    """The entities that a value may identify, and the form in which it does."""
 
     entities: frozenset[str]
     form: str
+    """Word of the form: ``id``, ``url``, ``name`` and so on."""
     written: str = ""
+    """The form as the name spells it: ``uid`` for ``id``."""
     told: bool = True
+    """True if a name, a path or a schema says so; False if only a description does."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entities:
-    """What a tool identifies in its inputs, and what in its response."""
+    """The entities that a tool identifies in its inputs, and in its response."""
 
     takes: frozenset[str]
     gives: frozenset[str]
 
 
 def entities(docs: Iterable[ToolDoc]) -> dict[ToolId, Entities]:
-    """The entities of tools. The more tools of a service are given at once, the better: they tell each other's."""
+    """Return the entities of tools.
+
+    The more tools of a service are given at once, the better, because they name one another's entities.
+    """
     members: defaultdict[tuple[str, str], list[tuple[ToolDoc, tuple[OutputField, ...]]]] = defaultdict(list)
     for doc in docs:
         members[service_of(doc)].append((doc, output_fields(doc)))
@@ -56,12 +61,12 @@ def entities(docs: Iterable[ToolDoc]) -> dict[ToolId, Entities]:
 
 
 def service_of(doc: ToolDoc) -> tuple[str, str]:
-    """Tools of one service: of one address and tool set, else of one category and tool set."""
+    """Return the key of a tool's service: address and tool set, or category and tool set if it has no address."""
     return (host_of(doc.url) or doc.category, doc.toolset)
 
 
 def named_parts(json_schema: str | None) -> Iterable[str]:
-    """The names of the fields of an array's items, or of an object, in a JSON Schema as text."""
+    """Return the names of the fields of an array's items, or of an object, in a JSON Schema as text."""
     node = read_value(json_schema) if json_schema else None
     node = node.get("items", node) if isinstance(node, dict) else None
     parts = node.get("properties") if isinstance(node, dict) else None
@@ -69,20 +74,21 @@ def named_parts(json_schema: str | None) -> Iterable[str]:
 
 
 def _slot(entity: str, named: Noun, written: str) -> Slot:
-    """Of an entity that people named: the form that its name tells, else its id."""
+    """Build the slot of an entity that people named, in the form that the name tells, else ``id``."""
     return Slot(frozenset({entity}), named[-1] if named and named[-1] in FORMS else "id", written)
 
 
 def _written(name: str) -> str:
-    """The last piece of a name as it is written, in the singular."""
+    """Return the last piece of a name as it is written, in the singular."""
     pieces = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)
     return pieces[-1].lower().removesuffix("s") if pieces else ""
 
 
 class Service:
-    """The tools of one service: the entities they identify, and what each of their inputs and fields is of.
+    """The tools of one service, their entities, and what each of their inputs and fields identifies.
 
-    ``whole``: they are all tools of the service, so that a field of nothing they know is of something else; of a few that is not known.
+    ``whole``: the tools are all tools of the service, so a field of no known entity belongs to another one; of a few tools that
+    cannot be said.
     """
 
     def __init__(self, members: Members, *, whole: bool = True) -> None:
@@ -94,10 +100,10 @@ class Service:
         self._words = Vocabulary((doc for doc, _ in self._tools.values()), titles)
         self._looks = Looks(self._named_objects() if whole else ())
 
-    # -- what an input is of
+    # -- entities of inputs
 
     def taken(self, doc: ToolDoc, parameter: Parameter) -> Slot | None:
-        """What an input is of; None where it identifies nothing."""
+        """Return what an input identifies; None if nothing."""
         named = words(parameter.wire_name)
         if (said := self._said(doc, parameter.name)) is not None:
             return _slot(said, named, _written(parameter.wire_name))
@@ -120,21 +126,21 @@ class Service:
         return Slot(said, form, written, told=False) if said else None
 
     def noun(self, named: Noun) -> str | None:
-        """The entity of the service that words end in."""
+        """Return the entity of the service that these words end in."""
         return self._words.noun(named)
 
     def _said(self, doc: ToolDoc, place: str) -> str | None:
-        """The entity that people said it is of."""
+        """Return the entity that an administrator gave for a parameter or field."""
         said = next((words(mark.entity) for mark in doc.entity_marks if mark.place == place), ())
         return (self._words.noun(said) or " ".join(said)) if said else None
 
     def _called(self, doc: ToolDoc) -> frozenset[str]:
-        """What the name of a tool ends in."""
+        """Return the entity that a tool's name ends in, as a set of at most one."""
         noun = self._words.noun(words(doc.api))
         return frozenset({noun}) if noun is not None else frozenset()
 
     def _listed(self, named: Noun, parameter: Parameter) -> Slot | None:
-        """``tracks``, a list of objects with a ``uri`` each, or of ids, as its description says."""
+        """Return the slot of a list input like ``tracks``: objects with a ``uri`` each, or ids, as its description says."""
         noun = self._words.noun(thing(named))
         if noun is None:
             return None
@@ -144,7 +150,7 @@ class Service:
         return Slot(frozenset({noun}), form, spoken[form,]) if form else None
 
     def _before(self, doc: ToolDoc, parameter: Parameter) -> str | None:
-        """What stands before ``{id}`` in the path."""
+        """Return the entity that stands before the parameter's placeholder in the path."""
         if parameter.location != "path":
             return None
         before: Noun = ()
@@ -155,14 +161,14 @@ class Service:
         return None
 
     def _of_route(self, doc: ToolDoc) -> str | None:
-        """What the end of a path names: ``PUT /me/albums``."""
+        """Return the entity that the end of the path names: ``PUT /me/albums``."""
         steps = route(doc.resource)
         return self._words.noun(steps[-1].named) if steps and not steps[-1].input else None
 
-    # -- what a field is of
+    # -- entities of fields
 
     def given(self, doc: ToolDoc, field: OutputField) -> Slot | None:
-        """What a field is of; None where it identifies nothing."""
+        """Return what a field identifies; None if nothing."""
         named = words(field.name)
         if (said := self._said(doc, field.path)) is not None:
             return _slot(said, named, _written(field.name))
@@ -177,7 +183,7 @@ class Service:
         return Slot(found, named[-1], _written(field.name), told) if found else None
 
     def echoes(self, doc: ToolDoc, field: OutputField) -> bool:
-        """Whether a field only repeats what the tool was asked with: the same form of the same entity, outside a list."""
+        """Return whether a field only repeats a required input: the same form of the same entity, outside a list."""
         if "[]" in field.path:
             return False
         slot = self.given(doc, field)
@@ -191,18 +197,20 @@ class Service:
         return False
 
     def _fields(self, doc: ToolDoc) -> Objects:
+        """Return the objects of a tool's response, computed once."""
         if doc.id not in self._objects:
             self._objects[doc.id] = Objects(self._tools[doc.id][1] if doc.id in self._tools else output_fields(doc))
         return self._objects[doc.id]
 
     def _object(self, doc: ToolDoc, path: str, form: str) -> tuple[frozenset[str], bool]:
-        """The entities that an object may be, and whether that is told by more than a description."""
+        """Return the entities that an object may be, and whether more than a description says so; computed once."""
         key = (doc.id, path, form)
         if key not in self._known:
             self._known[key] = self._found(doc, path, form)
         return self._known[key]
 
     def _found(self, doc: ToolDoc, path: str, form: str) -> tuple[frozenset[str], bool]:
+        """Find the entities of an object: by its schema's title, name, path, the looks of its fields, then its holder."""
         objects = self._fields(doc)
         titled = self._words.titled(objects.titles.get(path, ""))
         if titled:
@@ -228,7 +236,7 @@ class Service:
         return frozenset({" ".join(name)} if self._whole else ()), True
 
     def _is_page(self, doc: ToolDoc, objects: Objects, path: str, form: str) -> bool:
-        """Whether an object or a list is all that its holder is for, rather than a part of it: ``results`` of what has no id itself."""
+        """Return whether an object or list is all that its holder is for: ``results`` of something without an id."""
         above = holder_of(path)
         plain = path.endswith("[]") or len(objects.inside[above]) == 1
         return (
@@ -236,13 +244,19 @@ class Service:
         )
 
     def _is_frame(self, doc: ToolDoc, objects: Objects) -> bool:
-        """Whether a response is there for the lists in it, which hang on what the path identifies: ``/movie/{id}/reviews``."""
+        """Return whether a response only frames the lists in it: ``/movie/{id}/reviews``.
+
+        Such lists depend on what the path identifies.
+        """
         steps = route(doc.resource)
         lists = any(inside.endswith("[]") for inside in objects.inside[""])
         return doc.method == "GET" and lists and bool(steps) and steps[-1].many
 
     def _answered(self, doc: ToolDoc, *, framed: bool) -> tuple[frozenset[str], bool]:
-        """What a response as a whole is of, by the path or the name of its tool, else by what its description speaks of."""
+        """Return the entity of a response as a whole: by the path or its tool's name, else by its description.
+
+        The second value is False if only the description says so.
+        """
         steps = route(doc.resource)[: -1 if framed else None]
         for named in (*(step.named for step in reversed(steps) if not step.input), words(doc.api)):
             noun = self._words.noun(named)
@@ -251,7 +265,10 @@ class Service:
         return self._words.spoken_of(doc.description), False
 
     def _named_objects(self) -> Iterator[tuple[str | None, set[Noun]]]:
-        """The objects of all responses, each with the one entity that it is called, or that ``GET /movie/{id}`` answers."""
+        """Yield the objects of all responses as entity and field names.
+
+        The entity is the one that the object is named after, or that ``GET /movie/{id}`` answers; else None.
+        """
         for doc, _ in self._tools.values():
             objects = self._fields(doc)
             for path, names in objects.names.items():
@@ -260,6 +277,7 @@ class Service:
                     yield entity, names
 
     def _called_so(self, doc: ToolDoc, objects: Objects, path: str) -> str | None:
+        """Return the one entity that an object's name, title or path gives, or None."""
         name = name_of(path)
         if not path and doc.method == "GET" and (steps := route(doc.resource)) and steps[-1].input:
             name = next((step.named for step in reversed(steps) if not step.input), ())

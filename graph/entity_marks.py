@@ -1,4 +1,7 @@
-"""What an administrator says an input or a field of the answer is of: kept in the tool's document, where it goes before what names tell."""
+"""Administrators' marks of what an input or a field identifies, kept in the tool's document.
+
+They outrank what names tell.
+"""
 
 from domain.errors import UsageError
 from domain.tool import EntityMark, ToolId
@@ -8,10 +11,12 @@ from graph.response_fields import output_fields
 
 
 async def mark_entity(graph: LinkedGraph, tool: ToolId, place: str, entity: str) -> None:
-    """Say what a parameter, or a field by its path, is of; empty: what names tell again. The tool's links become pending.
+    """Mark the entity of a parameter, or of a field by its path; an empty entity removes the mark.
+
+    The tool's links become pending.
 
     Raises:
-        UsageError: the tool has no document, or no such place; or the entity is no word; or nothing was said of the place.
+        UsageError: the tool has no document, or no such place; the entity is no word; or there is no mark to remove.
         UnavailableError: the store.
     """
     document = (await graph.get_tools([tool])).get(tool)
@@ -30,7 +35,7 @@ async def mark_entity(graph: LinkedGraph, tool: ToolId, place: str, entity: str)
 
 
 def check_place(place: str, parameters: list[str], fields: list[str]) -> None:
-    """``UsageError`` where a tool has no such parameter, and no such field."""
+    """Raise ``UsageError`` if a tool has no such parameter and no such field."""
     if place not in parameters and place not in fields:
         raise UsageError(
             f"there is no parameter or field {place[:200]!r}; parameters are {', '.join(parameters) or 'none'}; a field is named by its path, as {fields[0] if fields else 'items[].id'}"
@@ -38,6 +43,6 @@ def check_place(place: str, parameters: list[str], fields: list[str]) -> None:
 
 
 def check_entity(entity: str) -> None:
-    """``UsageError`` where an entity is named by no word."""
+    """Raise ``UsageError`` if an entity contains no word."""
     if not words(entity):
         raise UsageError("name what it is of in a word or two: ship, city, line item")

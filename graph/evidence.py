@@ -1,8 +1,9 @@
-"""Live evidence: what runs leave behind of calls and walks, and how it fades. Every back end does the same arithmetic in its own words.
+"""Live evidence: sums that runs leave of calls and walks, and how they fade.
 
-A call that went well counts one for its tool, each call before it a little less (:data:`KEPT`); so do walks among those out of one
-node. Both sums are bounded (:data:`MOST`), which is why a success never lowers a share and a failure never raises it: what is kept
-of a sum, plus one, is never less than the sum. Besides, ``trouble`` tells of failures in a row, and is over after few good calls.
+Every back end does the same arithmetic in its own language. A call that went well counts one for its tool, each call before it a
+little less (:data:`KEPT`); so do walks among those out of one node. Both sums are bounded (:data:`MOST`), so a success never lowers a
+share and a failure never raises it: what remains of a sum, plus one, is never less than the sum. Besides, ``trouble`` measures failures
+in a row, and is over after a few good calls.
 """
 
 from collections import defaultdict
@@ -14,42 +15,52 @@ from domain.tool import FINISH, ToolId
 from graph.facts import Edge, LiveBatch, LiveOutcome, ToolFacts
 
 KEPT = 0.98
-"""The part of a sum of evidence that is left after one more call, or one more walk out of the same node."""
+"""Share of a sum of evidence that remains after one more call, or one more walk out of the same node."""
 MOST = 50.0
-"""What such a sum comes to in the long run: 1 / (1 - :data:`KEPT`)."""
+"""Limit of such a sum in the long run: 1 / (1 - :data:`KEPT`)."""
 
 HARD = 4
-"""How many failures an operation that is gone counts for: of itself it will not come back."""
+"""Number of failures that an operation that is gone counts for, because it will not come back by itself."""
 
 _LEFT = 0.8
-"""The part of a tool's trouble that is left after one more call."""
+"""Share of a tool's trouble that remains after one more call."""
 WORST = 5.0
-"""The trouble that failures without end come to: 1 / (1 - 0.8). Three good calls in a row end it nearly, four wholly."""
+"""Limit of trouble after endless failures: 1 / (1 - 0.8). Three good calls in a row nearly end it, four wholly."""
 
 DAY = 86_400
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """What the calls of one run do to their tool's evidence, whatever that was: ``good`` becomes ``kept · good + good``, ``bad`` so,
-    and ``trouble`` becomes ``slope · trouble + rise`` within ``least`` and ``worst``. The steps of a run are folded into one,
-    so that a store takes it in one statement.
+    """Effect of the calls of one run on their tool's evidence, as a function of whatever the evidence was.
+
+    The steps of a run are folded into one, so that a store applies it in one statement.
     """
 
     ok: int = 0
+    """Number of calls that went well."""
     transient: int = 0
+    """Number of calls that failed for the time being."""
     gone: int = 0
+    """Number of calls of an operation that is gone."""
     kept: float = 1.0
+    """Factor of the earlier evidence: ``good`` becomes ``kept · good + self.good``, and ``bad`` likewise."""
     good: float = 0.0
+    """Summand of the evidence for the tool."""
     bad: float = 0.0
+    """Summand of the evidence against it."""
     slope: float = 1.0
+    """Factor of the earlier trouble, which becomes ``slope · trouble + rise``, within ``least`` and ``worst``."""
     rise: float = 0.0
+    """Summand of the trouble."""
     least: float = 0.0
+    """Lower bound of the trouble."""
     worst: float = WORST
+    """Upper bound of the trouble."""
 
     @classmethod
     def of(cls, outcomes: Iterable[LiveOutcome]) -> "Calls":
-        """Those of one tool, in order."""
+        """Fold the outcomes of one tool's calls, in order."""
         calls = cls()
         for outcome in outcomes:
             calls = replace(calls, **{outcome: getattr(calls, outcome) + 1})
@@ -58,7 +69,7 @@ class Calls:
         return calls
 
     def followed_by(self, *, ok: bool) -> "Calls":
-        """With one more call, which went well or did not."""
+        """Return the effect with one more call, which went well or did not."""
         return replace(
             self,
             kept=KEPT * self.kept,
@@ -66,17 +77,19 @@ class Calls:
             bad=KEPT * self.bad + (not ok),
             slope=_LEFT * self.slope,
             rise=_LEFT * self.rise + (-1 if ok else 1),
+            # Both bounds go through every step, so that clamping once equals clamping after each call: the steps are monotone.
             least=_bounded(self.least, ok=ok),
             worst=_bounded(self.worst, ok=ok),
         )
 
 
 def _bounded(trouble: float, *, ok: bool) -> float:
+    """Return a tool's trouble after one more call."""
     return max(0.0, _LEFT * trouble - 1) if ok else min(WORST, _LEFT * trouble + 1)
 
 
 def calls_of(batch: LiveBatch) -> dict[ToolId, Calls]:
-    """What a run's calls do to the evidence of each tool that was called."""
+    """Return the effect of a run's calls on the evidence of each tool that was called."""
     outcomes: defaultdict[ToolId, list[LiveOutcome]] = defaultdict(list)
     for tool, outcome in batch.outcomes:
         outcomes[tool].append(outcome)
@@ -84,7 +97,10 @@ def calls_of(batch: LiveBatch) -> dict[ToolId, Calls]:
 
 
 def after_calls(facts: ToolFacts, calls: Calls, at: float, half_life: float) -> ToolFacts:
-    """A tool's facts after the calls of a run at that moment: what spoke against it fades first."""
+    """Return a tool's facts after the calls of a run at that moment; the evidence against the tool fades first.
+
+    ``at``: seconds since 1970. ``half_life``: days.
+    """
     faded = as_of(facts, at, half_life)
     return replace(
         facts,
@@ -99,13 +115,15 @@ def after_calls(facts: ToolFacts, calls: Calls, at: float, half_life: float) -> 
 
 
 def begun(count: float) -> float:
-    """The evidence that so many calls or walks come to of which no more is known."""
+    """Return the evidence for a number of calls or walks of which no more is known."""
     return float(min(count, MOST))
 
 
 def with_evidence(facts: ToolFacts, heard: float) -> ToolFacts:
-    """Facts that were kept as counts alone, with the live evidence that these come to: in proportion, as much as is bounded. ``heard``: since
-    when what speaks against the tool fades.
+    """Return facts that were stored as counts alone, with the live evidence that these amount to.
+
+    The evidence keeps the proportion of the counts, scaled down to its limit. ``heard``: seconds since 1970, from when on the evidence
+    against the tool fades.
     """
     good, bad = float(facts.ok), float(facts.transient + HARD * facts.gone)
     part = min(1.0, MOST / (good + bad)) if good + bad else 0.0
@@ -114,17 +132,18 @@ def with_evidence(facts: ToolFacts, heard: float) -> ToolFacts:
 
 
 def left_of(heard: float, at: float, half_life: float) -> float:
-    """The part that is left, at a moment, of what spoke against a tool when calls were last heard of. It fades by whole days of silence.
+    """Return the share of the evidence against a tool that remains at a moment. It fades by whole days of silence.
 
-    What is in use does not fade with time: there, newer calls take the place of older ones. Nor does what speaks for a tool, or a
-    good call after a long silence could lower its availability.
+    ``heard``: when calls were last reported, in seconds since 1970 (0: unknown, nothing fades). A tool in use does not fade with time:
+    there, newer calls replace older ones. Nor does the evidence for a tool fade, or a good call after a long silence could lower its
+    availability.
     """
     days = int((at - heard) // DAY) if heard else 0
     return 0.5 ** (max(0, days) / half_life)
 
 
 def as_of(facts: ToolFacts, at: float, half_life: float) -> ToolFacts:
-    """The facts with what is left of them at a moment."""
+    """Return the facts as they are at a moment, with the evidence against the tool faded."""
     if not (facts.bad or facts.trouble):
         return facts
     left = left_of(facts.heard, at, half_life)
@@ -132,27 +151,27 @@ def as_of(facts: ToolFacts, at: float, half_life: float) -> ToolFacts:
 
 
 def seconds(at: datetime | None = None) -> float:
-    """A moment, by default this one, as facts keep it."""
+    """Return a moment, now by default, in seconds since 1970, as facts keep it."""
     return (at or datetime.now(UTC)).timestamp()
 
 
 @dataclass(frozen=True, slots=True)
 class Walks:
-    """What a run does to the edges out of one node: of each strength ``kept`` is left, then ``gained`` is added to each that was walked.
-
-    Of an edge that was walked in vain as much is taken away, if it is there, down to nothing. ``count``: how often each was walked.
-    """
+    """Effect of a run on the edges out of one node."""
 
     kept: float
+    """Share of each strength that remains, before ``gained`` is added."""
     gained: Mapping[ToolId, float]
+    """Gain of each target that was walked; negative if in vain, which lowers an existing edge, at most to 0."""
     count: Mapping[ToolId, int]
+    """Number of walks to each target, without those walked in vain."""
 
 
 def walks_of(batch: LiveBatch) -> dict[ToolId, Walks]:
-    """What a run's walks do to the edges out of each node.
+    """Return the effect of a run's walks on the edges out of each node.
 
-    Walks out of one node count as if they had been made at the same time, in any order. So the share of an edge never falls where it
-    alone was walked out of its node, and that of several together never falls where several were.
+    Walks out of one node count as if they had been made at the same time, in any order. So the share of an edge never falls if it
+    alone was walked out of its node, and the joint share of several never falls if several were.
     """
     worth = _worth(batch)
     out: defaultdict[ToolId, dict[ToolId, tuple[int, float]]] = defaultdict(dict)
@@ -163,6 +182,7 @@ def walks_of(batch: LiveBatch) -> dict[ToolId, Walks]:
     for source, targets in out.items():
         walked = sum(gain for _, gain in targets.values() if gain > 0)
         kept = KEPT**walked
+        # Geometric series: the walks gain together what they would one after another, shared equally, so in any order.
         each = (1 - kept) / (1 - KEPT) / walked if walked else 0.0
         found[source] = Walks(
             kept,
@@ -173,10 +193,10 @@ def walks_of(batch: LiveBatch) -> dict[ToolId, Walks]:
 
 
 def _worth(batch: LiveBatch) -> dict[ToolId, float]:
-    """What one walk to each tool was worth to the run, in [-1, 1]; 1 where the run says nothing of it.
+    """Return the worth of one walk to each tool, in [-1, 1]; 1 for a tool that is missing.
 
-    -1: none of its calls went well. Else its mean score, which in a run that came to ``FINISH`` is never below 0. A ``FINISH`` that is itself
-    scored below 0 takes a run back: its user says that the answer was wrong.
+    -1: none of its calls went well. Else its mean score, which in a run that reached ``FINISH`` is never below 0. A ``FINISH`` that is
+    itself scored below 0 takes a run back: its user said that the answer was wrong.
     """
     taken_back = any(tool == FINISH and score < 0 for tool, score in batch.scores)
     served = not taken_back and any(target == FINISH for _, target in batch.transitions)
@@ -190,7 +210,7 @@ def _worth(batch: LiveBatch) -> dict[ToolId, float]:
 
 
 def after_walks(edges: Mapping[ToolId, Edge], source: ToolId, walks: Walks) -> dict[ToolId, Edge]:
-    """The edges out of a node, by target, after the walks of a run."""
+    """Return the edges out of a node, by target, after the walks of a run."""
     found = {target: replace(edge, strength=walks.kept * edge.strength) for target, edge in edges.items()}
     for target, gained in walks.gained.items():
         count = walks.count.get(target, 0)

@@ -1,4 +1,7 @@
-"""Exploration: an avoided tool gets no calls, so its evidence would never change. Now and then it is offered first."""
+"""Exploration: now and then an avoided tool is offered first.
+
+Otherwise it would get no calls, and its evidence would never change.
+"""
 
 import hashlib
 from bisect import bisect_left
@@ -9,16 +12,17 @@ from domain.tool import ToolId
 from graph.weights import UNTESTED, Weighted, rank
 
 PERIOD = 5
+"""One seed in so many explores a given tool, on average."""
 
 
 def with_exploration(
     weighted: Sequence[Weighted], k: int, safe: Callable[[ToolId], bool], *, seed: str, period: int = PERIOD
 ) -> list[Weighted]:
-    """``top_candidates(weighted, k)``, at times with one tool first that lost its rank to its poor availability.
+    """Return ``top_candidates(weighted, k)``, at times with a tool first that lost its rank to poor availability.
 
-    Such a tool would stand among the ``k`` best, and higher than it does, were it untested. It must be ``safe`` to call
-    (it changes nothing), and follows what is pinned. It gets its turn once in ``period`` seeds on average: a draw from seed and id decides, so that
-    no counter is kept and the same seed (a run's) gives the same list. One tool at most comes back at once.
+    Such a tool would be among the ``k`` best, and higher than it is, if it were untested. It must be ``safe`` to call
+    (it changes nothing), and follows what is pinned. It gets its turn once in ``period`` seeds on average: a draw from seed and id decides, so
+    no counter is kept and the same seed (a run's) gives the same list. At most one tool is brought back at once.
     """
     if period < 1:
         raise UsageError(f"period {period}: must be 1 (always) or more")
@@ -33,7 +37,7 @@ def with_exploration(
 
 
 def _place_untested(tool: Weighted, ranked: list[Weighted]) -> int:
-    """The place that ``tool`` would take among the others without any evidence on itself."""
+    """Return the place that ``tool`` would take among the others without any evidence on itself."""
     place = (not _pinned(tool), -tool.weight * UNTESTED, tool.target)
     return bisect_left(ranked, place, key=lambda w: (not _pinned(w), -w.rank_score, w.target))
 
@@ -43,10 +47,11 @@ def _pinned(tool: Weighted) -> bool:
 
 
 def _drawn(seed: str, tool: ToolId, period: int) -> bool:
+    """Draw from seed and id: True for one seed in ``period``, always the same for the same seed."""
     digest = hashlib.blake2b(f"{seed}\0{tool}".encode(), digest_size=8).digest()
     return int.from_bytes(digest) % period == 0
 
 
 def is_explored(seed: str, tool: ToolId, period: int = PERIOD) -> bool:
-    """Whether a tool that is avoided gets its turn with this seed: with one in ``period`` on average."""
+    """Return whether an avoided tool gets its turn with this seed: one seed in ``period`` on average."""
     return _drawn(seed, tool, period)

@@ -1,4 +1,4 @@
-"""The facts that a graph store keeps. Weights are computed from them in ``graph.weights``, never stored."""
+"""Facts that a graph store keeps. Weights are computed from them in ``graph.weights``, never stored."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,103 +13,112 @@ T = TypeVar("T")
 
 @dataclass_transform(frozen_default=True)
 def record(cls: type[T]) -> type[T]:
-    """A slotted dataclass that the type checker holds frozen.
+    """Make a slotted dataclass that the type checker treats as frozen.
 
-    Python's own guard makes an object three times as dear, and a neighbour query is mostly making such objects.
+    Python's own guard makes an object three times as expensive to create, and a neighbour query mostly creates such objects.
     """
     return dataclass(slots=True, unsafe_hash=True)(cls)
 
 
 LiveOutcome = Literal["ok", "transient", "gone"]
-"""Class of a live call's outcome; the caller's own errors are never recorded."""
+"""Class of a live call's outcome; errors of the caller are never recorded."""
 
 Mark = Literal["pin", "mute", "ban"]
-"""An administrator's word on an edge; what each does to the weights says ``graph.weights``."""
+"""An administrator's mark on an edge; ``graph.weights`` defines its effect on weights."""
 
 HALF_LIFE = 7.0
-"""Days without a call after which what speaks against a tool counts half, unless a setting says otherwise."""
+"""Days without a call after which the evidence against a tool counts half, unless a setting says otherwise."""
 
 LESSONS = 50
-"""Of what runs taught about a tool, the newest so many are kept as evidence."""
+"""Maximum number of lessons about a tool that are kept as evidence, the newest ones."""
 
 
 @record
 class ToolFacts:
-    """Per tool: imported calls of known outcome and successes, live outcomes by class, and what runs said of it.
-
-    ``quality`` and ``reliability`` are the thesis's sums of scores and of signs. ``good``, ``bad`` and ``trouble`` are the live
-    evidence of :mod:`graph.evidence`, as it stood when calls were last heard of: at ``heard``, in seconds since 1970 (0: unknown).
-    """
+    """Counts and evidence of one tool."""
 
     calls: int = 0
+    """Imported calls of known outcome."""
     successes: int = 0
+    """Imported calls that went well."""
     ok: int = 0
+    """Live calls that went well; ``transient`` and ``gone`` count the other classes."""
     transient: int = 0
     gone: int = 0
     quality: float = 0.0
+    """The thesis's sum of scores."""
     reliability: float = 0.0
+    """The thesis's sum of signs."""
     good: float = 0.0
+    """Live evidence for the tool (:mod:`graph.evidence`), as it was at ``heard``; so are ``bad`` and ``trouble``."""
     bad: float = 0.0
     trouble: float = 0.0
     heard: float = 0.0
+    """When calls were last reported, in seconds since 1970; 0: unknown."""
 
 
 @record
 class Edge:
-    """A transition with its counts. ``target`` may be ``FINISH``. One that was never walked is there only while it is marked.
-
-    ``strength``: what is left of its live walks, less with each walk that took another way (:mod:`graph.evidence`).
-    """
+    """A transition with its counts. One that was never walked exists only while it is marked."""
 
     source: ToolId
     target: ToolId
+    """May be ``FINISH``."""
     imported: int = 0
     live: int = 0
     mark: Mark | None = None
     strength: float = 0.0
+    """Remaining strength of its live walks, lower with each walk that went another way (:mod:`graph.evidence`)."""
 
 
 @record
 class Neighbour:
-    """An out-edge with the facts of its target, as one read returns them. ``resolved``: the target has a document."""
+    """An out-edge with the facts of its target, as one read returns them."""
 
     edge: Edge
     facts: ToolFacts
     resolved: bool
+    """The target has a document."""
 
 
 @record
 class Lesson:
-    """What one run taught about one tool: the run's key, when it was, its mean score (None: not scored), its calls' outcomes."""
+    """The lesson of one run about one tool."""
 
     run: str
+    """The run's key."""
     at: datetime
+    """When the run was."""
     score: float | None = None
+    """Mean score; None: not scored."""
     outcomes: tuple[LiveOutcome, ...] = ()
+    """Outcomes of its calls, in order."""
 
     @property
     def moment(self) -> str:
-        """When it was, as text that sorts as the moments do."""
+        """When the run was, as text that sorts by time."""
         return self.at.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 @dataclass(slots=True)
 class GraphBatch:
-    """Counts of a set of trajectories and recorded calls. Merging is associative and commutative but for the key.
-
-    ``key`` identifies the source (a hash of its content): a store applies each key once. ``transitions`` counts
-    (source, target) pairs, ``FINISH`` included; ``calls`` and ``successes`` count calls of known outcome by tool.
-    Every tool id that occurs becomes a node, with or without a document; ``nodes`` adds those without an edge or count.
-    ``records`` are keys of the single records counted here: a store marks them as applied together with ``key``, so that a
-    source that grew, or was cut into other batches, adds only what is new. They share one key space with ``key``.
-    """
+    """Counts of a set of trajectories and recorded calls. Merging is associative and commutative except for the key."""
 
     key: str
+    """Identifies the source (a hash of its content): a store applies each key once."""
     transitions: Counter[tuple[ToolId, ToolId]] = field(default_factory=Counter[tuple[ToolId, ToolId]])
+    """Counts of (source, target) pairs, ``FINISH`` included."""
     calls: Counter[ToolId] = field(default_factory=Counter[ToolId])
+    """Calls of known outcome, by tool."""
     successes: Counter[ToolId] = field(default_factory=Counter[ToolId])
+    """Calls that went well, by tool."""
     nodes: set[ToolId] = field(default_factory=set[ToolId])
+    """Tools without an edge or count. All other tool ids that occur become nodes, too, even without a document."""
     records: set[str] = field(default_factory=set[str])
+    """Keys of the single records counted here; they share one key space with ``key``.
+
+    A store marks them as applied together with ``key``, so that a source that grew, or was cut into other batches, adds only what is new.
+    """
 
     def merge(self, other: "GraphBatch") -> None:
         """Add the counts of ``other`` to these. The key stays."""
@@ -122,23 +131,25 @@ class GraphBatch:
 
 @dataclass(frozen=True, slots=True)
 class LiveBatch:
-    """What one run teaches, applied once by its ``key`` (the run's id).
-
-    ``transitions``: how often each was walked, in vain too. ``scores``: Δ in [-1, 1] of each tool of the path, in order; ``FINISH``
-    may be scored as any tool is. ``outcomes``: the class of each call, in order. ``decay`` is γ of docs/architecture.md. ``at``: when
-    the run was, with its zone. ``half_life``: days without a call after which what speaks against a tool counts half.
-    """
+    """Evidence of one run, applied once by its key."""
 
     key: str
+    """The run's id."""
     transitions: Mapping[tuple[ToolId, ToolId], int]
+    """Number of walks of each transition, including those in vain."""
     scores: tuple[tuple[ToolId, float], ...]
+    """Δ in [-1, 1] of each tool of the path, in order; ``FINISH`` may be scored like any tool."""
     outcomes: tuple[tuple[ToolId, LiveOutcome], ...]
+    """Class of each call, in order."""
     decay: float = 0.8
+    """γ of docs/architecture.md."""
     at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    """When the run was, with its zone."""
     half_life: float = HALF_LIFE
+    """Days without a call after which the evidence against a tool counts half."""
 
     def lessons(self) -> dict[ToolId, Lesson]:
-        """What it teaches about each tool that was scored or called."""
+        """Return the lesson about each tool that was scored or called."""
         scores: dict[ToolId, list[float]] = {}
         outcomes: dict[ToolId, list[LiveOutcome]] = {}
         for tool, score in self.scores:
@@ -150,6 +161,7 @@ class LiveBatch:
             tool: Lesson(
                 self.key,
                 self.at,
+                # Adding zero makes -0.0 the 0.0 that a database keeps of it.
                 sum(given) / len(given) + 0.0 if (given := scores.get(tool)) else None,
                 tuple(outcomes.get(tool, ())),
             )
@@ -159,28 +171,29 @@ class LiveBatch:
 
 @dataclass(frozen=True, slots=True)
 class GraphState:
-    """A part of what a store holds, as it is: to be set, not added. All of them together, and the documents, are a store.
+    """A part of what a store holds, to be set rather than added.
 
-    ``keys`` are applied keys, those of records among them. Of ``lessons`` about a tool the newest :data:`LESSONS` stay.
+    All parts together with the documents make up a store.
     """
 
     nodes: Mapping[ToolId, ToolFacts] = field(default_factory=dict[ToolId, ToolFacts])
     edges: Sequence[Edge] = ()
     keys: Sequence[str] = ()
+    """Applied keys, those of records among them."""
     lessons: Sequence[tuple[ToolId, Lesson]] = ()
+    """Lessons by tool; the newest :data:`LESSONS` of each tool stay."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphStatistics:
-    """Sizes of a stored graph. ``transitions`` counts distinct edges, those to ``FINISH`` apart.
-
-    ``nodes`` leaves ``FINISH`` out, so that ``nodes = documents + unresolved``. ``batches`` counts all
-    applied keys, those of records among them.
-    """
+    """Sizes of a stored graph."""
 
     documents: int
     nodes: int
+    """Without ``FINISH``, so that ``nodes = documents + unresolved``."""
     unresolved: int
     transitions: int
+    """Distinct edges without those to ``FINISH``."""
     finish_transitions: int
     batches: int
+    """All applied keys, those of records among them."""

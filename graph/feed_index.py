@@ -1,8 +1,8 @@
-"""An index of feeds: which tools' responses can fill a tool's parameters, among tens of thousands, instead of every pair.
+"""Index of feeds: the tools whose responses can fill a tool's parameters.
 
-Within a service it leaves nothing out: what identifies something is found by its entity, the rest by words. From other services it leaves
-out what ``graph.coupling.match`` could not give the score that is asked for (its rules, read backwards), values that mean nothing
-outside their service, and all but the best of what many give alike.
+It finds them among tens of thousands without trying every pair. Within a service it leaves nothing out: what identifies something is
+found by its entity, the rest by words. From other services it leaves out what ``graph.coupling.match`` could not give the score that
+is asked for (its rules, read backwards), values that mean nothing outside their service, and all but the best of many similar fields.
 """
 
 from collections import defaultdict
@@ -19,19 +19,19 @@ from graph.response_fields import OutputField, output_fields
 from graph.vocabulary import IDENTITY
 
 KEPT = 20
-"""Producers kept for each parameter of a tool."""
+"""Maximum number of producers for each parameter of a tool."""
 
 FIELDS = 3
-"""Fields kept of each of them where they identify something: ``cast[].id`` and ``crew[].id`` are both a person's."""
+"""Maximum number of identifying fields of each producer: ``cast[].id`` and ``crew[].id`` are both a person's."""
 
 _CLOSE = 0.05
-"""How much worse than its best one such a field may be."""
+"""Maximum difference in score between such a field and its producer's best one."""
 
 NEAR = COUPLED
-"""The least score of a feed within a service, whose tools speak of the same things."""
+"""Minimum score of a feed within a service, whose tools use the same words for the same things."""
 
 FAR = 0.85
-"""The least score of a feed from another service: the same words must stand on both sides, or be said by what holds the field."""
+"""Minimum score of a feed from another service: the same words on both sides, or supplied by the holder."""
 
 _Place = tuple[float, bool, bool, int, int, ToolId]
 
@@ -46,18 +46,20 @@ class _Home:
         self._by_word: defaultdict[str, list[Entry]] = defaultdict(list)
 
     def add(self, producer: ToolDoc, fields: tuple[OutputField, ...]) -> None:
+        """Add a tool with the fields of its response; entities are computed again when next needed."""
         self._members.append((producer, fields))
         self._service = None
 
     @property
     def service(self) -> Service:
-        """What is known of its tools."""
+        """Entities of the service's tools."""
         if self._service is None:
             self._service = Service(self._members)
             self._fill(self._service)
         return self._service
 
     def _fill(self, service: Service) -> None:
+        """Index the fields of all tools."""
         self._typed.clear()
         self._by_word.clear()
         for producer, fields in self._members:
@@ -72,7 +74,7 @@ class _Home:
                         self._by_word[word].append(entry)
 
     def near(self, parameter: Parameter, consumer: ToolDoc) -> Iterable[Entry]:
-        """The fields that may fill a parameter of one of its tools."""
+        """Return the fields that may fill a parameter of one of the service's tools."""
         slot = self.service.taken(consumer, parameter)
         found = {id(entry): entry for word in plain(words(parameter.name)) for entry in self._by_word.get(word, ())}
         if slot is not None:
@@ -82,7 +84,7 @@ class _Home:
 
 
 class FeedIndex:
-    """The documented fields of tools, to be asked for by parameter. Documents are kept without their examples and schemas."""
+    """The documented fields of tools, looked up by parameter. Documents are kept without their examples and schemas."""
 
     def __init__(self) -> None:
         self._homes: defaultdict[tuple[str, str], _Home] = defaultdict(_Home)
@@ -96,14 +98,15 @@ class FeedIndex:
         self._producers.add(producer.id)
 
     def feeds(self, consumer: ToolDoc) -> list[Feed]:
-        """The feeds into a tool: of each parameter those from the :data:`KEPT` best producers, of each its best fields.
+        """Return the feeds into a tool: of each parameter the best producers, of each its best fields.
 
-        And whatever an administrator said that there is.
+        At most :data:`KEPT` producers. Administrators' marks are applied: feeds that were added are among them, forbidden ones are not.
         """
         found = [feed for parameter in consumer.parameters for feed in self._into(parameter, consumer)]
         return with_marks(consumer, found, self._producers)
 
     def _into(self, parameter: Parameter, consumer: ToolDoc) -> list[Feed]:
+        """Return the feeds into one parameter, the best producers first."""
         if parameter.type == "object" or not words(parameter.name):
             return []
         home = self._homes[service_of(consumer)]
@@ -123,7 +126,7 @@ class FeedIndex:
         perfect = 0
         for entry in self._common.fitting(
             parameter, consumer
-        ):  # the best first: behind enough perfect ones none is kept
+        ):  # best first: none after enough perfect ones would be kept
             perfect += fits(entry, FAR, None) >= 1.0
             if perfect >= KEPT:
                 break
@@ -133,7 +136,7 @@ class FeedIndex:
 
 
 def with_marks(consumer: ToolDoc, feeds: Iterable[Feed], producers: Container[ToolId]) -> list[Feed]:
-    """Feeds as an administrator corrected them: with those that were added, as far as their producers are there, without the forbidden."""
+    """Return feeds as an administrator corrected them: with added ones if their producers exist, without forbidden."""
     marks = {(mark.source, mark.field, mark.parameter): mark.fills for mark in consumer.feed_marks}
     added = [
         Feed(source, consumer.id, field, parameter, 1.0)
@@ -144,6 +147,10 @@ def with_marks(consumer: ToolDoc, feeds: Iterable[Feed], producers: Container[To
 
 
 def _place(score: float, entry: Entry, consumer: ToolDoc) -> _Place:
+    """Return the rank of a feed; lower is better.
+
+    Ties go to the same tool set, then the same category, then the shallower, then the earlier field.
+    """
     producer, field = entry.producer, entry.field
     strange = producer.toolset != consumer.toolset
     return -score, strange, producer.category != consumer.category, field.path.count("."), field.position, producer.id
@@ -154,6 +161,6 @@ def _first(found: tuple[_Place, Feed]) -> _Place:
 
 
 def slim(doc: ToolDoc) -> tuple[ToolDoc, tuple[OutputField, ...]]:
-    """A document without the texts that describe its response, and the fields that they describe."""
+    """Return a document without the texts that describe its response, and the fields that they describe."""
     bare = doc.model_copy(update={"example_response": None, "response_schema": None, "toolset_description": ""})
     return bare, output_fields(doc)

@@ -1,4 +1,7 @@
-"""Feeds that an administrator adds or forbids: kept in the document of the tool they lead into, and heeded at once."""
+"""Feeds that an administrator adds or forbids, kept in the document of the tool they lead into.
+
+They are applied at once.
+"""
 
 from domain.errors import UsageError
 from domain.tool import FeedMark, ToolId
@@ -7,12 +10,12 @@ from graph.links import LinkedGraph, ToolLinks
 
 
 async def mark_feed(graph: LinkedGraph, target: ToolId, mark: FeedMark, *, clear: bool = False) -> None:
-    """Say of a field and a parameter of ``target`` that one fills the other, or never does, or nothing any more (``clear``).
+    """Mark that a field fills a parameter of ``target``, or never does; with ``clear`` remove the mark.
 
-    The feeds that are stored are corrected at once. What a mark that is cleared had forbidden comes back when links are next computed.
+    The stored feeds are corrected at once. What a removed mark had forbidden comes back when links are next computed.
 
     Raises:
-        UsageError: one of the tools has no document, or the target no such parameter.
+        UsageError: one of the tools has no document, the target has no such parameter, or there is no mark to remove.
         UnavailableError: the store.
     """
     documents = await graph.get_tools([target, mark.source])
@@ -43,4 +46,5 @@ async def mark_feed(graph: LinkedGraph, target: ToolId, mark: FeedMark, *, clear
 
 
 def _place(mark: FeedMark) -> tuple[ToolId, str, str]:
+    """Return what identifies a mark within its tool: source, field and parameter."""
     return mark.source, mark.field, mark.parameter

@@ -1,6 +1,6 @@
-"""Which couplings a walk follows.
+"""Filter of couplings: which ones a walk follows.
 
-A coupling says that a field *can* fill an input. It is followed only where the two are of one thing: by an id, or by a name under which the
+A coupling means that a field *can* fill an input. It is followed only if both are of one thing: by an id, or by a name under which the
 thing is looked for. What only narrows a search, like the year that two things share, is not followed.
 """
 
@@ -19,7 +19,7 @@ from graph.response_fields import OutputField
 from graph.vocabulary import FORMS, IDENTITY, thing
 
 _LEAST = 0.85
-"""The least score of a feed by words: the same words stand on both sides, or what holds the field says what it lacks."""
+"""Minimum score of a feed by words: the same words on both sides, or supplied by what holds the field."""
 
 _PLAIN = frozenset(
     {
@@ -34,6 +34,7 @@ _PLACE = frozenset({"latitude", "longitude"})
 _BY = frozenset(
     {"by", "of", "for", "in", "from", "with", "near", "at", "on", "per", "via", "and", "to", "within", "using", "id"}
 )
+"""Words in a tool's name after which follows by what it finds things."""
 
 _ACTS = frozenset(
     {
@@ -52,10 +53,10 @@ _ACTS = frozenset(
         "id",
     }
 )
-"""Words of what a tool does, where they stand last in its name."""
+"""Words of what a tool does, if they come last in its name."""
 
 _ALIKE = 0.5
-"""The share of fields that two objects of one kind have in common."""
+"""Minimum share of fields that two objects of one kind have in common."""
 
 _NAMING = frozenset({"name", "title"})
 
@@ -65,18 +66,19 @@ _COLLECTIVE = frozenset(
         "element", "node", "edge", "doc", "document", "info", "detail", "attribute", "match", "output", "collection", "embedded", "main", "all",
     }
 )  # fmt: skip
-"""Words of lists and objects that do not say what is in them."""
+"""Words for lists and objects that do not say what is in them."""
 
 
 _ABOUT_CALLS = frozenset(
     {"query", "request", "parameter", "param", "input", "meta", "pagination", "paging", "debug", "error"}
 )
-"""Words of objects that are about the call: what it was asked, where it was cut off."""
+"""Words for objects about the call: its parameters, where it was cut off."""
 
 _PAGING = frozenset({"continuation", "cursor", "next", "previous", "page", "offset", "after", "before", "scroll"})
-"""Words of values that lead to more of the same."""
+"""Words for values that lead to more of the same."""
 
 _ASKED_WITH = frozenset({"requested", "searched", "queried", "input", "given", "search", "query"})
+"""Words that mark a field as a repetition of the request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ class _Coupled:
 
 
 class Followed:
-    """The couplings among tools that are followed."""
+    """The couplings among a set of tools that are followed."""
 
     def __init__(
         self,
@@ -102,7 +104,10 @@ class Followed:
         self._tools, self._fields, self._services = tools, fields, services
 
     def has(self, feed: Feed) -> bool:
-        """Whether a feed is followed. What an administrator said of it decides."""
+        """Return whether a feed is followed. An administrator's mark that it fills the parameter decides.
+
+        Only a source that is safe to call is ever followed.
+        """
         source, target = self._tools[feed.source], self._tools[feed.target]
         parameter = next((one for one in target.parameters if one.name == feed.parameter), None)
         given = next((one for one in self._fields[feed.source] if one.path == feed.field), None)
@@ -117,7 +122,7 @@ class Followed:
         return self._services[service_of(tool)]
 
     def _is_no_news(self, one: _Coupled) -> bool:
-        """Whether a value was known before the call, or only leads to more of the same."""
+        """Return whether a value was known before the call, or only leads to more of the same."""
         return (
             self._echoes(one.source, one.given)
             or _is_about_call(one.given)
@@ -125,7 +130,7 @@ class Followed:
         )
 
     def _echoes(self, source: ToolDoc, given: OutputField) -> bool:
-        """Whether a field repeats what its tool has to be asked with: whoever has it there had it before."""
+        """Return whether a field repeats a required input of its tool: whoever has it there had it before."""
         service = self._service(source)
         if service.given(source, given) is not None:
             return service.echoes(source, given)
@@ -133,7 +138,7 @@ class Followed:
         return any(words(one.name) == named for one in source.required)
 
     def _joins(self, one: _Coupled) -> bool:
-        """Whether the two ends are of one thing."""
+        """Return whether both ends are of one thing."""
         if identifies(one.parameter, one.target, self._service(one.target)):
             return self._by_id(one)
         if is_plain(one.parameter):
@@ -148,6 +153,7 @@ class Followed:
         return True
 
     def _by_id(self, one: _Coupled) -> bool:
+        """Return whether a field fits an input that identifies something."""
         if words(one.parameter.name)[-1] in _PLACE:
             return one.score >= _LEAST
         taken = self._service(one.target).taken(one.target, one.parameter)
@@ -162,7 +168,10 @@ class Followed:
         return not self._goes_by_another_name(one, slot)
 
     def _is_spoken_of(self, one: _Coupled) -> bool:
-        """Whether an input of nobody knows what speaks of the kind of thing that a field is of, or both go by the same words."""
+        """Return whether an input without a known entity mentions the kind of thing that a field is of.
+
+        Equal names of two or more words count as well.
+        """
         named = words(one.given.name)
         if named == words(one.parameter.name) and len(named) > 1:
             return True
@@ -170,7 +179,7 @@ class Followed:
         return bool((self._kind(one.source, one.given) - IDENTITY) & about)
 
     def _goes_by_another_name(self, one: _Coupled, slot: Slot) -> bool:
-        """Whether what holds a bare ``id`` is called otherwise than what the input asks for."""
+        """Return whether the holder of a bare ``id`` is named differently from what the input asks for."""
         entity = {word for known in slot.entities for word in known.split()}
         own = _name_of_holder(one.given.path)
         if own and own[-1] not in _COLLECTIVE:
@@ -185,14 +194,20 @@ class Followed:
         return not slot.told and singular(last) != last and singular(last) not in entity
 
     def _is_of_another(self, one: _Coupled) -> bool:
-        """Whether the input's name asks for a thing that nothing says the field to be of: an ``isoCode`` of ``states[]`` for a country."""
+        """Return whether an input's name asks for a thing that the field does not belong to.
+
+        Example: an ``isoCode`` of ``states[]`` for a country.
+        """
         lacking = set(thing(words(one.parameter.name))) - set(words(one.given.name)) - FORMS
         held = frozenset(_name_of_holder(one.given.path)) - _COLLECTIVE
         said = held or {word for kind in self._kind(one.source, one.given) for word in kind.split()}
         return bool(lacking and said and not lacking & said)
 
     def _lists_the_same(self, one: _Coupled) -> bool:
-        """Whether two tools tell the same of the same kind of thing, each by something else: stations by country and by genre."""
+        """Return whether both tools list the same kind of thing, each by something else.
+
+        Example: stations by country and by genre.
+        """
         own = {words(field.name) for field in self._fields[one.source.id] if _alike_held(field, one.given)}
         held: dict[str, set[tuple[str, ...]]] = {}
         for field in self._fields[one.target.id]:
@@ -200,7 +215,7 @@ class Followed:
         return any(len(own & other) >= _ALIKE * len(own | other) for other in held.values() if len(own) > 1)
 
     def _is_looked_for(self, one: _Coupled) -> bool:
-        """Whether a tool finds by this input things of the kind that the field is of: what it lists has the same field."""
+        """Return whether the target finds things of the field's kind by this input: what it lists has the same field."""
         wanted = words(one.parameter.name)
         if not (one.parameter.required or wanted[-1] in _NAMING or self._is_beside_name(one)):
             return False
@@ -209,13 +224,16 @@ class Followed:
         return any(own & self._kind(one.target, field) for field in alike)
 
     def _is_beside_name(self, one: _Coupled) -> bool:
-        """Whether the object has a name too, by which the target looks for it: what else it has tells it from its namesakes."""
+        """Return whether the object also has a name by which the target finds it.
+
+        Its other fields then tell it from its namesakes.
+        """
         inputs = {words(parameter.name) for parameter in one.target.parameters}
         beside = (words(field.name) for field in self._fields[one.source.id] if _alike_held(field, one.given))
         return any(named in inputs and named[-1] in _NAMING for named in beside if named)
 
     def _kind(self, tool: ToolDoc, field: OutputField) -> frozenset[str]:
-        """What an object is: the entities of its id; without one the last word of its own name, or of its tool's."""
+        """Return the kind of an object: the entities of its id, else the last word of its own or its tool's name."""
         service = self._service(tool)
         slots = (service.given(tool, one) for one in self._fields[tool.id] if _alike_held(one, field))
         found = frozenset[str]().union(*(slot.entities for slot in slots if slot is not None and slot.form in IDENTITY))
@@ -224,34 +242,35 @@ class Followed:
 
 
 def _alike_held(one: OutputField, other: OutputField) -> bool:
+    """Return whether two fields are of the same object."""
     return holder_of(one.path) == holder_of(other.path)
 
 
 def _name_of_holder(path: str) -> tuple[str, ...]:
-    """The words that the object or list is called by that holds a field."""
+    """Return the words of the name of the object or list that holds a field."""
     return words(holder_of(path).replace("[]", "").rpartition(".")[2])
 
 
 def _listed(api: str) -> str:
-    """What the name of a tool says that it gives, without by what: ``List movies by genre`` → List movies."""
+    """Return what a tool's name says that it returns, without by what: ``List movies by genre`` → List movies."""
     pieces = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", api)
     until = next((at for at, piece in enumerate(pieces) if at and piece.lower() in _BY), len(pieces))
     return " ".join(pieces[:until])
 
 
 def _only_qualifies(entity: set[str], listed: tuple[str, ...]) -> bool:
-    """Whether an entity stands before another word in what a tool lists: ``List Video Comments`` gives no videos."""
+    """Return whether an entity only precedes the noun that a tool lists: ``List Video Comments`` lists no videos."""
     return len(listed) > 1 and bool(entity & set(listed[:-1])) and listed[-1] not in entity | _COLLECTIVE | _ACTS
 
 
 def _is_about_call(field: OutputField) -> bool:
-    """Whether what holds a field is about the call."""
+    """Return whether the object that holds a field is about the call."""
     steps = (step for step in holder_of(field.path).split(".") if step and "[]" not in step)
     return any(set(words(step)) & _ABOUT_CALLS for step in steps)
 
 
 def is_plain(parameter: Parameter) -> bool:
-    """Whether an input takes a value that tells no thing: a year, an amount."""
+    """Return whether an input takes a value that identifies nothing: a year, an amount."""
     last = words(parameter.name)[-1]
     if last in IDENTITY or last in _PLACE:
         return False

@@ -1,4 +1,7 @@
-"""From the function name that a trajectory used to the document it means. An ambiguous name is never resolved silently."""
+"""Resolution of the function name that a trajectory used to the document it means.
+
+An ambiguous name is never resolved silently.
+"""
 
 import re
 from collections.abc import Iterable
@@ -15,11 +18,11 @@ _RUNS = re.compile(r"__+")
 _RESERVED = frozenset({"from", "class", "return", "false", "true", "id", "and"})
 
 Joined = Literal["document", "elsewhere", "unresolved", "ambiguous"]
-"""``elsewhere``: the one document of that name belongs to another tool set than the call said."""
+"""Kind of a name's resolution. ``elsewhere``: its only document belongs to another tool set than the call named."""
 
 
 def standardise(text: str) -> str:
-    """ToolBench's file-name form: lower case, anything else one underscore, ``get_`` before a leading digit.
+    """Return ToolBench's file-name form: lower case, anything else one underscore, ``get_`` before a leading digit.
 
     Caret and Chinese characters stay, as in its ``standardize``. May be empty (a name in another script).
     """
@@ -28,34 +31,35 @@ def standardise(text: str) -> str:
 
 
 def standardise_api(api: str) -> str:
-    """The API's half of a function name: :func:`standardise`, and ``is_`` before Python's reserved words."""
+    """Return the API's half of a function name: :func:`standardise`, and ``is_`` before Python's reserved words."""
     plain = standardise(api)
     return f"is_{plain}" if plain in _RESERVED else plain
 
 
 def function_name(api: str, toolset: str) -> str:
-    """ToolBench's name of an API in trajectories: ``{api}_for_{toolset}``, standardised, last 64 characters."""
+    """Return ToolBench's name of an API in trajectories: ``{api}_for_{toolset}``, standardised, last 64 characters."""
     return f"{standardise_api(api)}_for_{standardise(toolset)}"[-FUNCTION_LENGTH:]
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """What a name came to. ``id`` is that of the document, or of an unresolved node."""
+    """Result of resolving a name."""
 
     id: ToolId
+    """Id of the document, or of an unresolved node."""
     how: Joined
 
     @property
     def resolved(self) -> bool:
-        """Whether one document is meant."""
+        """True if exactly one document is meant."""
         return self.how in ("document", "elsewhere")
 
 
 class NameIndex:
-    """Documents by function name. ``resolve`` remembers its answers: trajectories repeat their names.
+    """Documents by function name. ``resolve`` caches its results, because trajectories repeat their names.
 
     Several documents with one name are told apart by category and tool set, raw or in file-name form. The only document
-    of a name is taken even where the call named another tool set (``elsewhere``): catalogues list a function that several
+    of a name is taken even if the call named another tool set (``elsewhere``): catalogues list a function that several
     tool sets share only once.
     """
 
@@ -71,7 +75,7 @@ class NameIndex:
         return len(self._places)
 
     def add(self, document: ToolDoc) -> None:
-        """Enter a document; a second one of the same id changes nothing."""
+        """Add a document; a second one of the same id changes nothing."""
         if document.id in self._places:
             return
         toolset = standardise(document.toolset)
@@ -82,7 +86,7 @@ class NameIndex:
         self._answers.clear()
 
     def resolve(self, function: str, category: str | None = None, toolset: str | None = None) -> Name:
-        """The document that a call of a trajectory means."""
+        """Return the document that a call of a trajectory means."""
         key = (function, category, toolset)
         answer = self._answers.get(key)
         if answer is None:
@@ -90,9 +94,9 @@ class NameIndex:
         return answer
 
     def resolve_recorded(self, category: str, toolset: str, api: str) -> Name:
-        """The document that a recorded call means: all three parts are given, in file-name or raw form.
+        """Return the document that a recorded call means. All three parts are given, in file-name or raw form.
 
-        The toolset's slash is an underscore in one form and left out in the other, so that form is tried last.
+        The toolset's slash is an underscore in one form and left out in the other, so the latter is tried last.
         """
         for wanted in (toolset, toolset.replace("/", "")):
             found = self._recorded.get((category, standardise(wanted), standardise_api(api)), ())
@@ -111,7 +115,7 @@ class NameIndex:
         return _name(fitting or named, function, category or "", toolset or "")
 
     def _narrow(self, ids: list[ToolId], category: str | None, toolset: str | None) -> list[ToolId]:
-        """Those of ``ids`` that lie in this category and tool set; None fits all."""
+        """Return those of ``ids`` that are in this category and tool set; None fits all."""
         wanted = None if toolset is None else standardise(toolset)
         return [
             tool
@@ -121,6 +125,7 @@ class NameIndex:
 
 
 def _name(found: "list[ToolId] | tuple[ToolId, ...]", function: str, category: str, toolset: str) -> Name:
+    """Return the single document among ``found``, else the id of an unresolved node."""
     if len(found) == 1:
         return Name(found[0], "document")
     return Name(unresolved_id(function, category, toolset), "ambiguous" if found else "unresolved")

@@ -1,6 +1,7 @@
-"""Which inputs a user says in words: names, titles, topics, dates, countries, choices and numbers; no ids, tokens or coordinates.
+"""Inputs that a user states in words.
 
-A tool is *fuzzy* where a call of it needs nothing else (SoAy: only fuzzy functions take what users say).
+They are names, titles, topics, dates, countries, choices and numbers; not ids, tokens or coordinates. A tool is *fuzzy* if a call of it
+needs nothing else (SoAy: only fuzzy functions take what users say).
 """
 
 import re
@@ -24,7 +25,7 @@ _OPAQUE = IDENTITY | frozenset(
         "webhook", "xml",
     }
 )  # fmt: skip
-"""Words of values that mean something to machines alone, or that nobody says to a stranger."""
+"""Words for values that mean something to machines alone, or that nobody tells a stranger."""
 
 _SETTINGS = frozenset(
     {
@@ -34,7 +35,7 @@ _SETTINGS = frozenset(
         "verbose", "version", "width", "height", "mode", "total", "number", "items", "item", "of", "by", "max", "min", "end", "response",
     }
 )  # fmt: skip
-"""Words of inputs that say how to answer rather than what about, where nothing else is in their name."""
+"""Words for inputs that say how to answer rather than about what, if nothing else is in their name."""
 
 _MACHINE_FORMATS = frozenset(
     {"uuid", "uri", "url", "uri-reference", "iri", "byte", "binary", "password", "json-pointer", "regex", "jwt"}
@@ -63,14 +64,14 @@ _COUNTED = frozenset(
         "zip",
     }
 )
-"""Words of values that are digits without being an id."""
+"""Words for values that are digits without being an id."""
 
 MOST_GIVEN = 2
-"""Inputs that need not be given are given one or two at once: more conditions than that are rarely said of what is looked for."""
+"""Maximum number of optional inputs given at once: people rarely state more conditions than that."""
 
 
 def says(parameter: Parameter, tool: ToolDoc, service: Service) -> bool:
-    """Whether a user may say the value of an input."""
+    """Return whether a user may state the value of an input."""
     if parameter.enum:
         return True
     if parameter.type == "object" or parameter.location in ("header", "cookie") or parameter.whole_body:
@@ -81,7 +82,7 @@ def says(parameter: Parameter, tool: ToolDoc, service: Service) -> bool:
 
 
 def identifies(parameter: Parameter, tool: ToolDoc, service: Service) -> bool:
-    """Whether an input takes what only machines tell things by."""
+    """Return whether an input takes an identifier that only machines use."""
     named = words(parameter.wire_name)
     if not named or _machine(named) or (parameter.format or "").lower() in _MACHINE_FORMATS:
         return True
@@ -94,19 +95,19 @@ def identifies(parameter: Parameter, tool: ToolDoc, service: Service) -> bool:
 
 
 def is_topic(parameter: Parameter) -> bool:
-    """Whether an input says what about rather than how to answer: a ``city``, but not a ``page`` or a flag."""
+    """Return whether an input says about what rather than how to answer: a ``city``, but not a ``page`` or a flag."""
     named = words(parameter.wire_name)
     own_header = parameter.wire_name[:2].lower() == "x-"
     return parameter.type != "boolean" and not set(named) <= _SETTINGS and not own_header
 
 
 def is_fuzzy(tool: ToolDoc, service: Service) -> bool:
-    """Whether all that a call of a tool needs is what a user says, or a setting with a default."""
+    """Return whether a call of a tool needs only what a user states, or settings with a default."""
     return not any(must_be_found(one, tool, service) for one in tool.required) and not _is_by_id(tool, service)
 
 
 def _is_by_id(tool: ToolDoc, service: Service) -> bool:
-    """Whether a tool can be told nothing but the id of what it is named after, though its document does not require it."""
+    """Return whether a tool takes only the id of what it is named after, even if its document does not require it."""
     if any(is_topic(one) and says(one, tool, service) for one in tool.parameters):
         return False
     slots = (service.taken(tool, one) for one in tool.parameters)
@@ -120,16 +121,19 @@ def _is_by_id(tool: ToolDoc, service: Service) -> bool:
 
 
 def must_be_found(parameter: Parameter, tool: ToolDoc, service: Service) -> bool:
-    """Whether an input that is required is neither said nor a setting: what identifies something has no default, only an example."""
+    """Return whether a required input must be looked up: no user states it, and it is no setting with a default.
+
+    The default of an input that identifies something is only an example, so it does not count.
+    """
     if says(parameter, tool, service):
         return False
     return parameter.default is None or (is_topic(parameter) and identifies(parameter, tool, service))
 
 
 def asked(tool: ToolDoc, service: Service, filled: frozenset[str] = frozenset()) -> tuple[Parameter, ...]:
-    """What a user has to say for a call, but for what is ``filled`` from elsewhere: inputs that are required and have no default.
+    """Return the inputs that a user has to state for a call, except those ``filled`` from elsewhere.
 
-    And those with a default that say what about.
+    These are required inputs without a default, and those with a default that say about what.
     """
     return tuple(
         one
@@ -139,14 +143,16 @@ def asked(tool: ToolDoc, service: Service, filled: frozenset[str] = frozenset())
 
 
 def _is_about(parameter: Parameter) -> bool:
+    """Return whether an input is a topic rather than a mere number."""
     number = parameter.type in ("integer", "number")
     return is_topic(parameter) and (not number or bool(_COUNTED & set(words(parameter.wire_name))))
 
 
 def subsets(tool: ToolDoc, service: Service) -> list[tuple[Parameter, ...]]:
-    """The sensible choices of inputs of a fuzzy tool: what is required, and one or two that need not be given; all of them at once never.
+    """Return the sensible choices of inputs of a fuzzy tool: the required ones, without and with optional ones.
 
-    A tool that requires nothing and may be told something is told something; one that can be told nothing is called as it is.
+    One or two optional topics are added at once; only one if something is required. A tool that requires nothing and has optional topics
+    gets at least one of them; one that has none is called without inputs.
     """
     required = asked(tool, service)
     free = [one for one in tool.parameters if not one.required and is_topic(one) and says(one, tool, service)]
@@ -158,6 +164,7 @@ def subsets(tool: ToolDoc, service: Service) -> list[tuple[Parameter, ...]]:
 
 
 def _of_scalars(json_schema: str | None) -> bool:
+    """Return whether a JSON Schema, as text, is one of an array of texts or numbers."""
     schema = read_value(json_schema) if json_schema else None
     items = schema.get("items") if isinstance(schema, dict) else None
     return isinstance(items, dict) and items.get("type") in ("string", "number", "integer")
@@ -165,7 +172,7 @@ def _of_scalars(json_schema: str | None) -> bool:
 
 @lru_cache(maxsize=65_536)
 def _machine(named: tuple[str, ...]) -> bool:
-    """Whether the word that says what a value is, or the one before a word of form, means something to machines alone."""
+    """Return whether the last word of a name, or the one before a word of form, means something to machines alone."""
     if named[-1] in _OPAQUE or named[0] == "id":
         return True
     return len(named) > 1 and named[-1] in ("value", "string", "list", "text") and named[-2] in _OPAQUE
@@ -173,13 +180,13 @@ def _machine(named: tuple[str, ...]) -> bool:
 
 @lru_cache(maxsize=65_536)
 def _identifier_by_description(description: str) -> bool:
-    """Whether a description speaks of an id and of nothing that is said in words."""
+    """Return whether a description mentions an id and nothing that is stated in words."""
     first = description[:120]
     return bool(_IDENTIFIER.search(first)) and not _NAMED.search(first)
 
 
 def _opaque(example: JsonValue, parameter: Parameter, named: tuple[str, ...]) -> bool:
-    """Whether an example is no word: a long jumble of letters and digits, or digits where text is expected."""
+    """Return whether an example is no word: a long jumble of letters and digits, or digits where text is expected."""
     if not isinstance(example, str) or parameter.type != "string":
         return False
     value = example.strip()

@@ -1,4 +1,4 @@
-"""The ground that walks go over: tools with what is known of them together, and the couplings worth following."""
+"""Graph of tools that feed one another: the tools with their entities, and the couplings worth following."""
 
 import re
 from collections import defaultdict
@@ -20,7 +20,7 @@ _DATA = re.compile(r"\d+|.*\d{4}.*|.*[@^*,|].*")
 
 
 class Ground:
-    """Tools by id, the fields of their responses, and which feeds which."""
+    """Tools by id, the fields of their responses, and the feeds between them."""
 
     def __init__(self, tools: Iterable[ToolDoc]) -> None:
         self.tools = {doc.id: doc for doc in sorted(tools, key=lambda doc: doc.id)}
@@ -34,6 +34,7 @@ class Ground:
         self._couple()
 
     def _couple(self) -> None:
+        """Collect the stored and the found feeds that are followed."""
         index, followed = FeedIndex(), Followed(self.tools, self.fields, self._services)
         for doc in self.tools.values():
             index.add(*slim(doc))
@@ -50,34 +51,37 @@ class Ground:
         for source, target in sorted(self._feeds):
             self._after[source].append(target)
 
-    # -- what is known of the tools
+    # -- access
 
     def service(self, tool: ToolDoc) -> Service:
-        """What is known of the tools of its service."""
+        """Return the entities of the tool's service."""
         return self._services[service_of(tool)]
 
     def heads(self) -> list[ToolDoc]:
-        """The tools that take what users say, in the order of their ids."""
+        """Return the tools that take only what users state, in the order of their ids."""
         return [doc for doc in self.tools.values() if is_fuzzy(doc, self.service(doc))]
 
     def after(self, source: ToolId) -> Sequence[ToolId]:
-        """The tools that a tool feeds."""
+        """Return the tools that a tool feeds."""
         return self._after.get(source, ())
 
     def feeds(self, source: ToolId, target: ToolId) -> Sequence[Feed]:
-        """What of one tool's answer fills inputs of another."""
+        """Return the feeds from one tool into another."""
         return self._feeds.get((source, target), ())
 
     def field(self, feed: Feed) -> OutputField | None:
-        """The field that feeds; None where the source's answer is not known to have it."""
+        """Return the field that feeds; None if the source's answer is not known to have it."""
         return next((one for one in self.fields[feed.source] if one.path == feed.field), None)
 
     def beside(self, feed: Feed) -> Iterable[OutputField]:
-        """The fields of the object whose field feeds."""
+        """Return the fields of the object whose field feeds."""
         return (one for one in self.fields[feed.source] if holder_of(one.path) == holder_of(feed.field))
 
     def known_by_id(self, feeds: Sequence[Feed]) -> set[tuple[str, ...]]:
-        """What other tools tell of a thing by its id, where these feeds look for it by its name though the id stands beside it."""
+        """Return the names of fields that other tools return by a thing's id, if these feeds look for it by name.
+
+        Empty if one of the feeds is an id, or if no tool takes the id next to the name.
+        """
         if not feeds or any(is_identity(feed) for feed in feeds):
             return set()
         source, target, holder = feeds[0].source, feeds[0].target, holder_of(feeds[0].field)
@@ -91,10 +95,10 @@ class Ground:
 
 
 def _is_named(field: OutputField) -> bool:
-    """Whether the next answer has the field under the same name."""
+    """Return whether the field has the same name in the next answer, that is, no step of its path is data."""
     return not any(_DATA.fullmatch(step) for step in field.path.replace("[]", "").split("."))
 
 
 def is_identity(feed: Feed) -> bool:
-    """Whether an id is fed."""
+    """Return whether a feed carries an id."""
     return words(feed.parameter)[-1] in IDENTITY

@@ -1,4 +1,4 @@
-"""What a tool's availability is made of, and how it came about: told in words, and run by run."""
+"""Parts of a tool's availability, as text, and its development run by run."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,23 +10,26 @@ from graph.weights import IMPORTED, WeightParameters, availability, in_the_long_
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts of an availability. ``long_run`` times ``of_late`` is it. ``counted``: how many of the imported calls count.
-
-    ``good`` and ``bad``: live evidence as it counts now. ``left``: the part that is left of what spoke against the tool; 1: nothing has
-    faded. ``silent``: days since it was last heard of; None: it was not, or nobody knows when.
-    """
+    """The parts of an availability, which is ``long_run`` times ``of_late``."""
 
     counted: float
+    """Number of imported calls that count."""
     good: float
+    """Live evidence for the tool as it counts now; ``bad`` is that against it."""
     bad: float
     left: float
+    """Share of the evidence against the tool that remains; 1: nothing has faded."""
     silent: float | None
+    """Days since its calls were last reported; None: never, or unknown."""
     long_run: float
     of_late: float
 
 
 def parts(facts: ToolFacts, parameters: WeightParameters, now: float | None = None) -> Parts | None:
-    """The parts of a tool's living availability; None where there is no evidence, and for the thesis's form, which has no such parts."""
+    """Return the parts of a tool's living availability.
+
+    None without evidence, and for the thesis's form, which has no such parts.
+    """
     now = seconds() if now is None else now
     if parameters.form != "living" or availability(facts, parameters, now) is None:
         return None
@@ -43,7 +46,7 @@ def parts(facts: ToolFacts, parameters: WeightParameters, now: float | None = No
 
 
 def in_words(facts: ToolFacts, known: Parts) -> Iterator[str]:
-    """The parts, a line each."""
+    """Yield the parts as text, a line each."""
     imported = f"{known.counted:.0f} of the recorded calls count, " if facts.calls > known.counted else ""
     yield f"{known.long_run:.2f} in the long run: {imported}live ones {known.good:.1f} for it and {known.bad:.1f} against, the newer the more"
     if known.of_late < 1:
@@ -53,9 +56,10 @@ def in_words(facts: ToolFacts, known: Parts) -> Iterator[str]:
 
 
 def over_time(facts: ToolFacts, lessons: Sequence[Lesson], parameters: WeightParameters) -> dict[str, float]:
-    """The availability after each run that called the tool, by the run's key, as far as its ``lessons`` (the newest first) go back.
+    """Return the availability after each run that called the tool, by the run's key.
 
-    They are lived through again. Where older ones are kept no more, what those had left is what today's evidence lacks.
+    It goes back as far as ``lessons`` (newest first), which are replayed. If older ones are no longer kept, what they left is the
+    difference between the replayed evidence and today's.
     """
     told = [lesson for lesson in reversed(lessons) if lesson.outcomes]
     known = _before(facts, told, parameters) if len(lessons) >= LESSONS else ToolFacts(facts.calls, facts.successes)
@@ -67,7 +71,7 @@ def over_time(facts: ToolFacts, lessons: Sequence[Lesson], parameters: WeightPar
 
 
 def after_lesson(facts: ToolFacts, lesson: Lesson, parameters: WeightParameters) -> ToolFacts:
-    """A tool's facts once a run has called it."""
+    """Return a tool's facts after a run has called it."""
     calls = Calls.of(lesson.outcomes)
     for outcome in lesson.outcomes:
         sign = 1.0 if outcome == "ok" else -1.0
@@ -76,12 +80,13 @@ def after_lesson(facts: ToolFacts, lesson: Lesson, parameters: WeightParameters)
 
 
 def _before(facts: ToolFacts, told: Sequence[Lesson], parameters: WeightParameters) -> ToolFacts:
-    """The evidence that, with these lessons after it, comes to today's; but for the trouble, which the first of them make known."""
+    """Return the evidence that these lessons turn into today's, without trouble, which their first ones determine."""
     known, kept, left = ToolFacts(facts.calls, facts.successes), 1.0, 1.0
     for lesson in told:
         left *= left_of(known.heard, seconds(lesson.at), parameters.half_life)
         kept *= Calls.of(lesson.outcomes).kept
         known = after_lesson(known, lesson, parameters)
+    # Lessons with very many calls leave next to nothing of older evidence: no division by (almost) zero.
     least = KEPT ** (20 * LESSONS)
     good = (facts.good - known.good) / max(kept, least)
     bad = (facts.bad - known.bad) / max(kept * left, least)

@@ -1,4 +1,4 @@
-"""Names of fields and parameters as words: ``personId``, ``person_ids`` and ``PERSON-ID`` are all (person, id)."""
+"""Words of field and parameter names: ``personId``, ``person_ids`` and ``PERSON-ID`` are all (person, id)."""
 
 import re
 from functools import lru_cache
@@ -54,6 +54,7 @@ _SAME = {
     "usr": "user",
     "acct": "account",
 }
+"""Standard word of each spelling variant or abbreviation."""
 
 _PLURALS = {
     "people": "person",
@@ -76,10 +77,11 @@ _WHOLE = frozenset(
         "kids", "bids", "grids", "monkey", "turkey", "hockey", "jockey", "whiskey", "kilocode",
     }
 )  # fmt: skip
+"""Words that end like one of the suffixes but are not split."""
 
 
 def singular(word: str) -> str:
-    """The singular of a lower-case English noun, by its ending; unknown forms stay as they are."""
+    """Return the singular of a lower-case English noun, by its ending; unknown forms stay as they are."""
     if word in _PLURALS:
         return _PLURALS[word]
     if len(word) < 4 or word in _NO_PLURAL or word.endswith(("ss", "us", "is")):
@@ -92,7 +94,10 @@ def singular(word: str) -> str:
 
 
 def _split_suffix(word: str) -> tuple[str, ...]:
-    """``productid`` → product, id: catalogues often lower-case what was written in camel case."""
+    """Split a suffix off a word: ``productid`` → product, id.
+
+    Catalogues often lower-case what was written in camel case.
+    """
     if word in _WHOLE:
         return (word,)
     for suffix in _SUFFIXES:
@@ -103,7 +108,10 @@ def _split_suffix(word: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=131_072)
 def words(identifier: str) -> tuple[str, ...]:
-    """The words of an identifier in order: lower case, singular, spelling variants made one (``lng`` → longitude)."""
+    """Return the words of an identifier in order, in a standard form.
+
+    Lower case, singular, spelling variants unified (``lng`` → longitude).
+    """
     found: list[str] = []
     for piece in _PIECE.findall(identifier[:200]):
         lowered = piece.lower()
@@ -115,5 +123,8 @@ def words(identifier: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=16_384)
 def text_words(text: str) -> frozenset[str]:
-    """The set of words of running text, in the same forms as :func:`words`; the first 600 characters count."""
+    """Return the set of words of running text, in the same forms as :func:`words`.
+
+    Only the first 600 characters count.
+    """
     return frozenset(words_of for piece in re.findall(r"\w+", text[:600]) for words_of in words(piece))

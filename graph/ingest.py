@@ -1,4 +1,4 @@
-"""Building the graph: documents first, then blocks of records, each counted and applied whole.
+"""Import into the graph: documents first, then blocks of records, each counted and applied whole.
 
 The key of every record is remembered by the store, so an import that was interrupted, or is repeated, or whose sources
 have grown, adds what is missing and nothing twice. The figures describe the sources, whatever the store held before.
@@ -27,37 +27,39 @@ DOCUMENTS_A_WRITE = 1_000
 T = TypeVar("T")
 
 Remember = Callable[[str, Sequence[Solved]], Awaitable[None]]
-"""Keeps solved requests under a key, each once however often it is told."""
+"""Keeps solved requests under a key, each once even if called repeatedly."""
 
 Count = Callable[[Block, NameIndex, frozenset[str]], Awaitable[Counted]]
+"""Counts one block; the third argument is the keys of records that were applied before."""
 Spread = Callable[[Iterator[Block]], AsyncIterator[tuple[Block, Counted]]]
-"""Counts all blocks elsewhere, on a cluster say, and returns them in order."""
+"""Counts all blocks elsewhere, on a cluster for example, and returns them in order."""
 
 
 Documents = Callable[[Path, str], Iterator[ToolDoc | Skipped]]
-"""Reads the documents of a path; the servers that they name are relative to an address."""
+"""Reads the documents of a path; relative server addresses are resolved against the given one."""
 
 
 class Progress(Protocol):
-    """Told how far an import is."""
+    """Callback for the progress of an import."""
 
     def __call__(self, stage: str, done: int, total: int | None) -> None: ...
 
 
 @dataclass(slots=True)
 class Ingested:
-    """What an import came to. ``already``: records that the store knew. Seconds of work, added over processes.
-
-    ``duplicates``: ids of documents left out because an earlier, different one has the same category, tool set and name.
-    Nothing in a trajectory could tell the two apart, and the public catalogues hold hundreds, so this is no broken input.
-    ``take_overs``: documents that would make other tools of those that are there.
-    """
+    """Result of an import. Seconds are of work, added over processes."""
 
     documents: int = 0
     duplicates: list[ToolId] = field(default_factory=list[ToolId])
+    """Ids of documents left out because an earlier, different one has the same category, tool set and name.
+
+    Nothing in a trajectory could tell the two apart, and the public catalogues hold hundreds, so this is no broken input.
+    """
     take_overs: list[TakeOver] = field(default_factory=list[TakeOver])
+    """Documents that would turn existing tools into other ones."""
     tally: Tally = field(default_factory=Tally)
     already: int = 0
+    """Records that the store knew."""
     skipped: list[Skipped] = field(default_factory=list[Skipped])
     parse_seconds: float = 0.0
     count_seconds: float = 0.0
@@ -76,17 +78,18 @@ async def count_here(block: Block, names: NameIndex, applied: frozenset[str]) ->
 
 @dataclass(slots=True)
 class _Batch:
-    """Documents of one path. ``again``: under ids that an earlier path of this import has, too, and different."""
+    """Documents of one path."""
 
     new: list[ToolDoc] = field(default_factory=list[ToolDoc])
     again: list[ToolDoc] = field(default_factory=list[ToolDoc])
+    """Documents whose id an earlier path of this import has given to a different document."""
 
 
 class Ingest:
-    """One import into one store. ``strict``: the first thing that would be skipped or refused is raised instead.
+    """One import into one store.
 
-    ``remember`` is told of every trajectory that is new and was kept. ``admission``: which documents may be put; none
-    that takes a tool over, where it is not given.
+    ``strict``: the first thing that would be skipped or refused is raised instead. ``remember``: called with the solved
+    requests of new, accepted trajectories. ``admission``: which documents may be put; by default none that takes over another tool's id.
     """
 
     def __init__(
@@ -114,7 +117,9 @@ class Ingest:
         """Put all documents, and return the names of all that the store then holds.
 
         Raises:
-            BrokenInputError: in strict mode. UsageError: a path is not there. UnavailableError: the store.
+            BrokenInputError: in strict mode.
+            UsageError: a path does not exist.
+            UnavailableError: the store.
         """
         names = NameIndex()
         known = (await self._store.statistics()).documents
@@ -140,7 +145,7 @@ class Ingest:
     ) -> None:
         """Count and apply a source; ``ahead`` blocks are counted at once, and applied in order. Raises as ``tools``.
 
-        With ``spread`` the blocks are counted by it, and ``count`` only repeats what another import met.
+        With ``spread`` the blocks are counted by it, and ``count`` only repeats those that met another import.
         """
         blocks = source.blocks()
         done, empty = 0, True
@@ -153,7 +158,7 @@ class Ingest:
             self._skip([Skipped(str(source.path), None, "nothing to read: an empty file, or a folder without *.json")])
 
     async def _put(self, batch: _Batch, source: str) -> list[ToolDoc]:
-        """Put the documents that may be. ``BrokenInputError`` in strict mode."""
+        """Put the documents that may be put. ``BrokenInputError`` in strict mode."""
         self.result.duplicates += await self._admission.of_two(batch.again, source)
         admitted = await self._admission.admitted(batch.new, source)
         if self._strict and self.result.refused:
@@ -162,7 +167,7 @@ class Ingest:
         return admitted
 
     def _next_documents(self, documents: Iterator[ToolDoc | Skipped], path: int) -> _Batch | None:
-        """The next documents of a path, each id once; of two different ones with one id the first counts."""
+        """Return the next documents of a path, each id once; of two different ones with one id the first counts."""
         start = perf_counter()
         batch = _Batch()
         for document in documents:
@@ -176,6 +181,7 @@ class Ingest:
         return batch if batch.new or batch.again else None
 
     def _sort_in(self, document: ToolDoc, path: int, batch: _Batch) -> None:
+        """Add a document to the batch, or to the duplicates if its path has given its id to a different one."""
         digest = hash(document.model_dump_json())
         known = self._read_in.get(document.id)
         if known is None:
@@ -189,7 +195,7 @@ class Ingest:
     async def _counted(
         self, blocks: Iterator[Block], names: NameIndex, count: Count, ahead: int
     ) -> AsyncIterator[tuple[Block, Counted]]:
-        """Blocks with their counts, in order."""
+        """Yield blocks with their counts, in order."""
         pending: list[tuple[Block, asyncio.Task[Counted]]] = []
         try:
             while block := await self._read(blocks):
@@ -205,6 +211,7 @@ class Ingest:
                 task.cancel()
 
     async def _read(self, blocks: Iterator[Block]) -> Block | None:
+        """Read the next block; None at the end."""
         start = perf_counter()
         try:
             return await asyncio.to_thread(next, blocks, None)
@@ -212,7 +219,7 @@ class Ingest:
             self.result.parse_seconds += perf_counter() - start
 
     async def _settle(self, block: Block, counted: Counted, names: NameIndex, count: Count) -> None:
-        """Apply a block: what is new of it, once, though another process may import the same just now."""
+        """Apply what is new in a block, once, even if another process imports the same at this moment."""
         result, records = self.result, frozenset(counted.batch.records)
         result.tally.merge(counted.tally)
         result.parse_seconds += counted.parse_seconds
@@ -220,6 +227,7 @@ class Ingest:
         self._skip(counted.skipped)
         new = counted
         while new.batch.records:
+            # Another import may have applied some of these records since they were counted: then count again without them.
             applied = await self._timed(self._store.applied(records))
             if not applied.isdisjoint(new.batch.records):
                 new = await count(block, names, frozenset(applied))
@@ -228,7 +236,10 @@ class Ingest:
         result.already += len(records) - len(new.batch.records)
 
     async def _apply(self, counted: Counted) -> bool:
-        """Responses and memories first: they are kept once too, and a block whose counts are there is never read again."""
+        """Write a block, responses and solved requests first.
+
+        They are kept once, too, and a block whose counts are stored is never read again, so counts come last.
+        """
         if self._recordings is not None and counted.recorded:
             await self._recordings.add(counted.batch.key, counted.recorded)
         if self._remember is not None and counted.solved:
@@ -238,6 +249,7 @@ class Ingest:
         return await self._store.apply(counted.batch)
 
     async def _timed(self, work: Awaitable[T]) -> T:
+        """Await work on the store and add its time."""
         start = perf_counter()
         try:
             return await work
@@ -245,6 +257,7 @@ class Ingest:
             self.result.write_seconds += perf_counter() - start
 
     def _skip(self, skipped: list[Skipped]) -> None:
+        """Record what was skipped, or raise it in strict mode."""
         if skipped and self._strict:
             first = skipped[0]
             raise BrokenInputError(f"{first.reason} (--strict stops here)", file=first.file, line=first.line)

@@ -1,1 +1,1 @@
-"""A store as one file: written and read in a stream, the same bytes for the same content, checked to the last one."""
+"""Export and import of a store as one file: streamed, verified, the same bytes for the same content."""

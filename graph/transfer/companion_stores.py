@@ -1,4 +1,7 @@
-"""The stores that lie beside the graph and move with it: memories, solutions, and where the arguments of recorded calls came from."""
+"""Stores next to the graph that move with it: memories, solutions, and flows of recorded calls.
+
+Flows count where the arguments of recorded calls came from.
+"""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -20,27 +23,28 @@ _PAGE = 500
 
 @dataclass(frozen=True, slots=True)
 class FlowKey:
-    """The key under which recorded calls were looked through for flows."""
+    """Key under which recorded calls were searched for flows."""
 
     key: str
 
 
 CompanionItem = Memory | Solution | FlowKey | FlowCount
 Adopts = Callable[[Sequence[EarlierMemory]], Awaitable[object]]
-"""Makes solutions of the programs that earlier versions kept with memories; twice as once."""
+"""Makes solutions of the programs that earlier versions kept with memories; idempotent."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompanionStores:
-    """The stores beside the graph; None where there is none, which is as good as an empty one. ``adopts``: what it is told of earlier memories."""
+    """The stores next to the graph; None for one that does not exist, which is the same as an empty one."""
 
     memories: MemoryStore | None = None
     flows: FlowStore | None = None
     solutions: SolutionStore | None = None
     adopts: Adopts | None = None
+    """Called with memories that hold programs of an earlier version."""
 
     async def empty(self) -> bool:
-        """Whether they hold nothing."""
+        """Return whether the stores hold nothing."""
         if self.memories is not None and await self.memories.count():
             return False
         if self.solutions is not None and await self.solutions.count():
@@ -48,25 +52,25 @@ class CompanionStores:
         return await anext(self.flow_keys(), None) is None and await anext(self.flow_counts(), None) is None
 
     async def all_memories(self) -> AsyncIterator[Memory]:
-        """In the order of their ids."""
+        """Yield the memories in the order of their ids."""
         if self.memories is not None:
             async for one in self.memories.all():
                 yield one
 
     async def all_solutions(self) -> AsyncIterator[Solution]:
-        """In the order of their ids."""
+        """Yield the solutions in the order of their ids."""
         if self.solutions is not None:
             async for one in self.solutions.all():
                 yield one
 
     async def adopt(self, earlier: Sequence[EarlierMemory]) -> None:
-        """Keep the programs of memories as solutions. Raises ``UnavailableError`` where there is no store for them."""
+        """Keep the programs of memories as solutions. Raises ``UnavailableError`` without a store for them."""
         if self.adopts is None:
             raise UnavailableError("the export holds programs, and no place was given for them")
         await self.adopts(earlier)
 
     async def flow_keys(self) -> AsyncIterator[FlowKey]:
-        """In order."""
+        """Yield the keys of counted flows, in order."""
         after = ""
         while self.flows is not None and (page := await self.flows.keys(after, _PAGE)):
             for key in page:
@@ -74,7 +78,7 @@ class CompanionStores:
             after = page[-1]
 
     async def flow_counts(self) -> AsyncIterator[FlowCount]:
-        """In the order of target, parameter, source."""
+        """Yield the counts of flows in the order of target, parameter, source."""
         after: tuple[str, str, str] = ("", "", "")
         while self.flows is not None and (page := await self.flows.counts(after, _PAGE)):
             for one in page:
@@ -82,7 +86,7 @@ class CompanionStores:
             after = page[-1].place
 
     async def write(self, chunk: Sequence[CompanionItem]) -> None:
-        """Items of one kind. Raises ``UnavailableError`` where there is no store for them."""
+        """Write items of one kind. Raises ``UnavailableError`` without a store for them."""
         match chunk[0]:
             case Memory():
                 store = self.memories
@@ -105,7 +109,7 @@ class CompanionStores:
 
 
 def place_of(item: CompanionItem) -> tuple[str, ...]:
-    """What a section is sorted by."""
+    """Return the key by which items of one section are sorted."""
     match item:
         case Memory() | Solution():
             return (item.id,)
@@ -116,7 +120,7 @@ def place_of(item: CompanionItem) -> tuple[str, ...]:
 
 
 def content_of(item: Memory | FlowKey | FlowCount) -> tuple[str, dict[str, object]]:
-    """Kind and content of the item's line."""
+    """Return kind and content of the item's line."""
     match item:
         case Memory():
             return "memory", item.model_dump(mode="json", exclude_defaults=True)
@@ -128,7 +132,7 @@ def content_of(item: Memory | FlowKey | FlowCount) -> tuple[str, dict[str, objec
 
 
 def item_of(content: dict[str, Any]) -> CompanionItem:
-    """The item of a parsed line. Raises :class:`LineError`."""
+    """Return the item of a parsed line. Raises :class:`LineError`."""
     match content["kind"]:
         case "memory":
             return _memory(content)[0]
@@ -144,7 +148,10 @@ def item_of(content: dict[str, Any]) -> CompanionItem:
 
 
 def earlier_of(content: dict[str, Any]) -> EarlierMemory | None:
-    """The memory of a parsed line with the program that an earlier version kept there, if it did. Raises :class:`LineError`."""
+    """Return the memory of a parsed line with the program that an earlier version kept there, or None without one.
+
+    Raises :class:`LineError`.
+    """
     if content["kind"] != "memory":
         return None
     memory, program = _memory(content)
@@ -152,6 +159,7 @@ def earlier_of(content: dict[str, Any]) -> EarlierMemory | None:
 
 
 def _memory(content: dict[str, Any]) -> tuple[Memory, ProgramPlan | None]:
+    """Parse a memory, and the program that an earlier version kept with it."""
     try:
         return read_memory({name: value for name, value in content.items() if name != "kind"})
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""Whether everything in a store is in an export as well: then the export may be imported into it."""
+"""Comparison of an export with a store: the export may be imported if everything in the store is in it as well."""
 
 from collections.abc import AsyncIterator
 
@@ -24,11 +24,14 @@ from graph.transfer.lines import (
 )
 
 Present = dict[type[Item], int]
-"""By kind: how many items of the export, from the first on, the store holds already."""
+"""Number of items of the export, counted from the first, that the store holds already, by kind."""
 
 
 class Overlap:
-    """Told the items of an export in order, it reads the store beside them; both are sorted, so nothing is kept."""
+    """Comparison of an export's items, added in order, with the store's.
+
+    The store is read alongside; both are sorted, so nothing is kept in memory.
+    """
 
     def __init__(self, graph: GraphStore, recordings: Recordings | None, companions: CompanionStores) -> None:
         self.present: Present = dict.fromkeys(SECTIONS, 0)
@@ -48,7 +51,7 @@ class Overlap:
         self._next: dict[type[Item], Item | None] = {}
 
     async def add(self, item: Item) -> None:
-        """The next item of the export. ``UsageError`` where the store holds something else in its place."""
+        """Compare the next item of the export. ``UsageError`` if the store holds something else in its place."""
         kind = type(item)
         self._seen[kind] += 1
         mine = await self._mine(kind)
@@ -56,12 +59,16 @@ class Overlap:
             return
         if mine != item and not _is_blank(mine, item):
             raise _other(mine)
+        # Only an unbroken beginning counts: an import skips as many items as are present, from the first on.
         if mine == item and self.present[kind] == self._seen[kind] - 1:
             self.present[kind] += 1
         self._next[kind] = await anext(self._streams[kind], None)
 
     async def end(self, version: int = VERSION) -> None:
-        """The export, of this version, has no more. ``UsageError`` where the store does: but for solutions out of an earlier version's memories."""
+        """End the comparison; the export has this version. ``UsageError`` if the store holds more.
+
+        Solutions made out of an earlier version's memories are allowed.
+        """
         for kind in SECTIONS:
             if kind is Solution and version < SOLUTIONS_SINCE:
                 continue
@@ -69,17 +76,19 @@ class Overlap:
                 raise _other(mine)
 
     async def _mine(self, kind: type[Item]) -> Item | None:
+        """Return the store's next item of a kind without consuming it."""
         if kind not in self._next:
             self._next[kind] = await anext(self._streams[kind], None)
         return self._next[kind]
 
 
 def _is_blank(mine: Item, item: Item) -> bool:
-    """A node that came with its document, before its facts."""
+    """Return whether the store holds a node that came with its document, before its facts."""
     return isinstance(mine, Node) and mine.id == getattr(item, "id", None) and mine.facts == ToolFacts()
 
 
 def _other(mine: Item) -> UsageError:
+    """Build the error for an item of the store that the export does not hold."""
     what = "recorded calls" if isinstance(mine, RecordedBatch) else " -> ".join(place(mine))
     return UsageError(
         f"the store holds something that the export does not, or holds otherwise ({type(mine).__name__} {what}). An export "

@@ -1,4 +1,4 @@
-"""A store to a file, flat in memory."""
+"""Export of a store to a file, in constant memory."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -15,26 +15,24 @@ from graph.transfer.lines import Counts, Item, Key, Node, RecordedBatch, Taught
 from graph.transfer.writing import ExportWriter
 
 AT_ONCE = 500
-"""Items handed to the writing thread at a time."""
+"""Number of items handed to the writing thread at a time."""
 T = TypeVar("T")
 
 
 class Progress(Protocol):
-    """Told how far it is: items or bytes, as the stage has it."""
+    """Callback for progress, counted in items or bytes, depending on the stage."""
 
     def __call__(self, stage: str, done: int, total: int | None) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written. Equal digests: equal stores.
-
-    ``learnt_meanwhile``: runs that a server taught the graph while it was read, so that their lessons may be in the file by half.
-    """
+    """Result of an export. Equal digests mean equal stores."""
 
     counts: Counts
     digest: str
     learnt_meanwhile: int = 0
+    """Runs that a server learnt from while the graph was read; their lessons may be only partly in the file."""
 
 
 async def export_store(
@@ -46,12 +44,12 @@ async def export_store(
     replace: bool = False,
     companions: CompanionStores | None = None,
 ) -> Exported:
-    """Write the whole graph, what lies ``companions`` it, and the recorded calls where ``recordings`` are given. No vectors, no settings.
+    """Write the whole graph, its companion stores, and, if ``recordings`` are given, the recorded calls.
 
-    Interrupted, or on any error, no file is left under that name, and one that was there stays.
+    No vectors, no settings. If it is interrupted, or on any error, no file is left under that name, and an existing one stays.
 
     Raises:
-        UsageError: the file is there and ``replace`` is false.
+        UsageError: the file exists and ``replace`` is false.
         StoreBusyError: tools were written to the store meanwhile, so that its parts may not fit together.
         UnavailableError: the store cannot be read, or the file cannot be written.
     """
@@ -80,6 +78,7 @@ async def export_store(
 
 
 async def _items(graph: GraphStore) -> AsyncIterator[Item]:
+    """Yield the items of the graph in the order of the file."""
     async for document in graph.documents():
         yield document
     async for tool, facts in graph.nodes():
@@ -93,6 +92,7 @@ async def _items(graph: GraphStore) -> AsyncIterator[Item]:
 
 
 async def _remembered(companions: CompanionStores) -> AsyncIterator[Item]:
+    """Yield the items of the companion stores in the order of the file."""
     async for memory in companions.all_memories():
         yield memory
     async for solution in companions.all_solutions():
@@ -104,6 +104,7 @@ async def _remembered(companions: CompanionStores) -> AsyncIterator[Item]:
 
 
 async def _chunks(items: AsyncIterator[Item]) -> AsyncIterator[list[Item]]:
+    """Yield items in lists of :data:`AT_ONCE`."""
     chunk: list[Item] = []
     async for item in items:
         chunk.append(item)
@@ -115,9 +116,10 @@ async def _chunks(items: AsyncIterator[Item]) -> AsyncIterator[list[Item]]:
 
 
 def _learnt_meanwhile(written: Counts, before: GraphStatistics, after: GraphStatistics) -> int:
-    """How many runs were learnt from while the graph was read: each leaves a key. Raises where its tools have changed.
+    """Return how many runs were learnt from while the graph was read: each adds a key.
 
-    An embedded store is read from a copy of one moment; a server holds no moment still for as long as an export takes.
+    Raises ``StoreBusyError`` if its tools have changed. An embedded store is read from a copy of one moment; a server cannot hold a moment
+    still for as long as an export takes.
     """
     # Finish is a node of the file, which the statistics leave out.
     tools = (before.documents, before.nodes) == (after.documents, after.nodes)

@@ -1,4 +1,4 @@
-"""The fields of a parsed line, each of the type that it must have."""
+"""Typed access to the fields of a parsed line."""
 
 from typing import Any, TypeVar
 
@@ -6,11 +6,11 @@ T = TypeVar("T")
 
 
 class LineError(ValueError):
-    """What is wrong with a line."""
+    """An error in a line of an export."""
 
 
 def field(content: dict[str, Any], name: str, kind: type[T] | tuple[type[T], ...]) -> T:
-    """A field of that type. Raises :class:`LineError`, as all here."""
+    """Return a field of the given type. Raises :class:`LineError`, as do all functions here."""
     value = content.get(name)
     if not isinstance(value, kind) or isinstance(value, bool):
         raise LineError(f"{name} is missing or of the wrong type")
@@ -18,15 +18,15 @@ def field(content: dict[str, Any], name: str, kind: type[T] | tuple[type[T], ...
 
 
 def text(content: dict[str, Any], name: str) -> str:
-    """A text."""
+    """Return a text."""
     return field(content, name, str)
 
 
 def whole(content: dict[str, Any], name: str) -> int:
-    """An integer."""
+    """Return an integer."""
     return field(content, name, int)
 
 
 def number(content: dict[str, Any], name: str) -> float:
-    """A number."""
+    """Return a number."""
     return float(field(content, name, (int, float)))

@@ -1,4 +1,4 @@
-"""A file to a store: checked to its last line first, then written in an order that can be taken up again."""
+"""Import of a file into a store: verified to its last line first, then written in an order that can be resumed."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -24,15 +24,17 @@ from graph.validation import check_documents, check_state
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A whole export. ``finish``: Finish is one of its nodes. ``recordings``: made with the recorded calls of the store."""
+    """An export that was verified completely."""
 
     export: Exported
     finish: bool
+    """True if ``FINISH`` is one of its nodes."""
     recordings: bool
+    """True if it was made with the store's recorded calls."""
 
 
 async def check_export(path: Path, progress: Progress) -> Checked:
-    """Read it to the end and change nothing.
+    """Read an export to the end and change nothing.
 
     Raises:
         BrokenInputError: it is broken, cut off, changed, of another version, or no export; with its line.
@@ -53,9 +55,10 @@ async def import_store(
     progress: Progress,
     companions: CompanionStores | None = None,
 ) -> int:
-    """Make an empty store hold what the export holds. Interrupted, it goes on where it was. Returns the items written.
+    """Fill an empty store with the content of an export, or resume an interrupted import.
 
-    ``recordings`` and what is ``companions`` may be None where neither the export nor the store has any. Nothing else may write meanwhile.
+    Returns the number of items written. ``recordings`` and the stores in ``companions`` may be None if neither the export nor the store
+    has any. Nothing else may write meanwhile.
 
     Raises:
         UsageError: the store holds something that is not in the export; nothing was changed.
@@ -68,7 +71,7 @@ async def import_store(
     async for chunk in _chunks(reader, "import", progress):
         kind = type(chunk[0])
         if earlier := reader.take_earlier():
-            await companions.adopt(earlier)  # before its memories: where they are, this is done
+            await companions.adopt(earlier)  # before the memories: a resumed import skips those that are present
         skipped = min(max(present[kind] - seen[kind], 0), len(chunk))
         seen[kind] += len(chunk)
         if skipped < len(chunk):
@@ -87,6 +90,10 @@ async def _present(
     progress: Progress,
     companions: CompanionStores,
 ) -> Present:
+    """Return how many items of each kind the store holds already.
+
+    The export is compared only if the store is not empty.
+    """
     overlap = Overlap(graph, recordings, companions)
     empty = await graph.statistics() == GraphStatistics(0, 0, 0, 0, 0, 0) and await companions.empty()
     if not empty or (recordings is not None and await recordings.count()):
@@ -102,7 +109,7 @@ async def _present(
 async def _write(
     chunk: Sequence[Item], graph: GraphStore, recordings: Recordings | None, companions: CompanionStores
 ) -> None:
-    """Items of one kind, in one transaction."""
+    """Write items of one kind, in one transaction."""
     match chunk[0]:
         case ToolDoc():
             await graph.put_tools(cast("Sequence[ToolDoc]", chunk))
@@ -117,7 +124,7 @@ async def _write(
 
 
 def _check_content(path: Path, chunk: Sequence[Item]) -> None:
-    """What a store would refuse, told before the first write: no store has written it."""
+    """Reject what a store would refuse, before the first write: no store has written it."""
     try:
         match chunk[0]:
             case ToolDoc():
@@ -133,6 +140,7 @@ def _check_content(path: Path, chunk: Sequence[Item]) -> None:
 
 
 def _state(chunk: Sequence[Item]) -> GraphState:
+    """Build the state to restore from items of one kind."""
     match chunk[0]:
         case Node():
             return GraphState({node.id: node.facts for node in cast("Sequence[Node]", chunk)})
@@ -145,6 +153,7 @@ def _state(chunk: Sequence[Item]) -> GraphState:
 
 
 def _check_same(path: Path, reader: ExportReader, checked: Checked) -> None:
+    """Raise ``BrokenInputError`` if the file is no longer the one that was checked."""
     if reader.digest != checked.export.digest:
         raise BrokenInputError("the file was replaced while it was imported; import again", file=str(path))
 
@@ -152,6 +161,7 @@ def _check_same(path: Path, reader: ExportReader, checked: Checked) -> None:
 async def _check_result(
     checked: Checked, version: int, graph: GraphStore, recordings: Recordings | None, companions: CompanionStores
 ) -> None:
+    """Raise ``UnavailableError`` if the store does not hold exactly the counts of the export."""
     counts, found = checked.export.counts, await graph.statistics()
     wanted = (counts.documents, counts.nodes - checked.finish, counts.edges, counts.keys)
     edges = found.transitions + found.finish_transitions
@@ -159,7 +169,7 @@ async def _check_result(
     memories = await companions.memories.count() if companions.memories is not None else 0
     solutions = await companions.solutions.count() if companions.solutions is not None else 0
     if version < SOLUTIONS_SINCE:
-        solutions = counts.solutions  # they are made of memories
+        solutions = counts.solutions  # they were made from memories, so the export does not count them
     if (found.documents, found.nodes, edges, found.batches) != wanted or (calls, memories, solutions) != (
         counts.calls,
         counts.memories,
@@ -172,6 +182,7 @@ async def _check_result(
 
 
 async def _chunks(reader: ExportReader, stage: str, progress: Progress) -> AsyncIterator[list[Item]]:
+    """Yield the chunks of an export, read in a thread, and report progress."""
     chunks = reader.chunks()
     while chunk := await asyncio.to_thread(next, chunks, None):
         yield chunk

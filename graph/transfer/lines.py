@@ -1,6 +1,6 @@
-"""The lines of an export: what each kind holds, as canonical JSON, and back.
+"""Format of an export's lines: the content of each kind, as canonical JSON, and back.
 
-A change of what a line means is a change of :data:`VERSION`. A document leaves out what its model has as default, so a
+A change in the meaning of a line is a change of :data:`VERSION`. A document leaves out what its model has as default, so a
 new field of the model that has one is no such change.
 """
 
@@ -27,11 +27,14 @@ from graph.transfer.fields import LineError, field, number, text, whole
 FORMAT = "footpath-export"
 VERSION = 6
 READABLE = (1, 2, 3, 4, 5, 6)
-"""Versions that are read: the first knew neither marks nor lessons, the second neither memories nor flows, the third no live evidence
-beside the counts, the fourth no programs, which the fifth kept with memories, and the sixth as solutions.
+"""Versions that can be read.
+
+The first had neither marks nor lessons, the second neither memories nor flows, the third no live evidence beside the counts, the
+fourth no programs, which the fifth kept with memories, and the sixth keeps as solutions.
 """
 
 SOLUTIONS_SINCE = 6
+"""Version from which programs are kept as solutions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class RecordedBatch:
-    """Recorded calls that came in together: one line that names their key and number, and one for each call."""
+    """Recorded calls that were added together: one line with their key and number, and one line for each call."""
 
     key: str
     calls: tuple[tuple[ToolId, RecordedCall], ...]
@@ -59,7 +62,7 @@ class RecordedBatch:
 
 @dataclass(frozen=True, slots=True)
 class Taught:
-    """What a run taught about a tool."""
+    """The lesson of a run about a tool."""
 
     tool: ToolId
     lesson: Lesson
@@ -78,12 +81,12 @@ SECTIONS: tuple[type[Item], ...] = (
     FlowCount,
     RecordedBatch,
 )
-"""In the order of the file."""
+"""Kinds of items in the order of the file."""
 
 
 @dataclass(slots=True)
 class Counts:
-    """How many there are of each. ``calls`` are those of all batches."""
+    """Number of items of each kind."""
 
     documents: int = 0
     nodes: int = 0
@@ -96,9 +99,10 @@ class Counts:
     flows: int = 0
     batches: int = 0
     calls: int = 0
+    """Recorded calls of all batches."""
 
     def add(self, item: Item) -> None:
-        """Count one more."""
+        """Count one more item."""
         match item:
             case ToolDoc():
                 self.documents += 1
@@ -124,7 +128,7 @@ class Counts:
 
 
 def place(item: Item) -> tuple[str, ...]:
-    """What a section is sorted by; nothing for recorded batches, which stay in the order in which they came."""
+    """Return the key by which a section is sorted; empty for recorded batches, which stay in the order of arrival."""
     match item:
         case ToolDoc() | Node():
             return (item.id,)
@@ -150,7 +154,7 @@ _facts = attrgetter(*(field.name for field in fields(ToolFacts)))
 
 
 def encode(item: Item) -> Iterable[bytes]:
-    """The lines of an item, without their ends."""
+    """Return the lines of an item, without their ends."""
     match item:
         case ToolDoc():
             # pydantic's own JSON keeps integers of any size, in the order of the model's fields.
@@ -179,6 +183,7 @@ def encode(item: Item) -> Iterable[bytes]:
 
 
 def _recorded(batch: RecordedBatch) -> Iterable[bytes]:
+    """Yield the lines of a batch of recorded calls."""
     yield _line("batch", {"key": batch.key, "calls": len(batch.calls)})
     for tool, call in batch.calls:
         *texts, outcome = astuple(call)
@@ -187,11 +192,12 @@ def _recorded(batch: RecordedBatch) -> Iterable[bytes]:
 
 
 def _line(kind: str, content: dict[str, object]) -> bytes:
+    """Encode one line of a kind."""
     return orjson.dumps({"kind": kind, **content})
 
 
 def parse(line: bytes) -> dict[str, Any]:
-    """A line that is no document, as a mapping that has a kind. Raises :class:`LineError`."""
+    """Parse a line that is no document or solution into a mapping that has a kind. Raises :class:`LineError`."""
     try:
         content: Any = orjson.loads(line)
     except orjson.JSONDecodeError as error:
@@ -202,17 +208,23 @@ def parse(line: bytes) -> dict[str, Any]:
 
 
 def is_document(line: bytes) -> bool:
-    """Whether the line holds a document, for :func:`decode_document`: it may hold integers that orjson cannot read."""
+    """Return whether the line holds a document, for :func:`decode_document`.
+
+    It may hold integers that orjson cannot read.
+    """
     return line.startswith(_DOCUMENT)
 
 
 def is_solution(line: bytes) -> bool:
-    """Whether the line holds a solution, for :func:`decode_solution`, for the same reason."""
+    """Return whether the line holds a solution, for :func:`decode_solution`.
+
+    It may hold integers that orjson cannot read.
+    """
     return line.startswith(_SOLUTION)
 
 
 def decode_document(line: bytes) -> ToolDoc:
-    """Raises :class:`LineError`."""
+    """Parse a document. Raises :class:`LineError`."""
     try:
         return ToolDoc.model_validate_json(line.removeprefix(_DOCUMENT).removesuffix(b"}"))
     except ValidationError as error:
@@ -220,7 +232,7 @@ def decode_document(line: bytes) -> ToolDoc:
 
 
 def decode_solution(line: bytes) -> Solution:
-    """Raises :class:`LineError`."""
+    """Parse a solution. Raises :class:`LineError`."""
     try:
         return Solution.model_validate_json(line.removeprefix(_SOLUTION).removesuffix(b"}"))
     except ValidationError as error:
@@ -228,7 +240,7 @@ def decode_solution(line: bytes) -> Solution:
 
 
 def decode(content: dict[str, Any]) -> Node | Edge | Key | Taught | CompanionItem:
-    """The item of a parsed line of these kinds. Raises :class:`LineError`."""
+    """Return the item of a parsed line of these kinds. Raises :class:`LineError`."""
     match content["kind"]:
         case "node":
             return Node(ToolId(text(content, "id")), _known(content))
@@ -249,7 +261,7 @@ def decode(content: dict[str, Any]) -> Node | Edge | Key | Taught | CompanionIte
 
 
 def _known(content: dict[str, Any]) -> ToolFacts:
-    """The facts of a node; those of an older version begin with the live evidence that their counts come to."""
+    """Parse the facts of a node; those of an older version get the live evidence that their counts amount to."""
     counts = [whole(content, name) for name in _COUNTS]
     if "good" in content:
         return ToolFacts(*counts, *(number(content, name) for name in _SUMS))
@@ -259,6 +271,7 @@ def _known(content: dict[str, Any]) -> ToolFacts:
 
 
 def _lesson(content: dict[str, Any]) -> Lesson:
+    """Parse a lesson."""
     score = None if content.get("score") is None else number(content, "score")
     outcomes = tuple(cast("list[LiveOutcome]", field(content, "outcomes", list)))
     if any(outcome not in get_args(LiveOutcome) for outcome in outcomes):
@@ -271,12 +284,12 @@ def _lesson(content: dict[str, Any]) -> Lesson:
 
 
 def decode_batch(content: dict[str, Any]) -> tuple[str, int]:
-    """Key and number of calls of a line of kind ``batch``. Raises :class:`LineError`."""
+    """Return key and number of calls of a line of kind ``batch``. Raises :class:`LineError`."""
     return text(content, "key"), whole(content, "calls")
 
 
 def decode_call(content: dict[str, Any]) -> tuple[ToolId, RecordedCall]:
-    """A recorded call. Raises :class:`LineError`."""
+    """Parse a recorded call. Raises :class:`LineError`."""
     if content["kind"] != "call":
         raise LineError("a recorded call of the batch above is missing")
     try:

@@ -1,4 +1,4 @@
-"""Reading an export, line by line: whatever is wrong with the file is told with its place."""
+"""Reader of an export, line by line; errors name the file and the line."""
 
 import gzip
 import io
@@ -31,14 +31,17 @@ from graph.transfer.lines import (
 
 AT_ONCE: dict[type[Item], int] = {ToolDoc: 500, RecordedBatch: 1}
 _LATER = {"lessons": 0, "memories": 0, "solutions": 0, "flow_keys": 0, "flows": 0}
-"""What an older version does not count, since it has none."""
+"""Counts that an older version does not have, since it had no such items."""
 _GZIP = b"\x1f\x8b"
 _LONGEST = 256 << 20
-"""Bytes of a line: four times what an importer reads as one record."""
+"""Maximum bytes of a line: four times what an importer reads as one record."""
 
 
 class ExportReader:
-    """One pass over an export. ``position``: bytes of the file read so far; ``digest`` is known at the end."""
+    """One pass over an export.
+
+    ``position`` is the number of bytes of the file read so far; ``digest`` is known at the end.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -53,16 +56,16 @@ class ExportReader:
         self._hash = blake2b(digest_size=DIGEST_BYTES)
 
     def chunks(self) -> Iterator[list[Item]]:
-        """The items in order, as many of one kind at a time as one transaction may well hold."""
+        """Yield the items in order, as many of one kind at a time as fit one transaction."""
         for kind, items in groupby(self.items(), type):
             while chunk := list(islice(items, AT_ONCE.get(kind, 5_000))):
                 yield chunk
 
     def items(self) -> Iterator[Item]:
-        """All items, in order.
+        """Yield all items, in order.
 
         Raises:
-            BrokenInputError: at the first line that is wrong, or at the end where the lines are not those written.
+            BrokenInputError: at the first line that is wrong, or at the end if the lines are not those written.
             UsageError: there is no such file.
         """
         with self._told(), self._open() as lines:
@@ -73,6 +76,7 @@ class ExportReader:
                     if next(lines, None) is not None:
                         raise LineError("there is more after the closing line")
                     return
+                # Recorded batches have no sort key: they stay in the order in which they were added.
                 here = SECTIONS.index(type(item)), form.place(item)
                 if here[0] < section or (here[0] == section and here[1] and here[1] <= last):
                     raise LineError("it does not come after the line above in the order of an export")
@@ -82,11 +86,12 @@ class ExportReader:
             raise LineError("the file ends without its closing line: it was cut off")
 
     def take_earlier(self) -> list[EarlierMemory]:
-        """Those of the memories read since it was asked last that have programs, as an earlier version wrote them."""
+        """Return and forget the memories with programs of an earlier version that were read since the last call."""
         taken, self._earlier = self._earlier, []
         return taken
 
     def _head(self, lines: Iterator[bytes]) -> None:
+        """Read the header; raise :class:`LineError` if the file is no export, or of a version that cannot be read."""
         wrong = f"no export of Footpath: the first line does not say {FORMAT}"
         try:
             head = form.parse(next(lines, b""))
@@ -103,7 +108,7 @@ class ExportReader:
         self.version = head["version"]
 
     def _item(self, line: bytes, lines: Iterator[bytes]) -> Item | None:
-        """The item that begins with this line; None for the closing line, which was right."""
+        """Return the item that begins with this line; None for the closing line, which was right."""
         if form.is_document(line):
             return form.decode_document(line)
         if form.is_solution(line):
@@ -123,6 +128,7 @@ class ExportReader:
         return form.decode(content)
 
     def _check_end(self, content: dict[str, Any]) -> None:
+        """Verify counts and digest of the closing line."""
         counts: Any = content.get("counts")
         if not isinstance(counts, dict) or {**_LATER, **counts} != asdict(self.counts):
             raise LineError(f"the closing line counts {counts}, the file holds {asdict(self.counts)}")
@@ -131,7 +137,7 @@ class ExportReader:
             raise LineError("the file was changed after it was written: its lines do not have the digest that it names")
 
     def _lines(self, stream: IO[bytes], raw: IO[bytes]) -> Iterator[bytes]:
-        """Lines without their ends. The digest is that of the lines above the one in hand."""
+        """Yield lines without their ends. The digest covers the lines above the current one."""
         above = b""
         while line := stream.readline(_LONGEST + 1):
             self._hash.update(above)
@@ -146,6 +152,7 @@ class ExportReader:
 
     @contextmanager
     def _open(self) -> Generator[Iterator[bytes]]:
+        """Open the file, decompressed if it is gzip, and return its lines."""
         with self.path.open("rb") as raw:
             self.size = os.fstat(raw.fileno()).st_size
             if raw.peek(2)[:2] == _GZIP:
@@ -156,7 +163,7 @@ class ExportReader:
 
     @contextmanager
     def _told(self) -> Generator[None]:
-        """Errors with the file and the line."""
+        """Turn errors into those that name the file and the line."""
         try:
             yield
         except LineError as error:

@@ -1,4 +1,4 @@
-"""Writing an export: under another name until it is whole, the same bytes for the same lines."""
+"""Writer of an export: under another name until it is complete, the same bytes for the same lines."""
 
 import fcntl
 import os
@@ -17,7 +17,7 @@ from domain.errors import StoreBusyError, UnavailableError, UsageError
 from graph.transfer.lines import DIGEST_BYTES, FORMAT, VERSION, Counts, Item, encode
 
 _GZIP = 16 + zlib.MAX_WBITS
-"""Makes zlib write gzip's frame, without a name or a time in its head."""
+"""Makes zlib write gzip's frame, without a name or a time in its header."""
 
 
 class ExportWriter:
@@ -37,7 +37,7 @@ class ExportWriter:
         self._squeeze = zlib.compressobj(6, zlib.DEFLATED, _GZIP) if path.suffix == ".gz" else None
 
     def open(self, *, recordings: bool) -> None:
-        """Begin. ``UsageError`` where the file is there and not to be replaced; ``UnavailableError`` as for all."""
+        """Begin the file. ``UsageError`` if it exists and may not be replaced; ``UnavailableError`` as for all methods."""
         with self._lock, self._said():
             if self.path.is_dir() or (self.path.exists() and not self._replace):
                 raise UsageError(f"{self.path} is there already: name another file, or give --force to replace it")
@@ -46,7 +46,7 @@ class ExportWriter:
             self._put(self._file, [orjson.dumps(head)])
 
     def write(self, items: Iterable[Item]) -> None:
-        """Add items, in the order of the file."""
+        """Write items, in the order of the file."""
         with self._lock, self._said():
             # None: an interruption discarded the file while this call waited for its thread.
             if self._file is not None:
@@ -55,7 +55,7 @@ class ExportWriter:
                     self._put(self._file, encode(item))
 
     def finish(self) -> str:
-        """Write the closing line and give the file its name. Returns the digest of all lines above."""
+        """Write the closing line, give the file its name, and return the digest of all lines above."""
         with self._lock, self._said():
             if self._file is None:
                 raise UsageError(f"{self.path} is not being written")
@@ -71,21 +71,21 @@ class ExportWriter:
             return digest
 
     def discard(self) -> None:
-        """Leave nothing behind; nothing to do where it is finished, or was never opened."""
+        """Remove the unfinished file; does nothing if it is finished, or was never opened."""
         with self._lock:
             if self._file is not None:
                 self._part.unlink(missing_ok=True)
-                with suppress(OSError):  # what did not fit on the disk is thrown away
+                with suppress(OSError):  # closing flushes what did not fit on the disk; the file is gone already
                     self._file.close()
                 self._file = None
 
     def _claim(self) -> IO[bytes]:
-        """The part file, empty and ours: a crash leaves one behind, which the next export takes over."""
+        """Open the part file, empty and locked; one that a crash left behind is taken over."""
         file = self._part.open("ab")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.fstat(file.fileno()).st_ino != self._part.stat().st_ino:
-                raise BlockingIOError  # it was given its name just now
+                raise BlockingIOError  # another export finished between our open and our lock, and renamed this file
             file.truncate(0)
         except BaseException as error:
             file.close()
@@ -97,6 +97,7 @@ class ExportWriter:
         return file
 
     def _put(self, file: IO[bytes], lines: Iterable[bytes]) -> None:
+        """Write lines with their ends, and add them to the digest."""
         for line in lines:
             data = line + b"\n"
             self._digest.update(data)
@@ -104,6 +105,7 @@ class ExportWriter:
 
     @contextmanager
     def _said(self) -> Generator[None]:
+        """Turn ``OSError`` into ``UnavailableError``."""
         try:
             yield
         except OSError as error:
