@@ -1,4 +1,4 @@
-"""The offline answer: what the responses say about the request, the calls it rests on, and what stays open."""
+"""The offline answer: what the responses say about the request, the calls it comes from, and what stays open."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -16,17 +16,17 @@ _MOST_TEXT = 1_500
 
 
 def compose(request: str, steps: Results, unanswered: Sequence[str] = ()) -> Iterator[str]:
-    """The answer in pieces, a line each. Numbers in brackets are the steps, counted from 1, named at the end.
+    """Yield the answer in pieces, a line each.
 
-    The steps that no later step builds on come first; of the others, only what the request asks about. Every value is a
-    field of a response, with tool text made harmless; nothing is added. ``unanswered``: parts of the request that no step
-    serves.
+    Numbers in brackets are the steps, counted from 1, named at the end. Steps that no later step builds on come first; of the others
+    only what the request asks about. Every value is a field of a response, with tool text made harmless; nothing is added.
+    ``unanswered``: parts of the request that no step serves.
     """
     yield from _within(_all(request, steps, unanswered))
 
 
 def _within(pieces: Iterator[str]) -> Iterator[str]:
-    """The pieces as long as they are few enough to be read; the last, which names the calls, always."""
+    """Yield the pieces up to a readable length, and always the last one, which names the calls."""
     kept, last = 0, ""
     for piece in pieces:
         if last and kept + len(last) <= _MOST_TEXT:
@@ -61,7 +61,7 @@ def _all(request: str, steps: Results, unanswered: Sequence[str]) -> Iterator[st
 
 
 def _used(steps: Results) -> dict[int, str]:
-    """The steps whose output a later successful step took, with the place of the value taken."""
+    """Return the steps whose output a later successful step took, with the place of the value."""
     used: dict[int, str] = {}
     for _, result in steps:
         for binding in result.provenance:
@@ -84,7 +84,7 @@ def _lines(number: int, found: View) -> Iterator[str]:
 
 
 def _open(steps: Results, unanswered: Sequence[str]) -> Iterator[str]:
-    """What could not be answered, and why as far as it is known."""
+    """Yield what could not be answered, with the reason as far as it is known."""
     lines: list[str] = []
     for tool, result in steps:
         if not tool.safe:

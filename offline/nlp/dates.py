@@ -1,4 +1,4 @@
-"""Dates in a request, absolute and relative, and the forms in which parameters want them."""
+"""Find dates in a request, absolute and relative, and format them as parameters want them."""
 
 import re
 from collections.abc import Iterator
@@ -33,9 +33,9 @@ _OFFSET = re.compile(
 
 
 def dates_in(text: str, today: date) -> Iterator[tuple[int, int, date]]:
-    """Start, end and day of each date in a text. A date without a year is the next one to come from ``today`` on.
+    """Yield start, end and day of each date in a text. A date without a year is the next one from ``today`` on.
 
-    ``12/06/2024`` is read month first where that is possible, as the American catalogues do.
+    ``12/06/2024`` is read month first where that is possible, as American catalogues do.
     """
     for pattern in (_ISO, _DAY_MONTH, _MONTH_DAY, _DAYS_OF_MONTH, _DOTTED, _SLASHED):
         for found in pattern.finditer(text):
@@ -90,7 +90,7 @@ _SHAPES = (
 
 
 def wants_both(*, described: str, example: str) -> bool:
-    """Whether a parameter wants a day and an hour in one."""
+    """Return whether a parameter wants a day and an hour in one."""
     return _form(described, example) == "date-time"
 
 
@@ -106,9 +106,9 @@ def _form(described: str, example: str) -> str:
 
 
 def written(day: date, *, described: str, example: str, hour: str = "") -> str:
-    """A day in the form that a parameter's description, format or example asks for; ISO 8601 where they say nothing.
+    """Format a day as a parameter's description, format or example asks; ISO 8601 if they say nothing.
 
-    ``hour`` (``HH:MM``) goes into a form that holds both. Midnight in UTC stands for a day alone, an hour is as local as it was said.
+    ``hour`` (``HH:MM``) is used by a form that holds both. Midnight in UTC stands for a day alone; an hour is local, as it was stated.
     """
     wanted = _form(described, example)
     if wanted == "unix":
@@ -121,7 +121,7 @@ def written(day: date, *, described: str, example: str, hour: str = "") -> str:
 
 
 def clock(text: str) -> str:
-    """An hour of the day as ``HH:MM``: ``6:20 pm`` is 18:20."""
+    """Format an hour of the day as ``HH:MM``: ``6:20 pm`` is 18:20."""
     found = re.match(r"(\d{1,2})(?::(\d\d))?(?::\d\d)?\s*([ap])?", text.strip(), re.I)
     if found is None:
         return text
