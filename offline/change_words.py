@@ -59,8 +59,8 @@ _FORM = re.compile(r"(\w{3,})(?:ing|ed)")
 def may_call(tool: ToolDoc, request: str) -> bool:
     """Return whether calling a tool is within what the request asks for.
 
-    Safe tools always are. Others are if the request uses a word for a change that the tool's own text names, or if the tool is
-    called by GET or POST and its name only reads or computes ("translate", "search").
+    Safe tools always are. Others are if the request uses a word for a change that the tool's own text names, or if
+    the tool is called by GET or POST and its name only reads or computes ("translate", "search").
     """
     if tool.safe:
         return True
@@ -135,7 +135,8 @@ def _changes(named: tuple[str, ...]) -> list[int]:
 def _asked(request: str) -> frozenset[str]:
     """Find the words with which a request orders something.
 
-    They open a clause or follow a cue ("please", "could you", "I want to"). Nouns that open a clause count too: "Book me a table".
+    They open a clause or follow a cue ("please", "could you", "I want to"). Nouns that open a clause count too: "Book
+    me a table".
     """
     opening = [found[1] for clause in clauses(request) if (found := _FIRST.match(clause))]
     told = [found[1] for found in _TOLD.finditer(request)]
@@ -152,8 +153,8 @@ Judged = Sequence[tuple[ToolDoc, tuple[float, ...]]]
 def unmet(clauses: Sequence[str], considered: Judged, done: Judged) -> tuple[str, ...]:
     """Find the clauses that order a change that an offered tool makes, and that no successful call made.
 
-    An offered tool shows an order only if it is not much less relevant to the clause than what was called; it must be more
-    relevant if the verb is not one of change: "quote its abstract" orders no quotation of a price.
+    An offered tool shows an order only if it is not much less relevant to the clause than what was called; it must be
+    more relevant if the verb is not one of change: "quote its abstract" orders no quotation of a price.
     """
     found: list[str] = []
     for at, clause in enumerate(clauses):

@@ -163,13 +163,14 @@ def served(
 ) -> frozenset[int]:
     """Find the clauses that the path serves.
 
-    A tool of the path serves a clause if it is acceptable and no reachable candidate is clearly better. A tool whose output feeds
-    a more relevant candidate was called for that one's sake, and serves nothing by itself.
+    A tool of the path serves a clause if it is acceptable and no reachable candidate is clearly better. A tool whose
+    output feeds a more relevant candidate was called for that one's sake, and serves nothing by itself.
     """
     return frozenset(i for i in able if _serves(situation, ways, i, parameters))
 
 
 def _serves(situation: Situation, ways: dict[int, Route], clause: int, parameters: ChoiceParameters) -> bool:
+    """Return whether a tool of the path serves a clause; a clause that orders a change needs a tool that makes it."""
     kinds = told_to_change(situation.clauses[clause])
     able = (situation.candidates[at] for at in ways if not kinds or makes(situation.candidates[at].tool, kinds))
     reachable = [(candidate, candidate.relevance[clause]) for candidate in able]
@@ -287,8 +288,8 @@ def given(producer: ToolDoc, consumer: ToolDoc) -> list[str]:
 def lacks(situation: Situation, candidate: Candidate) -> str:
     """Name the required inputs of a candidate that neither the request nor the path fills.
 
-    All inputs are bound at once: one by one, as the search checks them, a value may count for an input that has no use for it
-    once a better one is bound.
+    All inputs are bound at once: one by one, as the search checks them, a value may count for an input that has no
+    use for it once a better one is bound.
     """
     bound = bind(ArgumentsQuestion(situation.request, candidate.tool, ()))
     fed = {feed.parameter for feed in candidate.feeds}
@@ -310,7 +311,8 @@ def finished(situation: Situation, done: frozenset[int], able: Sequence[int]) ->
 def onward(situation: Situation, missing: Missing) -> Route | None:
     """Find the route to a tool that knows most of the request's unanswered words and takes something from the path.
 
-    The tool must be safe: unanswered words are a reason to look further, never to change anything. None if there is no route.
+    The tool must be safe: unanswered words are a reason to look further, never to change anything. None if there is
+    no route.
     """
     open_words = unsaid(situation.clauses, situation.path)
     if not open_words or not situation.path:

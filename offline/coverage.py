@@ -115,7 +115,7 @@ def _kinds(clause: str) -> frozenset[str]:
 
 
 def _knows(vocabulary: frozenset[str], group: frozenset[str]) -> bool:
-    """Return whether a vocabulary has a word, its synonym, or a longer or shorter form (``conversion``, ``convert``)."""
+    """Return whether a vocabulary has a word of the group, or a longer or shorter form of one (``conversion``, ``convert``)."""
     if group & vocabulary:
         return True
     stems = {word[:5] for word in group if len(word) >= 5}

@@ -41,8 +41,9 @@ _OF_A_TEXT = 300
 def telling_fields(question: FieldsQuestion) -> tuple[str, ...]:
     """Select the fields worth showing, best first: as many as let a few items be shown, two at least.
 
-    A field gains by its name (labels, identifiers that a later call may need, figures, times), by words that it shares with the
-    document, and by a high place in the response. It loses by bookkeeping, addresses, and empty or very long values.
+    A field gains by its name (labels, identifiers that a later call may need, figures, times), by words that it
+    shares with the document, and by a high place in the response. It loses by bookkeeping, addresses, and empty or
+    very long values.
     """
     tool = question.tool
     about = text_words(tool.description) | subject(tool.api) | text_words(tool.toolset_description)

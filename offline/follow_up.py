@@ -64,7 +64,7 @@ class Meant:
     steps: tuple[int, ...]
     """Numbers of the earlier calls whose results it needs."""
     listed: bool
-    """Whether it means things of an earlier list."""
+    """True if it means things of an earlier list."""
     reason: str
 
 
@@ -136,8 +136,8 @@ def _values(text: str) -> Iterator[tuple[int, int, str]]:
 def _replaced(text: str, new: tuple[str, str, str], used: Collection[str]) -> str:
     """Replace a value of the same sort in a text; add the value if the text has none of that sort.
 
-    ``new``: value, sort, and the preposition before it. Of several candidates the one behind the same preposition is replaced, else
-    the last one that a call was made for.
+    ``new``: value, sort, and the preposition before it. Of several candidates the one behind the same preposition is
+    replaced, else the last one that a call was made for.
     """
     value, sort, cue = new
     kin = [(start, end) for start, end, own in _values(text) if own == sort]

@@ -1,7 +1,7 @@
 """Memories' vote on the next move: what served similar requests, if it can be done here and now.
 
-Memories vote for what came next on their paths, each by its similarity. The vote is a transition weight that depends on the
-request, where the graph's own does not (thesis 4.3.2.4).
+Memories vote for what came next on their paths, each by its similarity. The vote is a transition weight that depends
+on the request, where the graph's own does not (thesis 4.3.2.4).
 """
 
 from collections.abc import Sequence
@@ -22,8 +22,8 @@ from offline.routes import Missing
 TRUSTED = 0.57
 """Similarity from which a memory may decide.
 
-It is the lowest at which nine of ten trajectories of the playground, each left out in turn, have the path of their most similar
-memory (docs/benchmarks.md).
+It is the lowest at which nine of ten trajectories of the playground, each left out in turn, have the path of their
+most similar memory (docs/benchmarks.md).
 """
 SURE = 0.75
 """Similarity from which a memory also decides whether the path is at its end."""
@@ -47,13 +47,13 @@ class Remembered:
     similarity: float
     """Similarity of the memory that supports it most."""
     told: bool = False
-    """Whether the path's tools have words for everything that the request asks; set for a finish."""
+    """True if the path's tools have words for everything that the request asks; set for a finish."""
 
     def overrules(self, own: Choice) -> bool:
         """Return whether it is taken instead of the policy's own move.
 
-        A memory is better at which way to go than at whether to go on. At an end it still decides if the path's tools cover everything
-        that the request asks (``covers_request``).
+        A memory is better at which way to go than at whether to go on. At an end it still decides if the path's tools
+        cover everything that the request asks (``covers_request``).
         """
         ends = "finish" in (self.choice.action, own.action)
         sure = self.similarity >= SURE or (self.choice.action == "finish" and self.told)
@@ -63,7 +63,8 @@ class Remembered:
 def remembered(situation: Situation, missing: Missing) -> Remembered | None:
     """Find the move that memories of similar requests agree on; None if none is similar or can be followed.
 
-    A tool that mostly fails now is not followed, and memory has no say where another tool is to be retried in its place.
+    A tool that mostly fails now is not followed, and memory has no say where another tool is to be retried in its
+    place.
     """
     votes = _votes(situation)
     usable = {

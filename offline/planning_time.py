@@ -54,7 +54,7 @@ class PlanningClock:
 
     @property
     def stopped(self) -> bool:
-        """Whether the work is to end at its next step."""
+        """True if the work is to end at its next step."""
         return self._stopped
 
     def check(self) -> None:
@@ -70,9 +70,10 @@ class PlanningClock:
 class PlanningTurns:
     """Turns to plan in one process.
 
-    Python computes in one thread at a time: more planning threads would only delay the event loop that answers requests. Of the
-    waiting users the one that has used the least time is next. A new user starts at the level that is usual by then, so that nobody
-    saves up time. Long work is done in slices, between which others have their turn: short plans never wait for long ones.
+    Python computes in one thread at a time: more planning threads would only delay the event loop that answers
+    requests. Of the waiting users the one that has used the least time is next. A new user starts at the level that
+    is usual by then, so that nobody saves up time. Long work is done in slices, between which others have their turn:
+    short plans never wait for long ones.
     """
 
     def __init__(self, seconds: float = SECONDS) -> None:
@@ -94,7 +95,7 @@ class PlanningTurns:
 
     @property
     def awaited(self) -> bool:
-        """Whether anybody waits for a turn."""
+        """True if anybody waits for a turn."""
         return bool(self._waiting)
 
     @asynccontextmanager
@@ -134,6 +135,7 @@ class PlanningTurns:
         self._level = max(self._level, self._taken.get(owner, 0.0))
 
     async def _wait(self, owner: str, *, grant: bool = False) -> None:
+        """Wait until the turn is passed to this user; ``grant``: pass the own turn on first."""
         granted = asyncio.get_running_loop().create_future()
         self._waiting.append((owner, granted))
         if grant:
@@ -165,6 +167,7 @@ class TimedPlanning:
                 self._turns.runs -= 1
 
     async def _piece(self, work: Callable[[], T]) -> T:
+        """Run one piece of work in a thread, hold the turn meanwhile, and charge the user for its time."""
         loop, turns, clock = asyncio.get_running_loop(), self._turns, self.clock
         resumed, held = threading.Event(), True
         retaking: asyncio.Task[None] | None = None

@@ -44,13 +44,13 @@ from offline.toolset_prior import kindred
 
 @dataclass(slots=True)
 class _Worked:
-    """What was worked out for one subtask."""
+    """Intermediate results for one subtask."""
 
     uses: Uses
     purpose: dict[ToolId, str] = field(default_factory=dict[ToolId, str])
     """The clause that each tool was chosen for."""
     calls: dict[Prefix, Call] = field(default_factory=dict[Prefix, Call])
-    """What each call of a finished path is for, by the path up to it."""
+    """Purposes of the calls of a finished path, by the path up to each."""
     tried: dict[Prefix, tuple[Arguments, ...]] = field(default_factory=dict[Prefix, tuple[Arguments, ...]])
     """Arguments that were given for a call before, by the path up to it."""
     unserved: tuple[str, ...] = ()
@@ -143,8 +143,8 @@ class OfflinePolicy(Decider):
     async def write(self, question: ProgramQuestion) -> WrittenProgram:
         """Write a program, or return none: then the search plans.
 
-        The chosen solution's program comes first, with this request's values. Otherwise it is the sentence of the grammar that says what
-        the request says, compiled (:mod:`offline.sentences`).
+        The chosen solution's program comes first, with this request's values. Otherwise it is the sentence of the
+        grammar that says what the request says, compiled (:mod:`offline.sentences`).
         """
         if text := after_solution(question):
             return WrittenProgram(text)
@@ -157,8 +157,9 @@ class OfflinePolicy(Decider):
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
         """Bind arguments from the part of the request that the tool was chosen for, earlier results and defaults.
 
-        If that part leaves anything open, the whole request is used. A part that names no value ("the population of the city") gets
-        all it needs from earlier results. After a complaint the request's next best names are tried; without any, nothing changes.
+        If that part leaves anything open, the whole request is used. A part that names no value ("the population of
+        the city") gets all it needs from earlier results. After a complaint the request's next best names are tried;
+        without any, nothing changes.
         """
         prefix = (*(tool.id for tool, _ in question.earlier), question.tool.id)
         worked = self._of(question.request)
@@ -168,6 +169,7 @@ class OfflinePolicy(Decider):
         return found
 
     def _bound(self, question: ArgumentsQuestion, prefix: Prefix, worked: _Worked) -> Arguments:
+        """Bind arguments from the narrowest part of the request that fills all of them."""
         call = worked.calls.get(prefix)
         if call is not None:
             question = replace(question, request=call.part.whole, earlier=call.seen(question.earlier))
@@ -235,6 +237,7 @@ async def walked(question: PathQuestion, choose: Callable[[Situation], Awaitable
 
 
 def _situation(question: PathQuestion, taken: Sequence[int], left: Sequence[int]) -> Situation:
+    """Build the situation after the chosen candidates, as the search would present it."""
     new = [question.candidates[at] for at in taken]
     path = (*question.path, *(candidate.tool for candidate in new))
     return Situation(

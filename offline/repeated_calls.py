@@ -45,13 +45,16 @@ class _Chain:
 
 
 class Rounds:
-    """What a request asks for more than once, over the tools of one path.
+    """Calls that a request asks for more than once, over the tools of one path.
 
     A tool that comes again in the path adds nothing new.
     """
 
     def __init__(self, request: str, path: Sequence[ToolDoc], serving: Sequence[tuple[Part, int]]) -> None:
-        """``serving``: each part that is served, with the place of the tool that serves it."""
+        """Find the tools and values of each part.
+
+        ``serving``: each part that is served, with the index of the tool that serves it.
+        """
         self._request = request
         self._path = tuple({tool.id: tool for tool in path}.values())
         place = {tool.id: at for at, tool in enumerate(self._path)}
@@ -84,6 +87,7 @@ class Rounds:
         )
 
     def _chain(self, part: Part, end: int) -> _Chain:
+        """Find the tools that lead to the end of a part, and the values that each takes or inherits."""
         places = tuple(sorted(self._ancestors(end)))
         values: dict[int, Values] = {}
         for at in places:
@@ -176,7 +180,7 @@ Earlier = tuple[tuple[ToolDoc, StepResult], ...]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What one call of a path is made for."""
+    """Purpose of one call of a path."""
 
     part: Part
     hidden: frozenset[int]
@@ -199,7 +203,8 @@ def fresh(situation: Situation) -> Situation:
 def once_more(situation: Situation, verdict: Verdict) -> Verdict:
     """Return the verdict on :func:`fresh`, or the next repeated call; its index is that of ``situation``.
 
-    Calls are repeated where the path would be finished, or before a tool that takes two results of one producer at once.
+    Calls are repeated where the path would be finished, or before a tool that takes two results of one producer at
+    once.
     """
     choice = verdict.choice
     if choice.action == "finish":

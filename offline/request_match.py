@@ -43,8 +43,8 @@ _FITS = 0.4
 def left_to_defaults(tool: ToolDoc, request: str, values: JsonObject, provenance: Sequence[Binding]) -> tuple[str, ...]:
     """Find the required parameters that identify a thing and have defaults, though the request names one.
 
-    Catalogues put an example where the default belongs: the weather at the example is no answer to who asks for that in Lisbon.
-    A call that takes a thing of the request, or of an earlier answer, somewhere else has none.
+    Catalogues put an example where the default belongs: the weather at the example is no answer to who asks for that
+    in Lisbon. A call that takes a thing of the request, or of an earlier answer, somewhere else has none.
     """
     origins = {binding.parameter: binding.origin for binding in provenance}
     telling = [one for one in tool.parameters if one.name in values and need_of(one).kind in _IDENTIFYING]
@@ -74,7 +74,8 @@ def elsewhere(tool: ToolDoc, request: str, result: StepResult) -> Iterator[str]:
 def unused(request: str, steps: Sequence[tuple[ToolDoc, StepResult]], day: date | None = None) -> tuple[Span, ...]:
     """Find what a request names that no successful call took and no response has.
 
-    A recorded response counts for what was recorded. ``day``: what relative days count from, the local date by default.
+    A recorded response counts for what was recorded. ``day``: what relative days count from, the local date by
+    default.
     """
     good = [(tool, result) for tool, result in steps if result.status == "ok"]
     spoken = "\n".join(text for _, result in good for text in (_taken(result), result.response)).casefold()

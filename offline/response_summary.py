@@ -40,8 +40,8 @@ class View:
 def view(response: str, asked: tuple[frozenset[str], frozenset[str]], used: str = "") -> View:
     """Summarise the fields that are asked about; if none is, the first telling ones.
 
-    ``asked_names``: the words of :func:`offline.nlp.asked_words.asked_words`. ``used``: place of a value that a later step took
-    (``items[2].id``); of that list only its item is shown.
+    ``asked_names``: the words of :func:`offline.nlp.asked_words.asked_words`. ``used``: place of a value that a later
+    step took (``items[2].id``); of that list only its item is shown.
     """
     value = read_value(response)
     if value is None or isinstance(value, str):
@@ -65,7 +65,8 @@ def view(response: str, asked: tuple[frozenset[str], frozenset[str]], used: str 
 def _awaited(value: JsonValue, records: Sequence[list[Leaf]], asked: frozenset[str]) -> list[str]:
     """Find the empty lists that are asked about, else the only one of a response without an answer.
 
-    A value that the request itself names is no answer: ``{"harbour": "Brest", "berths": []}`` for the berths of Brest.
+    A value that the request itself names is no answer: ``{"harbour": "Brest", "berths": []}`` for the berths of
+    Brest.
     """
     empty = list(_empty_lists(value))
     told = any(

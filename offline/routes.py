@@ -73,8 +73,8 @@ def route(
 ) -> Route | None:
     """Find the best route to ``goal`` through the candidates; None if an input stays missing.
 
-    The search goes backwards from the goal. Of the tools that give what is missing, those come first that have evidence for the
-    transition, that work, and that start from the request's own words.
+    The search goes backwards from the goal. Of the tools that give what is missing, those come first that have
+    evidence for the transition, that work, and that start from the request's own words.
     """
     lacking = missing(goal.tool, path)
     if not lacking:

@@ -1,4 +1,4 @@
-"""Fill the inputs of a solution by English rules, if the request differs from its pattern only in values and filler."""
+"""Fill a solution's inputs by English rules, if the request differs from its pattern only in values and filler."""
 
 import re
 
@@ -46,6 +46,7 @@ def _bare(text: str) -> str:
 
 
 def _value(said: SaidValue, schema: JsonObject, request: str) -> JsonValue:
+    """Read an input's value from the words that stand for it; None if they do not fit the schema."""
     if said.text not in request:
         return None
     value = plain(said, schema)

@@ -18,9 +18,9 @@ _MOST_TEXT = 1_500
 def compose(request: str, steps: Results, unanswered: Sequence[str] = ()) -> Iterator[str]:
     """Yield the answer in pieces, a line each.
 
-    Numbers in brackets are the steps, counted from 1, named at the end. Steps that no later step builds on come first; of the others
-    only what the request asks about. Every value is a field of a response, with tool text made harmless; nothing is added.
-    ``unanswered``: parts of the request that no step serves.
+    Numbers in brackets are the steps, counted from 1, named at the end. Steps that no later step builds on come
+    first; of the others only what the request asks about. Every value is a field of a response, with tool text made
+    harmless; nothing is added. ``unanswered``: parts of the request that no step serves.
     """
     yield from _within(_all(request, steps, unanswered))
 
@@ -40,6 +40,7 @@ def _within(pieces: Iterator[str]) -> Iterator[str]:
 
 
 def _all(request: str, steps: Results, unanswered: Sequence[str]) -> Iterator[str]:
+    """Yield all pieces: final steps, what intermediate steps say of the request, open parts, and the calls."""
     asked = asked_words(request)
     used = _used(steps)
     good = [number for number, (_, result) in enumerate(steps, start=1) if result.status == "ok"]
@@ -72,6 +73,7 @@ def _used(steps: Results) -> dict[int, str]:
 
 
 def _lines(number: int, found: View) -> Iterator[str]:
+    """Yield the lines of one step's summary with the step's number."""
     if len(found.lines) == 1:
         yield f"{found.lines[0]} [{number}]\n"
     elif found.lines:

@@ -95,8 +95,8 @@ def combinations(ground: Ground) -> Iterator[Combination]:
 def said(walk: Walk, choice: tuple[Parameter, ...]) -> tuple[Said, ...]:
     """List what a user states who gives the first tool these inputs.
 
-    The inputs of each call of the first tool come first, then those that later tools need in addition. A later input of the
-    same name takes the same value.
+    The inputs of each call of the first tool come first, then those that later tools need in addition. A later input
+    of the same name takes the same value.
     """
     found = [Said(walk.head.id, one, role) for role in walk.twice or ("",) for one in choice]
     for tool, parameter in walk.asked:

@@ -45,7 +45,7 @@ def _holder(path: str) -> str:
 
 
 def called(doc: ToolDoc, path: str) -> OutputField | None:
-    """Find the field with the name of the thing that holds a field, directly or as a list item; None if there is none."""
+    """Find the field that names the thing which holds a field, directly or as a list item; None if there is none."""
     item = f"{path.rpartition('[]')[0]}[].x" if "[]" in path else "x"
     return _called(beside(doc, path)) or _called(beside(doc, item))
 
@@ -119,7 +119,10 @@ def _described(text: str) -> dict[str, str]:
 
 
 def _of_node(node: JsonValue, root: JsonValue, path: str, depth: int, left: list[int]) -> Iterator[tuple[str, str]]:
-    """Yield path and description of each node of a schema; ``budget`` holds the number of nodes that may still be read."""
+    """Yield path and description of each node of a schema.
+
+    ``budget`` holds the number of nodes that may still be read.
+    """
     left[0] -= 1
     if not isinstance(node, dict) or depth > _DEEPEST or left[0] < 0:
         return

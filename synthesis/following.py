@@ -1,4 +1,4 @@
-"""Run a walk without a program: follow the responses field by field, and select from them what an intent asks for."""
+"""Run a walk without a program: follow the responses field by field, and select what an intent asks for."""
 
 import math
 import re
@@ -38,6 +38,7 @@ def places(value: JsonValue, path: str) -> Iterator[tuple[JsonValue, JsonValue]]
 
 
 def _places(holder: JsonValue, value: JsonValue, pieces: Sequence[str]) -> Iterator[tuple[JsonValue, JsonValue]]:
+    """Yield the values at the rest of a path, each with the item around it."""
     if not pieces:
         yield holder, value
     elif pieces[0] == "[]":
@@ -94,7 +95,8 @@ async def answered(
 ) -> list[Answer]:
     """Call the tools of a walk, and return each response of the last one.
 
-    The responses do not depend on the field that is asked for, so that they serve all intents of a walk with the same inputs.
+    The responses do not depend on the field that is asked for, so that they serve all intents of a walk with the same
+    inputs.
     """
     walk = course.walk
 
@@ -185,7 +187,10 @@ def _number(value: JsonValue) -> float | None:
 
 
 def _of_fed(intent: Intent) -> bool:
-    """Return whether the rows are about the things that the last tool was called for, not about items of its response."""
+    """Return whether the rows are about the things that the last tool was called for.
+
+    Otherwise they are about items of its response.
+    """
     course = intent.course
     path = course.within(len(course.walk.tools) - 1, course.output)
     return intent.many and ("[]" not in path or (intent.asked == "where" and path.endswith("[]")))

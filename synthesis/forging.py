@@ -1,7 +1,7 @@
 """Build solutions from combinations (SoAy, sections 4 and 5).
 
-Each intent gets a program, questions and input values. A solution is kept only if its program returns the gold answer, which
-is found without it.
+Each intent gets a program, questions and input values. A solution is kept only if its program returns the gold
+answer, which is found without it.
 """
 
 import asyncio
@@ -66,7 +66,7 @@ class Forged:
     tried: int = 0
     """Number of programs that were executed."""
     untried: bool = False
-    """Whether nothing of it can be executed at present; it is looked at again the next time."""
+    """True if nothing of it can be executed at present; it is looked at again the next time."""
     dropped: Counter[str] = field(default_factory=Counter[str])
     """Number of intents that were not kept, by reason."""
 
@@ -99,7 +99,7 @@ class _Proof:
     why: str = ""
     """Why the program is not proven; empty where it is."""
     ran: bool = False
-    """Whether the program was executed."""
+    """True if the program was executed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class _Draft:
 
 @dataclass(slots=True)
 class _Followed:
-    """What intents of one walk with the same inputs share: the responses, and the text of the tools."""
+    """Shared data of intents of one walk with the same inputs: the responses, and the text of the tools."""
 
     walk: Walk
     inputs: tuple[Said, ...]
@@ -141,7 +141,7 @@ class Forge:
     """Finds input values; None where nothing may be executed."""
     asking: Asking | None = None
     unproven: bool = False
-    """Whether solutions that cannot be executed are kept, suspended."""
+    """True if solutions that cannot be executed are kept, suspended."""
     recorded: Recorded | None = None
     """Recorded calls that answer instead of services; None where services are called."""
     patterns: dict[str, str] = field(default_factory=dict[str, str])
@@ -292,6 +292,7 @@ class Forge:
         return _Proof(first, ran=True)
 
     def _solution(self, intent: Intent, plan: ProgramPlan, patterns: tuple[str, ...], proof: _Proof) -> Solution:
+        """Build the solution of a draft; it is suspended if nothing has proven it."""
         return Solution(
             id="",
             plan=ProgramPlan(program=plan.program.model_copy(update={"stubs": ""}), inputs=plan.inputs),
@@ -305,6 +306,7 @@ class Forge:
 
 
 def _why(error: CallFailedError) -> str:
+    """Return the reason for dropping an intent whose walk failed."""
     match error:
         case TooManyCallsError():
             return "too many calls"
@@ -344,6 +346,7 @@ def _goes_by_value(course: Course, values: JsonObject) -> bool:
 def _triplets(
     intent: Intent, plan: ProgramPlan, patterns: Sequence[str], values: JsonObject, code: Written
 ) -> list[Triplet]:
+    """Build a triplet for each question that names all inputs of the program."""
     functions = {one.tool: one.name for one in code.offer.signatures}
     solution = [functions[tool] for tool in intent.course.walk.path]
     return [

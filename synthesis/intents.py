@@ -1,8 +1,9 @@
 """Intents: what exactly is asked of a combination.
 
-SoAy's combination says what is known and what is wanted, but leaves open which items of a list are meant. An intent settles
-whether the next tool is called for the first item or for each, and whether of the last list the answer is all of it, its first
-item, its length, the item with the most or the least of a number, or the items whose field has a value that the user states.
+SoAy's combination says what is known and what is wanted, but leaves open which items of a list are meant. An intent
+settles whether the next tool is called for the first item or for each, and whether of the last list the answer is all
+of it, its first item, its length, the item with the most or the least of a number, or the items whose field has a
+value that the user states.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +20,7 @@ from synthesis.combinations import Combination, Said
 from synthesis.documents import beside, called, named_by
 
 Taken = Literal["one", "first", "each"]
-"""What the next call takes of a response: a single value, a value of a list's first item, or one of each item."""
+"""Part of a response that the next call takes: a single value, or a value of a list's first item, or of each item."""
 Asked = Literal["all", "first", "count", "most", "least", "where"]
 """Which part of the last response is asked for."""
 
@@ -52,13 +53,16 @@ class Course:
         return self.combination.output.path if self.combination.output is not None else ""
 
     def single(self, number: int = 0) -> bool:
-        """Return whether the inputs of the ``number``-th tool name one thing, so that the first item found is the one meant."""
+        """Return whether the inputs of the ``number``-th tool name one thing.
+
+        The first item that the tool finds is then the one that is meant.
+        """
         return self._named(number) is not None
 
     def looks_up(self, number: int, path: str) -> bool:
-        """Return whether a path goes through the list of a look-up, whose first item is the thing that was looked for.
+        """Return whether a path goes through the list of a look-up.
 
-        ``number``: index of the tool whose response the path is in.
+        Its first item is the thing that was looked for. ``number``: index of the tool whose response the path is in.
         """
         named = self._named(number)
         return named is not None and "[]" in named.path and path.startswith(named.path.partition("[]")[0] + "[]")
@@ -85,7 +89,7 @@ class Intent:
 
     course: Course
     taken: tuple[Taken, ...]
-    """What each tool after the first takes of the response before it."""
+    """Modes in which each tool after the first takes values of the response before it."""
     asked: Asked
     by: str = ""
     """Path of the field that is compared, in the last response; empty for kinds that compare nothing."""
@@ -97,7 +101,7 @@ class Intent:
 
     @property
     def many(self) -> bool:
-        """Whether the last tool is called for each item of a list."""
+        """True if the last tool is called for each item of a list."""
         return "each" in self.taken
 
 

@@ -14,7 +14,7 @@ from synthesis.triplets import Triplet
 
 
 class Done(Model):
-    """What became of one combination."""
+    """Outcome of one combination, as a line of the journal."""
 
     key: str
     way: str
@@ -86,8 +86,8 @@ class Journal:
 class Report:
     """Counts per stage, of this run and of what was done before it.
 
-    ``dropped`` counts intents that were not kept, by reason; ``left_out`` counts what exceeded the limits; ``failure`` is the
-    message of the first call that failed in this run.
+    ``dropped`` counts intents that were not kept, by reason; ``left_out`` counts what exceeded the limits;
+    ``failure`` is the message of the first call that failed in this run.
     """
 
     def __init__(self) -> None:

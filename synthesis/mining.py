@@ -41,7 +41,7 @@ class MinedSet:
     """The combinations of one tool set by walk, those of the shortest walks first."""
 
     place: str
-    """What the ids of the set's tools begin with; a store is ordered by it."""
+    """Prefix of the ids of the set's tools; a store is ordered by it."""
     combinations: tuple[Combination, ...]
     counts: Counts
 

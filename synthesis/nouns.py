@@ -43,6 +43,7 @@ def plural(phrase: str) -> str:
 
 
 def _plural_word(word: str) -> str:
+    """Return the plural of one word."""
     low = word.casefold()
     if low in _MASS:
         return word
@@ -101,8 +102,8 @@ def parameter_noun(parameter: Parameter) -> str:
 def tool_noun(doc: ToolDoc, known: Collection[str] = ()) -> str:
     """Return the noun for what a function is about, without the words of what it is called with.
 
-    ``getCoauthors`` is about a *co-author*; ``getPersonInfo`` of a person about nothing else (empty). ``filled_parameters``: names
-    of the parameters that earlier results fill.
+    ``getCoauthors`` is about a *co-author*; ``getPersonInfo`` of a person about nothing else (empty).
+    ``filled_parameters``: names of the parameters that earlier results fill.
     """
     spoken = {word for name in known for word in words(name)} - FORMS
     own: list[str] = []

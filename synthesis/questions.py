@@ -80,6 +80,7 @@ def questions(intent: Intent, inputs: Sequence[Input]) -> tuple[str, ...]:
 
 
 def _what(intent: Intent, plain: _Words, other: _Words, barely: _Words) -> tuple[str, ...]:
+    """Render the questions for a value, for all values, or for the first one."""
     several = intent.asked == "all" and _several(intent)
     first = "first " if intent.asked == "first" else ""
 
@@ -132,6 +133,7 @@ def _named_things(intent: Intent, plain: _Words) -> str:
 
 
 def _how_many(intent: Intent, plain: _Words, other: _Words) -> tuple[str, ...]:
+    """Render the questions for a number of things."""
     if plain.joint == " of " and plain.rest:
         have = f"How many {plural(other.thing)} {'do' if intent.many else 'does'} {other.rest} have?"
     else:
@@ -145,6 +147,7 @@ def _how_many(intent: Intent, plain: _Words, other: _Words) -> tuple[str, ...]:
 
 
 def _which_one(intent: Intent, plain: _Words, other: _Words) -> tuple[str, ...]:
+    """Render the questions for the thing with the most or the least of a number."""
     timed = words(intent.by.rpartition(".")[2])[-1:] in (("year",), ("date",), ("time",))
     ways = ("latest", "earliest") if timed else ("highest", "lowest")
     way = ways[intent.asked == "least"]
@@ -157,6 +160,7 @@ def _which_one(intent: Intent, plain: _Words, other: _Words) -> tuple[str, ...]:
 
 
 def _which_ones(intent: Intent, plain: _Words, other: _Words, inputs: Sequence[Input]) -> tuple[str, ...]:
+    """Render the questions for the things with a value that the user states."""
     field = _field(intent, intent.by)
     named = inner_noun(field) if field else ""
     named = named or tool_noun(intent.last, _known(intent.course, len(intent.course.walk.tools) - 1)) or "value"
@@ -188,7 +192,8 @@ def _of(first: str, *others: str) -> str:
 def _words(intent: Intent, inputs: Sequence[Input], *, plainly: bool, barely: bool = False) -> _Words:
     """Build the nouns of a question.
 
-    ``by_name``: use names only; otherwise descriptions, where they give a phrase. ``bare_names``: people by their names alone.
+    ``by_name``: use names only; otherwise descriptions, where they give a phrase. ``bare_names``: people by their
+    names alone.
     """
     course, doc = intent.course, intent.last
     last = len(course.walk.tools) - 1
@@ -227,7 +232,10 @@ def _words(intent: Intent, inputs: Sequence[Input], *, plainly: bool, barely: bo
 
 
 def _one_is_named(course: Course) -> bool:
-    """Return whether the user names one thing that holds a list, rather than a property of all items of the first list."""
+    """Return whether the user names one thing that holds a list.
+
+    Otherwise the user states a property of all items of the first list.
+    """
     return course.single() or not _listed(course)
 
 
@@ -251,9 +259,9 @@ class _Way:
 
     noun: str
     first: bool
-    """Whether only the first of them is meant."""
+    """True if only the first of them is meant."""
     several: bool
-    """Whether several of them are meant."""
+    """True if several of them are meant."""
 
     def __str__(self) -> str:
         return f"the {'first ' if self.first else ''}{plural(self.noun) if self.several else self.noun}"
@@ -277,9 +285,9 @@ def _field(intent: Intent, path: str) -> OutputField | None:
 
 
 def _chain(intent: Intent, *, plainly: bool) -> list[_Way]:
-    """List the things between subject and requested field, from the last one back: ``the first co-author``, ``the authors``.
+    """List the things between subject and requested field, from the last one back.
 
-    Things that the subject names itself are left out.
+    Examples are ``the first co-author`` and ``the authors``. Things that the subject names itself are left out.
     """
     course = intent.course
     found: list[_Way] = []

@@ -1,4 +1,4 @@
-"""Answer calls from recordings: a call is answered by what was recorded for the same arguments, and by nothing else."""
+"""Answer calls from recordings: by what was recorded for the same arguments, and by nothing else."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

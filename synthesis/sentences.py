@@ -130,7 +130,7 @@ class _Writing:
     at: str = ""
     """Path of the latest response; of the list of items with their responses where ``many``."""
     many: bool = False
-    """Whether the latest tool was called for each item of a list."""
+    """True if the latest tool was called for each item of a list."""
 
     @property
     def _course(self) -> Course:
@@ -270,7 +270,10 @@ class _Writing:
         return joined("chosen[]", label)
 
     def _label_before(self) -> str:
-        """Return the label path of the thing that the last tool was called for, within an item of the list of those things."""
+        """Return the label path of the thing that the last tool was called for.
+
+        The path is within an item of the list of those things.
+        """
         last = len(self._course.walk.tools) - 1
         feed = self._course.fed_by(last)[0]
         found = called(self._course.walk.tools[last - 1], feed.field)

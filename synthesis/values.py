@@ -71,7 +71,7 @@ class Values:
         return list(found.values())
 
     async def _ways(self, course: Course) -> AsyncIterator[JsonObject]:
-        """Propose sets of values: recorded arguments, then things that the first tool found, then seeds of the documents."""
+        """Propose sets of values: recorded arguments, then found things, then seeds of the documents."""
         head = course.walk.head
         async for values in self._recorded(course):
             yield values
@@ -163,7 +163,7 @@ class Values:
             yield {}
 
     def _seeds(self, parameter: Parameter) -> Iterator[JsonValue]:
-        """Yield the values that documents name for a parameter, and for fields and parameters of the same name and type."""
+        """Yield the values that documents name for a parameter, and for equally named fields and parameters."""
         own = [parameter.example, *allowed(parameter), parameter.default]
         wanted = words(parameter.name)
         for doc in self.tools if not tells_apart(parameter.name) else ():
@@ -189,13 +189,19 @@ def _year(thing: JsonValue) -> JsonValue:
 
 
 def _within(thing: JsonValue, path: str) -> JsonValue:
-    """Return a thing's value at a document path, of a list the first; the path leaves out the list that the thing is an item of."""
+    """Return a thing's value at a document path, of a list the first.
+
+    The part of the path up to the list that the thing is an item of is left out.
+    """
     inner = path.partition("[]")[2].removeprefix(".") if "[]" in path else path
     return next((value for _, value in places(thing, inner) if value is not None), None)
 
 
 def _things(tool: ToolDoc, answer: JsonValue) -> list[JsonValue]:
-    """List the items of the list that echoes the inputs, else of the first list; without a list, the response itself."""
+    """List the items of the list that echoes the inputs, else of the first list.
+
+    A response without a list is one thing.
+    """
     told = [field.path for one in tool.parameters if (field := told_by(tool, one)) is not None]
     listed = next((path for path in (*told, *(one.path for one in output_fields(tool))) if "[]" in path), None)
     if listed is None:

@@ -77,8 +77,8 @@ _TOKEN = re.compile(r"[^\W\d_]+\d+\.\d+|[^\W_]+")
 def asked_words(request: str) -> tuple[frozenset[str], frozenset[str]]:
     """Find the words that a field's name may share with the request.
 
-    Returns the words that the request says or that these stand for, and, weaker, those that its question words ("when", "how many")
-    may mean.
+    Returns the words that the request says or that these stand for, and, weaker, those that its question words
+    ("when", "how many") may mean.
     """
     strong = frozenset(word for group in asked_groups(request) for word in group)
     meant = frozenset(name for pattern, names in _STANDS_FOR if pattern.search(request) for name in names.split())

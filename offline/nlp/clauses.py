@@ -150,8 +150,8 @@ def _parts(sentence: str) -> list[str]:
 def _hops(part: str) -> list[str]:
     """Split a chain of three things or more into its overlapping pairs.
 
-    "The population of the city where the author was born" is such a chain. Each pair is what one call can be expected to know; a
-    shorter chain is left whole.
+    "The population of the city where the author was born" is such a chain. Each pair is what one call can be expected
+    to know; a shorter chain is left whole.
     """
     things = _HOP.split(part)
     if len(things) < 3:
@@ -164,7 +164,7 @@ class Part:
     """One thing that is asked, of one of the things that stand side by side."""
 
     text: str
-    """What is asked, of one thing."""
+    """The words that ask, of one thing."""
     whole: str
     """The request with that thing alone, where several stand side by side."""
     clauses: tuple[str, ...]

@@ -16,7 +16,7 @@ _MEASURES: Mapping[SpanKind, str] = {
     "number": "number", "unit": "unit", "coordinates": "coordinates", "date": "date", "time": "time",
 }  # fmt: skip
 _SORTS: Mapping[SpanKind, str] = {**dict.fromkeys(_NAMES, "name"), **_MEASURES}
-"""What may stand side by side: a currency's code may look like any other code, or like a name."""
+"""Sorts of values that may stand side by side: a currency's code may look like any other code, or like a name."""
 
 _JOINED = re.compile(r"(?:\s*,)?\s+(?:and|or|versus|vs\.?|as well as|&)\s+|\s*[,;/]\s*", re.I)
 _STARTS = re.compile(r"\b(?:from|between)\s+(?:the\s+)?$", re.I)
@@ -29,8 +29,8 @@ _WORD = re.compile(r"[^\W_]+")
 def coordinated(clause: str) -> tuple[tuple[str, str], ...]:
     """Return the clause once for each thing that it names side by side, with that thing; ``()`` without any.
 
-    Values of one sort stand side by side if a conjunction or a comma joins them. The words that lead to the first may be repeated
-    before the second: "in A and in B".
+    Values of one sort stand side by side if a conjunction or a comma joins them. The words that lead to the first may
+    be repeated before the second: "in A and in B".
     """
     runs = _runs(clause, atoms(clause))
     if not runs:

@@ -46,6 +46,7 @@ def dates_in(text: str, today: date) -> Iterator[tuple[int, int, date]]:
 
 
 def _absolute(parts: dict[str, str | None], today: date) -> date | None:
+    """Build the date of a match's parts; None if there is no such day."""
     month = int(parts["monthnumber"] or 0) if "monthnumber" in parts else _MONTHS[(parts["month"] or "").lower()[:3]]
     day, year = int(parts["day"] or 0), parts.get("year")
     if month > 12 and day <= 12:
@@ -60,6 +61,7 @@ def _absolute(parts: dict[str, str | None], today: date) -> date | None:
 
 
 def _relative(text: str, today: date) -> Iterator[tuple[int, int, date]]:
+    """Yield start, end and day of each date that counts from today: *tomorrow*, *next Monday*, *in two weeks*."""
     named = {"today": 0, "tonight": 0, "tomorrow": 1, "yesterday": -1, "the day after tomorrow": 2, "the day after": 2}
     for found in _NAMED.finditer(text):
         yield found.start(), found.end(), today + timedelta(days=named[found["name"].lower()])
@@ -95,6 +97,7 @@ def wants_both(*, described: str, example: str) -> bool:
 
 
 def _form(described: str, example: str) -> str:
+    """Return the ``strftime`` format that a parameter wants, or ``unix`` or ``date-time``."""
     if _UNIX.search(described):
         return "unix"
     if _DAY_AND_HOUR.search(described):
@@ -108,7 +111,8 @@ def _form(described: str, example: str) -> str:
 def written(day: date, *, described: str, example: str, hour: str = "") -> str:
     """Format a day as a parameter's description, format or example asks; ISO 8601 if they say nothing.
 
-    ``hour`` (``HH:MM``) is used by a form that holds both. Midnight in UTC stands for a day alone; an hour is local, as it was stated.
+    ``hour`` (``HH:MM``) is used by a form that holds both. Midnight in UTC stands for a day alone; an hour is local,
+    as it was stated.
     """
     wanted = _form(described, example)
     if wanted == "unix":

@@ -47,7 +47,7 @@ class Span:
     after: tuple[str, ...] = ()
     """Up to three words after it, lower case and singular."""
     unit: str = ""
-    """Of a number the standard unit or currency next to it; of a day its hour; of an hour its day."""
+    """Standard unit or currency next to a number; hour of a day; day of an hour."""
 
     @property
     def cue(self) -> str:
@@ -96,6 +96,7 @@ def spans(request: str, today: date) -> tuple[Span, ...]:
 
 @lru_cache(maxsize=64)
 def _spans(request: str, today: date) -> tuple[Span, ...]:
+    """Find the typed spans of a request, each with the words around it; the result is cached."""
     found: list[Span] = []
     for kind, pattern in _PATTERNS:
         for hit in pattern.finditer(request):
@@ -160,6 +161,7 @@ def _add(found: list[Span], span: Span) -> None:
 
 
 def _numbers(request: str) -> Iterator[Span]:
+    """Yield numbers in digits and in words, each with its unit."""
     money = bool(_MONEY.search(request))
     for hit in _NUMBER.finditer(request):
         value = negated(request, hit.start()) + hit[0].replace(",", "").replace("−", "-")
@@ -181,6 +183,7 @@ def _tail(request: str, end: int) -> str:
 
 
 def _unit(tail: str, head: str) -> str:
+    """Return the standard unit or currency of the word behind, or the sign before, a number."""
     if head in CURRENCIES:
         return CURRENCIES[head]
     word = tail.lower()
@@ -225,6 +228,7 @@ def _terms(request: str) -> Iterator[Span]:
 
 
 def _term(text: str, *, after_number: bool) -> tuple[SpanKind, str] | None:
+    """Return kind and standard form of a currency, language, country or unit; None for other text."""
     lowered = text.lower()
     base = " ".join(singular(word) for word in lowered.split(" "))
     currency = CURRENCIES.get(base) or CURRENCIES.get(lowered)

@@ -53,6 +53,7 @@ def _trimmed(request: str, end: int) -> int:
 
 
 def _is_name(token: re.Match[str], request: str) -> bool:
+    """Return whether a token begins a name, rather than a sentence or an order."""
     word = token[0]
     if not word[0].isupper() or word.lower() in _NOT_NAMES or re.match(r"I['’]", word):
         return False
@@ -74,6 +75,7 @@ def _parted(tokens: list[re.Match[str]], at: int, end: int) -> int:
 
 
 def _end_of_name(tokens: list[re.Match[str]], at: int, request: str) -> int:
+    """Return the index of the name's last word; small words join capitalised ones."""
     end = at
     while end + 1 < len(tokens) and end - at < _MAX_WORDS:
         if request[tokens[end].start() : tokens[end].end()].endswith(("'s", "’s")):
@@ -93,9 +95,10 @@ def _end_of_name(tokens: list[re.Match[str]], at: int, request: str) -> int:
 
 
 def titles_in(request: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of names with small words in them: ``A Winter in Moonfall``, ``the recipe Soup with Rice``.
+    """Yield start and end of names with small words in them, such as ``A Winter in Moonfall``.
 
-    "Berlin to Paris" is no title: a title begins with a capitalised article, opens the text, or follows a word for a titled thing.
+    "Berlin to Paris" is no title: a title begins with a capitalised article, opens the text, or follows a word for a
+    titled thing, as in ``the recipe Soup with Rice``.
     """
     tokens = list(_TOKEN.finditer(request))
     at = 0
@@ -107,6 +110,7 @@ def titles_in(request: str) -> Iterator[tuple[int, int]]:
 
 
 def _opens_title(tokens: list[re.Match[str]], at: int, request: str) -> bool:
+    """Return whether a title may begin at this token."""
     word = tokens[at][0]
     if not word[0].isupper() or re.match(r"I(?:['’]|$)", word):
         return False

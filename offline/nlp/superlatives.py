@@ -1,4 +1,4 @@
-"""Find which of several things a request means: by ordinal ("the second author") or superlative ("the cheapest flight")."""
+"""Find which of several things a request means, by ordinal ("the second author") or superlative ("the cheapest flight")."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -48,14 +48,14 @@ _MOST: Mapping[str, tuple[frozenset[str], bool]] = {
     )
     for word in adjectives.split()
 }  # fmt: skip
-"""What an adjective, or the stem of a participle, measures, and whether it means the most of that."""
+"""Measures by adjective or stem of a participle: words of the measure, and whether the most of it is meant."""
 _IRREGULAR = {"best": "good", "better": "good", "worst": "bad", "worse": "bad"} | dict.fromkeys(
     ("farthest", "furthest", "farther", "further"), "far"
 )
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)?")
 _CLAUSE_END = re.compile(r"[.?!;:,](?=\s|$)")
 _LASTING = re.compile(r"\b(?:has|have|had)\s+(?:\w+\s+)?(?:been|existed|lived|worked|served|stood)\b[^.?!;:,]*$")
-"""What has been so for longer began earlier."""
+"""A lasting state; if it has lasted longer, it began earlier."""
 _COUNTED = word_set("more most fewest fewer less least")
 _FEW = word_set("fewest fewer less least lowest lower")
 _HIGH = word_set(
@@ -77,7 +77,7 @@ class Rank:
     fields: frozenset[str]
     """Words, one of which the field's name must have."""
     most: bool
-    """Whether the most is meant; otherwise the least."""
+    """True if the most is meant; otherwise the least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,8 +190,8 @@ def _compared(token: str) -> tuple[frozenset[str], bool] | None:
 def ranked(values: Sequence[Mapping[str, JsonValue]], rank: Rank) -> tuple[int, str] | None:
     """Find the index of the extreme among ``values`` (fields by dotted name), and the field that decided.
 
-    The field must be a number or a date in more than one of them; fields named by the request's own word come first. None if no field
-    qualifies.
+    The field must be a number or a date in more than one of them; fields named by the request's own word come first.
+    None if no field qualifies.
     """
     names = list(dict.fromkeys(name for value in values for name in value))
     for name in sorted(names, key=lambda name: -len(rank.fields & set(words(name.rpartition(".")[2])))):
@@ -205,6 +205,7 @@ def ranked(values: Sequence[Mapping[str, JsonValue]], rank: Rank) -> tuple[int, 
 
 
 def _comparable(value: JsonValue) -> float | str | None:
+    """Return a value as a number, or as text if it is a date or time; None if it cannot be ranked."""
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, (int, float)):
@@ -220,8 +221,8 @@ def _comparable(value: JsonValue) -> float | str | None:
 def placed(request: str, size: int, about: frozenset[str]) -> int | None:
     """Return the index in a list of ``size`` things that an ordinal of the request means.
 
-    ``list_words``: words that may refer to the list. An ordinal with another noun means another list. None if no ordinal means this
-    list, or if it is too short.
+    ``list_words``: words that may refer to the list. An ordinal with another noun means another list. None if no
+    ordinal means this list, or if it is too short.
     """
     for place in places(request):
         noun = words(place.noun)

@@ -1,1 +1,1 @@
-"""Write programs without a model: of the sentences that the offered functions allow, the one that fits the request."""
+"""Write programs without a model: find the sentence over the offered functions that fits the request."""

@@ -24,7 +24,8 @@ _ROOT = re.compile(r"[^\W\d]\w*")
 def written(clock: PlanningClock, question: ProgramQuestion) -> WrittenProgram:
     """Write a program, or none if no sentence covers enough of the request; after a failure the next best.
 
-    It runs in a thread of its own. No text is parsed here, since CPython's parser counts its depth for all threads together.
+    It runs in a thread of its own. No text is parsed here, since CPython's parser counts its depth for all threads
+    together.
     """
     if (
         question.goes_on

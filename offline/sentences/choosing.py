@@ -91,6 +91,7 @@ def _dated(one: Field) -> bool:
 
 
 def _bounded(draft: Draft, said: Said) -> Iterator[Draft]:
+    """Filter items by a number or day that the request bounds."""
     for number, bound in enumerate(said.bounds):
         if number in draft.bounded or not draft.free(bound.span):
             continue
@@ -104,6 +105,7 @@ def _bounded(draft: Draft, said: Said) -> Iterator[Draft]:
 
 
 def _bound_fits(one: Field, span: Span, near: frozenset[str]) -> float:
+    """Score how well a field can be tested against a bound, from 0 to 1."""
     year = one.need.kind == "year" or "year" in one.own
     if span.kind == "number":
         is_year = len(span.value) == 4 and span.value[:2] in ("18", "19", "20") and not span.unit
@@ -180,6 +182,7 @@ def _label_of(draft: Draft) -> Seen | None:
 def _where(
     draft: Draft, one: Seen, test: str, value: Value, spans: tuple[Span, ...], loss: float, bound: int = -1
 ) -> Draft:
+    """Append a filter step to a draft."""
     name = draft.name("fitting")
     step = Where.model_validate(
         {"do": "where", "name": name, "of": draft.many, "field": one.path, "test": test, "value": value}

@@ -41,7 +41,7 @@ class Draft:
     many: str = ""
     """Path of the list at hand; empty where single things are at hand."""
     paired: bool = False
-    """Whether the list's items are pairs of an item and the result of a call for it."""
+    """True if the list's items are pairs of an item and the result of a call for it."""
     functions: tuple[Function, ...] = ()
     used: tuple[Span, ...] = ()
     """Spans of the request that are used."""
@@ -64,7 +64,7 @@ class Draft:
 
     @property
     def hits(self) -> bool:
-        """Whether the list at hand was found by searching for one thing by its name."""
+        """True if the list at hand was found by searching for one thing by its name."""
         return any(names_item(parameter, self) for parameter, _ in self.naming)
 
     @property
@@ -181,6 +181,7 @@ def _source(draft: Draft, function: Function, parameter: Parameter, scene: Scene
 def _called(
     draft: Draft, function: Function, given: Mapping[str, Given], linked: Mapping[str, Seen], loss: float
 ) -> Iterator[Draft]:
+    """Append a call, and yield the drafts over its response."""
     name = draft.name(function.name)
     arguments = _arguments(given, {key: f"{{{one.path}}}" for key, one in linked.items()})
     after = _with_call(
@@ -201,6 +202,7 @@ def _called(
 def _each(
     draft: Draft, function: Function, given: Mapping[str, Given], linked: Mapping[str, Seen], loss: float
 ) -> Iterator[Draft]:
+    """Append a call for each item of the list at hand, and yield the drafts over the responses."""
     name = draft.name(f"each_{function.name}")
     arguments = _arguments(given, {key: f"{{{one.path}}}" for key, one in linked.items()})
     step = ForEach(do="for_each", name=name, of=draft.many, function=function.name, arguments=arguments)
@@ -254,6 +256,7 @@ def _plain(text: str) -> str:
 
 
 def _with_call(draft: Draft, function: Function, step: Step, given: Mapping[str, Given], loss: float) -> Draft:
+    """Append a call's step, with the spans and parameters that it uses and the cost of weak values."""
     spans = tuple(span for one in given.values() for span in one.spans)
     asked = tuple((function, key) for key, one in given.items() if one.spans)
     weak = sum(0.6 * (1 - one.likeness) for one in given.values() if one.spans)
@@ -287,6 +290,7 @@ def _within(one: Field, place: str) -> str:
 def _answered(
     draft: Draft, function: Function, name: str, naming: tuple[tuple[Parameter, str], ...]
 ) -> Iterator[Draft]:
+    """Yield the drafts over a response: its single values, each of its lists, and one item of each list."""
     call = len(draft.functions) - 1
     places = _places(function.fields)
     if places.get(""):

@@ -38,6 +38,7 @@ def ends(draft: Draft, scene: Scene) -> Iterator[End]:
 
 
 def _of_one(draft: Draft, scene: Scene) -> Iterator[End]:
+    """Yield the endings that state fields of one thing."""
     yield from _counted(draft, scene)
     last = len(draft.functions) - 1
     best = _telling(draft.seen, scene, last)
@@ -155,6 +156,7 @@ def _counted(draft: Draft, scene: Scene) -> Iterator[End]:
 
 
 def _of_list(draft: Draft, scene: Scene) -> Iterator[End]:
+    """Yield the endings that join, count, sum or average the items of a list."""
     last = len(draft.functions) - 1
     items = tuple(one for one in draft.seen)
     for picked in _telling(items, scene, last):

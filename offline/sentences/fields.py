@@ -52,11 +52,11 @@ class Field:
     """Words of its description."""
     output: OutputField
     listed: bool = False
-    """Whether it holds several values."""
+    """True if it holds several values."""
     alias: str = ""
     """Name of a bare value: the last word of its tool's name."""
     beside_list: bool = False
-    """Whether the response holds a list of things."""
+    """True if the response holds a list of things."""
     sort: frozenset[str] = frozenset()
     """The noun that its description is about: the *year* of the first edition."""
 
@@ -67,42 +67,43 @@ class Field:
 
     @property
     def numeric(self) -> bool:
-        """Whether it is a single number and no identifier."""
+        """True if it is a single number and no identifier."""
         return self.output.type in _NUMBERS and not self.listed and not _IDENTITY & set(words(self.name)[-1:])
 
     @property
     def machine(self) -> bool:
-        """Whether it is of use to machines alone."""
+        """True if it is of use to machines alone."""
         return bool(_MACHINE & set(words(self.name)[-1:]))
 
     @property
     def identity(self) -> bool:
-        """Whether it identifies something."""
+        """True if it identifies something."""
         return bool(_IDENTITY & set(words(self.name)[-1:]))
 
     @property
     def paging(self) -> bool:
-        """Whether it counts the list beside it, rather than telling of anything in the list."""
+        """True if it counts the list beside it, rather than telling of anything in the list."""
         return self.beside_list and self.output.type in _NUMBERS and self.own <= _PAGING
 
     @property
     def classifies(self) -> bool:
-        """Whether it says what kind of thing something is."""
+        """True if it says what kind of thing something is."""
         return self.output.type == "string" and bool(_CLASSES & set(words(self.name)[-1:]))
 
     @property
     def names(self) -> bool:
-        """Whether it is the name of its holder."""
+        """True if it is the name of its holder."""
         return words(self.name)[-1:] in _NAMES and not self.listed
 
     @property
     def need(self) -> Need:
-        """What its values look like, described as for a parameter."""
+        """Form of its values, described as for a parameter."""
         return _need(self)
 
 
 @lru_cache(maxsize=8192)
 def _need(field: Field) -> Need:
+    """Describe a field's values as a required parameter's."""
     kind = field.output.type if field.output.type not in (None, "array", "object") else "string"
     return need_of(
         Parameter(
@@ -125,7 +126,7 @@ def fields_of(doc: ToolDoc) -> tuple[Field, ...]:
 
 
 class _Outputs(tuple[OutputField, ...]):
-    """Output fields with a cheap hash: equal schemas tell them apart in the cache."""
+    """Output fields with a cheap hash, for a cache whose key also holds the schema that they are read from."""
 
     __slots__ = ()
 
@@ -135,6 +136,7 @@ class _Outputs(tuple[OutputField, ...]):
 
 @lru_cache(maxsize=2048)
 def _fields(schema: str, outputs: "_Outputs", alias: str) -> tuple[Field, ...]:
+    """Build the fields of a schema, with the words of their names and descriptions."""
     told_of = dict(descriptions(read_value(schema)))
     found: list[Field] = []
     lists = any("[]." in one.path for one in outputs)

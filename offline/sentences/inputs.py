@@ -43,6 +43,7 @@ class Function:
 
     @property
     def name(self) -> str:
+        """Name of the function in the offer."""
         return self.signature.name
 
     @cached_property
@@ -207,7 +208,8 @@ def _with_phrases(
 def phrases_for(need: Need, said: Said, *, hinted: bool = True) -> list[Span]:
     """Find the phrases that a value of this kind may be, likeliest first.
 
-    Phrases are in lower case, as the example is. ``needs_hint``: only phrases with words beside them that name the parameter.
+    Phrases are in lower case, as the example is. ``needs_hint``: only phrases with words beside them that name the
+    parameter.
     """
     if need.kind not in _FREE or need.enum or need.type not in ("string", "array") or need.kind in UNTOUCHED:
         return []

@@ -143,12 +143,12 @@ class Unit:
     """Something asked for by a word or an idiom."""
 
     own: frozenset[str]
-    """What it says."""
+    """Words that say it."""
     meant: frozenset[str]
-    """What it may stand for."""
+    """Words that it may stand for."""
     weight: float = 1.0
     again: bool = False
-    """Whether it stands for the second mention of a word."""
+    """True if it stands for the second mention of a word."""
 
     def strength(self, own: frozenset[str], told: frozenset[str], sort: frozenset[str] = frozenset()) -> float:
         """Score how well a name and a description say the same, from 0 to 1.
@@ -194,11 +194,11 @@ class Said:
     """Runs of words that may be a value, though nothing marks them as one."""
     today: date
     many: bool = False
-    """Whether a list of things is asked for."""
+    """True if a list of things is asked for."""
     classes: tuple[Span, ...] = ()
     """Phrases for the class of things that is asked for."""
     negated: bool = False
-    """Whether it has a negation."""
+    """True if it has a negation."""
     places: tuple[Place, ...] = ()
     """Ordinals of what functions return: the second author."""
     wanted: tuple[str, ...] = ()
@@ -210,7 +210,7 @@ class Said:
 
     @property
     def repeats(self) -> bool:
-        """Whether a word stands in it twice: the colleagues of the colleagues."""
+        """True if a word stands in it twice: the colleagues of the colleagues."""
         return any(one.again for one in self.units)
 
     @property
@@ -229,8 +229,8 @@ def said_in(
 ) -> Said:
     """Parse a request.
 
-    ``vocabulary``: words of the offered functions, which are no names where they open a sentence; ``kinds``: nouns for what the
-    functions return.
+    ``vocabulary``: words of the offered functions, which are no names where they open a sentence; ``kinds``: nouns
+    for what the functions return.
     """
     found = [
         span
@@ -347,6 +347,7 @@ def _values(found: list[Span]) -> Iterator[Value]:
 
 
 def _bounds(request: str, found: list[Span]) -> Iterator[Bound]:
+    """Yield the tests that the words around numbers, days and hours make of them."""
     for span in found:
         if span.kind not in ("number", "date", "time"):
             continue

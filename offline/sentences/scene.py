@@ -64,7 +64,8 @@ class Scene:
     def values_held(self, used: Iterable[Span]) -> dict[int, list[Span]]:
         """Map the numbers of the request's values to those of these spans that lie in them.
 
-        The values of a span are found once: checking all values for each draft would take time quadratic in the request's length.
+        The values of a span are found once: checking all values for each draft would take time quadratic in the
+        request's length.
         """
         found: dict[int, list[Span]] = {}
         for span in used:

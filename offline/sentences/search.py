@@ -36,11 +36,11 @@ class Meant:
     told: float
     """How surely the answer is what is asked, from 0 to 1."""
     left: tuple[str, ...]
-    """What the request names or orders and nothing covers."""
+    """Parts of the request, named or ordered, that nothing covers."""
 
     @property
     def certain(self) -> bool:
-        """Whether everything that the request names or orders is covered, and the answer is what was asked."""
+        """True if everything that the request names or orders is covered, and the answer is what was asked."""
         return self.told >= _TOLD and self.share >= _ENOUGH and not self.left
 
     @property
@@ -192,7 +192,10 @@ def _unanswered(ended: Sequence[End], scene: Scene) -> list[str]:
 
 
 def _own(units: Sequence[int], scene: Scene) -> bool:
-    """Return whether a question names what it asks by words of its own; *where* asks for a place, whatever is compared."""
+    """Return whether a question names what it asks by words of its own.
+
+    *Where* asks for a place, whatever is compared.
+    """
     return any(scene.said.units[at].own for at in units)
 
 

@@ -1,4 +1,4 @@
-"""Bind arguments to values of the request, earlier results and defaults. What is not found is missing, never invented."""
+"""Bind arguments to values of the request, earlier results and defaults; nothing is invented."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -49,12 +49,12 @@ class Choice:
 def bind(question: ArgumentsQuestion, today: date | None = None, avoid: Avoid = frozenset()) -> Arguments:
     """Bind the arguments of one call, with the origin of each value.
 
-    Every parameter collects candidates from the request (typed spans) and from earlier results (coupled fields). The strongest pair of
-    parameter and value is bound first; a span is bound to a second parameter only if nothing else is left for it. Required
-    parameters then fall back on their defaults.
+    Every parameter collects candidates from the request (typed spans) and from earlier results (coupled fields). The
+    strongest pair of parameter and value is bound first; a span is bound to a second parameter only if nothing else
+    is left for it. Required parameters then fall back on their defaults.
 
-    ``today``: what relative dates count from, the local date by default. ``avoided``: values of the request that failed; what else is
-    named, however weakly, is taken instead.
+    ``today``: what relative dates count from, the local date by default. ``avoided``: values of the request that
+    failed; what else is named, however weakly, is taken instead.
     """
     needs = {parameter.name: need_of(parameter) for parameter in question.tool.parameters}
     choices = _choices(question, needs, today or current_day(), avoid)
@@ -150,6 +150,7 @@ def uses(tool: ToolDoc, request: str) -> tuple[Span, ...]:
 
 
 def _choices(question: ArgumentsQuestion, needs: Mapping[str, Need], today: date, avoid: Avoid) -> list[Choice]:
+    """Collect the possible values of all parameters, from the request and earlier results, strongest first."""
     choices: list[Choice] = []
     avoided = {name for name, _ in avoid}
     for parameter in question.tool.parameters:
@@ -169,6 +170,7 @@ def _choices(question: ArgumentsQuestion, needs: Mapping[str, Need], today: date
 
 
 def _assign(choices: Sequence[Choice], needs: Mapping[str, Need]) -> dict[str, Choice]:
+    """Assign each parameter its strongest value, so that a span serves one parameter if that is possible."""
     bound: dict[str, Choice] = {}
     used: list[tuple[Span, Need]] = []
     for again in (False, True):
@@ -207,8 +209,8 @@ def _taken(span: Span, need: Need, used: Sequence[tuple[Span, Need]]) -> bool:
 def _fallback(parameter: Parameter, tool: ToolDoc, request: str) -> Choice | None:
     """Find a required parameter's default, its only allowed value, or, for a free query, the request itself.
 
-    Catalogues often put an example where the default belongs, hence the origin ``default`` in the provenance. For the same reason no
-    default fills a call that changes something: somebody else's appointment would be deleted.
+    Catalogues often put an example where the default belongs, hence the origin ``default`` in the provenance. For the
+    same reason no default fills a call that changes something: somebody else's appointment would be deleted.
     """
     if not parameter.required:
         return None

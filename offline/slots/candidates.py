@@ -1,4 +1,7 @@
-"""Read which values a request offers for a parameter, and how strongly; some parameters take them from nowhere else."""
+"""Read which values a request offers for a parameter, and how strongly.
+
+Some parameters of calls that change something take their values from the request alone.
+"""
 
 import re
 from collections.abc import Iterator
@@ -95,6 +98,7 @@ def _mentioned(need: Need, spans: tuple[Span, ...], request: str) -> Iterator[Re
 
 
 def _typed(need: Need, spans: tuple[Span, ...]) -> Iterator[Reading]:
+    """Read spans of kinds that fit the need, scored by kind and by the words around them."""
     fits = FITS[need.kind]
     typed = frozenset((span.start, span.end) for span in spans if span.kind == "currency")
     for span in spans:

@@ -47,8 +47,8 @@ def fed(
 ) -> list[Fed]:
     """Find the values of earlier responses that fit, best first.
 
-    Later steps win ties, since they are nearer to the request's end. Of a list the item is taken whose texts the request names best,
-    else the first.
+    Later steps win ties, since they are nearer to the request's end. Of a list the item is taken whose texts the
+    request names best, else the first.
     """
     found: list[Fed] = []
     for number, (producer, result) in enumerate(earlier, start=1):
@@ -79,6 +79,7 @@ def _read(text: str) -> _Response:
 
 
 def _walk(value: JsonValue, path: str, place: str, depth: int) -> Iterator[tuple[str, str, JsonValue]]:
+    """Yield path, place and value of each scalar of a response."""
     if depth > 12:
         return
     if isinstance(value, dict):
@@ -135,6 +136,7 @@ def _item(place: str) -> str:
 
 
 def _item_scores(response: _Response, request: str) -> dict[str, float]:
+    """Score the items of a response by how well the request names their texts."""
     wanted = {singular(word) for word in re.findall(r"\w+", request.lower())} - STARTERS
     lowered = request.lower()
     scores: dict[str, float] = {}

@@ -76,6 +76,7 @@ def _canonical(text: str) -> str:
 
 
 def _text(span: Span, need: Need) -> str | None:
+    """Render a span's value as text in the parameter's form; None if there is none."""
     match span.kind:
         case "coordinates":
             latitude, longitude = span.value.split(",")
@@ -127,6 +128,7 @@ def _day(day: date, need: Need, hour: str = "") -> str:
 
 
 def _number(text: str, need: Need) -> JsonValue:
+    """Parse a number within the parameter's type and bounds; None if it does not fit."""
     try:
         number = float(text)
     except ValueError:

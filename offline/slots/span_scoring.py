@@ -130,6 +130,7 @@ def _day_manner(need: Need, span: Span) -> float:
 
 
 def _number_manner(need: Need, span: Span) -> float:
+    """Score a number by its unit against the parameter's dimension; years and other units count against it."""
     own = set(need.words)
     if any(span.unit in _DIMENSIONS.get(word, frozenset[str]()) for word in own):
         return 0.5
@@ -186,8 +187,8 @@ def is_personal(span: Span) -> bool:
 def standing(need: Need, span: Span, typed: frozenset[tuple[int, int]]) -> float:
     """Score the form of a span: for names of people and organisations, or against it.
 
-    ``currency_places``: places of spans that are currencies. A single capitalised word that opens the request may owe its capital to
-    that.
+    ``currency_places``: places of spans that are currencies. A single capitalised word that opens the request may owe
+    its capital to that.
     """
     score = _called(need, span)
     if span.kind == "name":
