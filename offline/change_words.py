@@ -30,10 +30,11 @@ _KEEPS = re.compile(
     r"\W*(?:please\s+)?(?:add|put|enter|write|note|save|insert|store|create|make)\b.*\b(?:to|into|in|on|onto)\s+(?:my|our|his|her|their)\b",
     re.IGNORECASE | re.DOTALL,
 )
-"""``put the meeting into my diary``: in such an order the loose words mean a change too."""
+"""An order to store something: ``put the meeting into my diary``. In it the loose words mean a change too."""
 _EITHER = word_set("make open start change set write put save store replace add plan rate share like")
 """Words of change that also order what changes nothing: "change 5 euros into yen", "plan my day"."""
 _OFTEN_NOUNS = word_set("mark sign finish rent lock archive resume block")
+"""Words of change that are nouns more often than verbs."""
 _NOUNS = _OFTEN_NOUNS | word_set(
     "book order post message email share tweet alarm schedule charge purchase transfer register upload patch drop"
 )

@@ -28,6 +28,7 @@ class ChoiceParameters:
     fitting: float = 0.33
     """The floor for tools that use at least ``mostly`` of a clause's values."""
     mostly: float = 0.6
+    """Share of a clause's values from which a tool is judged by ``fitting`` instead of ``floor``."""
     unused: float = 0.4
     """Share of a route's worth that is lost if none of the clause's values is used."""
     locked: float = 0.6
@@ -102,6 +103,7 @@ def _able(situation: Situation, ways: dict[int, Route], parameters: ChoiceParame
         if way.goal.relevance[i] >= min(COVERED * best, max(parameters.fitting, COVERED * reached[i]))
         and share([*situation.path, *(step.tool for step in way.steps)], situation.clauses[i]) >= parameters.mostly
     }
+    # The lower floor is for tools that use the values; without a share nothing is known of that.
     return tuple(sorted({*able, *fitting} if share is not _unknown else able))
 
 
@@ -235,6 +237,7 @@ def _option(
         )
         for way in fit
     ]
+    # A retried goal is preferred here, but keeps its plain worth in the comparison with other clauses.
     return max(options, key=lambda o: o.worth * o.way.turn, default=None)
 
 

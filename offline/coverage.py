@@ -53,6 +53,7 @@ def bare(clause: str) -> str:
 def _without_values(clause: str) -> str:
     text, cut = clause, len(clause)
     values = (span for span in spans(clause, _ANY_DAY) if span.kind in _VALUES and not _DOTTED.fullmatch(span.text))
+    # From the end on, so that the places of earlier spans stay valid. A single word that is the whole clause stays.
     for span in sorted(values, key=lambda span: -span.start):
         if span.end <= cut and (span.start > 0 or " " in span.text or span.end < len(clause)):
             text, cut = text[: span.start] + text[span.end :], span.start
@@ -115,7 +116,10 @@ def _kinds(clause: str) -> frozenset[str]:
 
 
 def _knows(vocabulary: frozenset[str], group: frozenset[str]) -> bool:
-    """Return whether a vocabulary has a word of the group, or a longer or shorter form of one (``conversion``, ``convert``)."""
+    """Return whether a vocabulary has a word of the group, or a longer or shorter form of one.
+
+    ``conversion`` is a form of ``convert``: long words are compared by their first five letters.
+    """
     if group & vocabulary:
         return True
     stems = {word[:5] for word in group if len(word) >= 5}
@@ -123,7 +127,9 @@ def _knows(vocabulary: frozenset[str], group: frozenset[str]) -> bool:
 
 
 _HEAVY: frozenset[SpanKind] = frozenset({"date", "time", "coordinates", "email", "url"})
+"""Kinds of values that count double."""
 _TELLING: frozenset[SpanKind] = frozenset({"quoted", "unit", "currency", "name"})
+"""Kinds of values that count one and a half times."""
 
 
 class Uses:

@@ -166,6 +166,7 @@ def _lists(request: str, last: AskedEarlier) -> bool:
 
 def _said(request: str, last: AskedEarlier, known: Sequence[AskedEarlier]) -> tuple[str, str]:
     """Replace the words that stand for an earlier thing, and return the text with that thing; empty if unknown."""
+    # The "there" of "is there" names no place: a NUL stands for it until places are replaced.
     text = _EXISTS.sub(lambda hit: hit[0].replace("there", "\0"), request)
     place, _ = _named(last, known, places=True)
     point = _point(last)

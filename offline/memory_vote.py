@@ -75,10 +75,12 @@ def remembered(situation: Situation, missing: Missing) -> Remembered | None:
         and may_call(candidate.tool, situation.request)
         and not missing(candidate.tool, situation.path)
     }
+    # A path that only read must not be finished where the request orders a change.
     ends = bool(situation.path) and _makes_all(situation.path, situation.clauses)
     open_ways = {tool: vote for tool, vote in votes.items() if tool in usable or (tool == FINISH and ends)}
     if not open_ways:
         return None
+    # The id breaks ties, so that the same memories always give the same move.
     tool = max(open_ways, key=lambda t: (open_ways[t].weight, t))
     best = open_ways[tool].best
     if best.similarity < TRUSTED or (tool != FINISH and rivalled(situation.candidates, tool)):

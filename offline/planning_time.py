@@ -44,6 +44,7 @@ class PlanningClock:
     def end(self) -> float:
         """Stop counting, and return the seconds used since :meth:`begin` or the last pause."""
         took = self._now() - self._begun
+        # Moving the start lets the next check count only what comes after this.
         self._begun += took
         self.taken += took
         return took
@@ -91,6 +92,7 @@ class PlanningTurns:
 
     def charge(self, owner: str, seconds: float) -> None:
         """Add to the seconds that a user has used."""
+        # Never below the common level: time that a user did not use earlier gives no priority later.
         self._taken[owner] = max(self._taken.get(owner, 0.0), self._level) + seconds
 
     @property
@@ -124,6 +126,7 @@ class PlanningTurns:
         self._waiting = [one for one in self._waiting if not one[1].done()]
         if not self._waiting:
             self._busy = False
+            # Users at or below the level would start at it anyway; forgetting them bounds the table.
             self._taken = {owner: taken for owner, taken in self._taken.items() if taken > self._level}
             return
         chosen = min(self._waiting, key=lambda one: self._taken.get(one[0], 0.0))
@@ -191,6 +194,7 @@ class TimedPlanning:
 
         def pause(seconds: float) -> None:
             if not turns.awaited:
+                # This runs in the planning thread, and the turns belong to the event loop.
                 loop.call_soon_threadsafe(turns.charge, self._owner, seconds)
                 return
             resumed.clear()

@@ -174,6 +174,7 @@ class OfflinePolicy(Decider):
         if call is not None:
             question = replace(question, request=call.part.whole, earlier=call.seen(question.earlier))
         part = call.part.text if call else worked.purpose.get(question.tool.id, question.request)
+        # A part without values is first bound as an empty request, so that earlier results alone fill it.
         for text in ("", part) if bare(part) == part else (part,):
             if text != question.request and question.tool.required:
                 bound = bind(replace(question, request=text))

@@ -110,7 +110,10 @@ class Rounds:
 
 
 def _values(tool: ToolDoc, part: Part, request: str) -> Values | None:
-    """Find what a tool takes from the request for a part; None if the part does not state all that is needed."""
+    """Find what a tool takes from the request for a part, by parameter.
+
+    None if the part states less than the request does, or if one call takes all values of the request.
+    """
     whole = _bound(tool, request)
     if any(value.startswith("[") and value.count(",") for _, value in whole):
         return None  # one call takes them all
@@ -266,6 +269,7 @@ def _rounds(situation: Situation, verdict: Verdict, coming: Candidate | None) ->
     served = {clause: i for i, clause in enumerate(situation.clauses) if coming or clause not in verdict.unserved}
     serving: list[tuple[Part, int]] = []
     loose = _loose(situation, path)
+    # Both things are served by the one tool that takes two results of their producer.
     if loose:
         return Rounds(situation.request, path, [(part, at) for part in loose[1] for at in [loose[0]]])
     for part in parts(situation.request):

@@ -96,6 +96,7 @@ def _none_of(name: str) -> str:
 
 def _records(value: JsonValue, used: str) -> list[list[Leaf]]:
     """Return the items of the main lists, after the scalars around them as a record; else the one object."""
+    # Unwrap envelopes such as {"data": {"items": […]}}, and the place of the used value with them.
     while isinstance(value, dict) and len(value) == 1:
         key, inner = next(iter(value.items()))
         if not isinstance(inner, (dict, list)):

@@ -88,6 +88,7 @@ def route(
         left = missing(goal.tool, (*path, other.tool))
         if len(left) >= len(lacking):
             continue
+        # Without the goal among the candidates the recursion ends.
         rest = [c for c in candidates if c is not goal]
         head = route(other, path, rest, missing, longest - 1)
         if head is None:

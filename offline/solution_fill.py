@@ -39,6 +39,7 @@ def fill(question: FillQuestion) -> Filled:
 
 def _bare(text: str) -> str:
     """Remove filler words, except within quotation marks and names of inputs."""
+    # The pattern has one group: every second part is a quotation or the name of an input.
     parts = _QUOTES.split(text)
     return "".join(
         part if number % 2 else _ASKING.sub("", part.replace("'s ", " is ")) for number, part in enumerate(parts)

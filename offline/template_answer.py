@@ -28,6 +28,7 @@ def compose(request: str, steps: Results, unanswered: Sequence[str] = ()) -> Ite
 def _within(pieces: Iterator[str]) -> Iterator[str]:
     """Yield the pieces up to a readable length, and always the last one, which names the calls."""
     kept, last = 0, ""
+    # One piece is held back, since only at the end it is known which one is the last.
     for piece in pieces:
         if last and kept + len(last) <= _MOST_TEXT:
             kept += len(last)

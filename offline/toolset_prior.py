@@ -17,7 +17,10 @@ _MOST = 3
 
 
 def kindred(situation: Situation, missing: Missing) -> Choice | None:
-    """Choose a move by the tool sets' priors; None without priors, since past calls say more."""
+    """Choose a move by the tool sets' priors.
+
+    None if there are no priors, since past calls then say more, or if no tool of a prior can be called.
+    """
     if not situation.kin:
         return None
     odds = {

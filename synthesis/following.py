@@ -130,6 +130,7 @@ def _fed(course: Course, number: int, taken: Taken, answer: JsonValue) -> list[t
         whole, path = in_first(answer, feed.field) if course.looks_up(number - 1, feed.field) else (answer, feed.field)
         found = [*places(whole, path)]
         columns.append(found[:1] if taken == "first" else found)
+    # All feeds are values of one object, so that the columns have equal lengths.
     rows = zip(*columns, strict=True)
     made = [(row[0][0], {feed.parameter: value for feed, (_, value) in zip(feeds, row, strict=True)}) for row in rows]
     return [(thing, arguments) for thing, arguments in made if None not in arguments.values()]

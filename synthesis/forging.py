@@ -166,6 +166,7 @@ class Forge:
             return Forged(combination.key, untried=True, intents=len(wanted), dropped=dropped)
         made = Forged(combination.key, intents=len(wanted))
         golds = [await self._gold(one) for one in wanted]
+        # Not a property of the combination: the service may answer the next time.
         if all(gold.why == NOT_REACHED for gold in golds):
             return replace(made, untried=True, dropped=Counter({NOT_REACHED: len(wanted)}))
         hopeful = [(one, gold) for one, gold in zip(wanted, golds, strict=True) if gold.cases or self.unproven]
@@ -211,6 +212,7 @@ class Forge:
     def _followed(self, course: Course) -> _Followed:
         """Return what is known of a walk with these inputs; neighbouring combinations mostly share it."""
         walk, inputs = course.walk, course.combination.inputs
+        # Only the latest is held: combinations of one walk with the same inputs come one after the other.
         if self._last is None or self._last.walk is not walk or self._last.inputs != inputs:
             same = self._last.offer if self._last is not None and self._last.walk is walk else None
             self._last = _Followed(walk, inputs, same or render_offer(walk.tools))

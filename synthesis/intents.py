@@ -20,7 +20,7 @@ from synthesis.combinations import Combination, Said
 from synthesis.documents import beside, called, named_by
 
 Taken = Literal["one", "first", "each"]
-"""Part of a response that the next call takes: a single value, or a value of a list's first item, or of each item."""
+"""Part of a response that the next call takes: a single value, one of a list's first item, or one of each item."""
 Asked = Literal["all", "first", "count", "most", "least", "where"]
 """Which part of the last response is asked for."""
 
@@ -133,6 +133,7 @@ def _ways(course: Course) -> Iterator[tuple[Taken, ...]]:
         if number == len(course.walk.tools):
             yield before
             return
+        # The first tool is called twice, with one thing for each role: there is nothing to choose between.
         if number == 1 and course.walk.twice:
             yield from further(2, ("one",))
             return

@@ -68,6 +68,7 @@ class Journal:
         with self._path.open("a+b") as file:
             length = file.seek(0, os.SEEK_END)
             file.seek(max(0, length - 1))
+            # A crash may have cut the last line off: begin a new line, so that only that record is lost.
             whole = file.read(1) in (b"\n", b"")
             file.write(b"" if whole else b"\n")
             file.write(done.model_dump_json().encode() + b"\n")

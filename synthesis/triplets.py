@@ -35,6 +35,7 @@ def triplet(query: str, solution: Sequence[str], code: str, inputs: Mapping[str,
 
 def write_triplets(path: Path, triplets: Iterable[Triplet]) -> int:
     """Write a file of triplets, a line each, and return their number; the file is replaced atomically."""
+    # In the same folder, so that the replacement is atomic; with the process id, so that two writers do not share it.
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     written = 0
     try:

@@ -88,6 +88,7 @@ class Reading:
             raise CallFailedError(f"{tool.api}: {error}") from error
         self.made += bool(result.attempts)
         self._kept += bool(result.attempts)
+        # Bounds the memory; programs that make the same calls follow each other closely.
         if self._kept >= MOST_KEPT:
             self.forget()
         answer = answer_of(tool, result)

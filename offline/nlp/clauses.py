@@ -26,7 +26,7 @@ _OBJECT = r"(?:a|an|the|me|my|us|our|all|any|some|for|it|its|their|his|her|this|
 _WISH = r"i(?:'d| would| want| need| also|\s+am looking)\b|(?:want|need|would like|wish)\s+to\s+know\b"
 _OF_WHAT = r"(?:on|in|at|from|by|for|to|until|since|with)\s+(?:what|which|whose)\b"
 _NAMING = r"name\s+(?:an?|the|me|us|all|any|some|for|its|their|his|her|this|that|these|those|\d+)\b"
-"""An order to name something: ``name its author``. A capital behind *name* would make it a name's label."""
+"""An order to name something: ``name its author``. A capitalised word behind *name* would be the name itself."""
 _OPENER = rf"(?:(?:{_ASKS})\b|(?:{_ASKS_WITH_OBJECT})\s+(?:{_OBJECT})|{_NAMING}|{_WISH}|{_OF_WHAT})"
 
 _JOIN = re.compile(
@@ -108,6 +108,7 @@ def _mask(text: str) -> tuple[str, list[str]]:
         quotes.append(found.group())
         return f"~{len(quotes) - 1}~"
 
+    # Tildes of the text itself are replaced first, so that every ~n~ is a quotation.
     return _QUOTED.sub(keep, text.replace("~", "-")), quotes
 
 

@@ -108,6 +108,7 @@ def _spans(request: str, today: date) -> tuple[Span, ...]:
         _add(found, Span("time", hit[0], hit[0], hit.start(), hit.end()))
     for hit in _LATITUDE_LONGITUDE.finditer(request):
         _add(found, Span("coordinates", hit[0], f"{hit[1]},{hit[2]}", hit.start(), hit.end()))
+    # Digits within an address, a date or a time are no numbers and no codes of their own.
     fixed = tuple(found)
     loose = (*_numbers(request), *_codes(request))
     found += [span for span in loose if not any(span.overlaps(other) for other in fixed)]

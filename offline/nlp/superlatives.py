@@ -1,4 +1,7 @@
-"""Find which of several things a request means, by ordinal ("the second author") or superlative ("the cheapest flight")."""
+"""Find which of several things a request means.
+
+It is meant by an ordinal ("the second author"), or by what it has most of ("the cheapest flight").
+"""
 
 import re
 from collections.abc import Collection, Mapping, Sequence

@@ -300,6 +300,7 @@ def _answered(
         if not place:
             continue
         of = f"{name}{'.' if not place.startswith('[') else ''}{place}"
+        # A nested list is reached through all outer items and keeps its brackets; an outermost list is one value.
         of = of if place.count("[]") > 1 else of[:-2]
         items = tuple(
             Seen(one, f"item.{within}" if (within := _within(one, place)) else "item", function, call) for one in fields

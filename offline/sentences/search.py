@@ -53,6 +53,7 @@ def sentences(scene: Scene) -> list[Meant]:
     """Rank what can be said: single sentences, and pairs if no single sentence covers the request."""
     ended = [end for draft in _drafts(scene) for end in ends(draft, scene)]
     found = sorted((rated((end,), scene) for end in ended), key=lambda one: -one.score)
+    # Pairs are costly: they are rated only if the request has two clauses and no single sentence covers it.
     if any(one.certain for one in found) or len(clauses(scene.said.request)) < 2:
         return found
     return sorted(_pairs(found, scene), key=lambda one: -one.score) + found
@@ -89,6 +90,7 @@ def _drafts(scene: Scene) -> Iterator[Draft]:
     def put(draft: Draft) -> None:
         scene.clock.check()
         same = (draft.steps, draft.many, tuple(one.path for one in draft.seen))
+        # Steps hold lists, so they have no hash. The count of drafts breaks ties in the heap: drafts have no order.
         if repr(same) not in made:
             made.add(repr(same))
             heappush(left, (-_promise(draft, scene), len(made), draft))
@@ -179,6 +181,8 @@ def _unanswered(ended: Sequence[End], scene: Scene) -> list[str]:
     }
     answered: dict[int, str] = {}
 
+    # Maximum bipartite matching by augmenting paths (Kuhn): no answer may serve two questions, and the order of the
+    # questions must not decide which of them stays unanswered.
     def given(text: str, seen: set[int]) -> bool:
         for number in fits[text]:
             if number not in seen:

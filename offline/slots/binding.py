@@ -173,6 +173,7 @@ def _assign(choices: Sequence[Choice], needs: Mapping[str, Need]) -> dict[str, C
     """Assign each parameter its strongest value, so that a span serves one parameter if that is possible."""
     bound: dict[str, Choice] = {}
     used: list[tuple[Span, Need]] = []
+    # First every span serves one parameter. Then required parameters may reuse a span that fits them well.
     for again in (False, True):
         for choice in choices:
             name = choice.parameter.name

@@ -17,7 +17,7 @@ _PARTS = {"year": 0, "month": 1, "day": 2}
 
 _NUMBERED = re.compile(r"[A-Z]{0,4}[-/]?\d{6,}")
 _NAMED = word_set("query place person organization country")
-"""Kinds for which a serial number, such as a parcel's, is a value even if it looks like a name."""
+"""Kinds for which a serial number, such as a parcel's, is no value although it looks like a name."""
 
 
 def value_for(span: Span, need: Need) -> JsonValue:
