@@ -17,7 +17,7 @@ from offline.sentences.scene import Scene
 
 _BY_NAME = 0.8
 _SINCE = frozenset({"birth", "born", "founded"})
-"""Words of times that come later as the age of a thing becomes less."""
+"""Words of beginnings: the higher the age of a thing, the earlier it began."""
 _FILTERS = 0.5
 
 
