@@ -1,4 +1,4 @@
-"""A program after the solution that was chosen, by rules: its own, with the values that the request says in place of its inputs."""
+"""Write a program from the chosen solution by rules: its text, with this request's values as inputs."""
 
 from agent.plans.inputs import with_inputs
 from agent.programs.protocol import ProgramQuestion
@@ -8,7 +8,10 @@ from offline.solution_fill import fill
 
 
 def after_solution(question: ProgramQuestion) -> str:
-    """The text; empty where none was chosen, its inputs cannot be read off the request, or it was tried before."""
+    """Return the chosen solution's program with the values that the request states.
+
+    Empty if no solution was chosen, if its inputs cannot be read from the request, or if it was tried before.
+    """
     if not question.known.chosen or question.attempts:
         return ""
     (one,) = question.known.programs

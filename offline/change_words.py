@@ -1,4 +1,4 @@
-"""Tools that change something are left alone unless the request's words ask for that change."""
+"""Keep tools that change something uncalled unless the request's words order that change."""
 
 import re
 from collections.abc import Sequence
@@ -25,19 +25,20 @@ _CHANGES = word_sets(
     "rent hire borrow refund withdraw"
 )
 _LOOSE = frozenset({0, 1})
-"""Kinds whose words ask for reading as often: "open the page", "set the scene", "make a list"."""
+"""Kinds of change whose words often ask for reading: "open the page", "set the scene", "make a list"."""
 _KEEPS = re.compile(
     r"\W*(?:please\s+)?(?:add|put|enter|write|note|save|insert|store|create|make)\b.*\b(?:to|into|in|on|onto)\s+(?:my|our|his|her|their)\b",
     re.IGNORECASE | re.DOTALL,
 )
-"""``put the meeting into my diary``: told so, the loose words order a change as well."""
+"""An order to store something: ``put the meeting into my diary``. In it the loose words mean a change too."""
 _EITHER = word_set("make open start change set write put save store replace add plan rate share like")
-"""Words of a change that also order what changes nothing: "change 5 euros into yen", "plan my day"."""
+"""Words of change that also order what changes nothing: "change 5 euros into yen", "plan my day"."""
 _OFTEN_NOUNS = word_set("mark sign finish rent lock archive resume block")
+"""Words of change that are nouns more often than verbs."""
 _NOUNS = _OFTEN_NOUNS | word_set(
     "book order post message email share tweet alarm schedule charge purchase transfer register upload patch drop"
 )
-"""Words of a change that name things as often: an order puts an article, a pronoun or a quotation behind them."""
+"""Words of change that are often nouns; as an order they are followed by an article, a pronoun or a quotation."""
 _OBJECT = re.compile(
     r"\s+(?:(?:a|an|the|me|my|us|our|it|its|this|that|these|those|them|their|his|her|all|any|some|both|for|to|up)\b|[\"'“‘«])",
     re.I,
@@ -57,10 +58,10 @@ _FORM = re.compile(r"(\w{3,})(?:ing|ed)")
 
 
 def may_call(tool: ToolDoc, request: str) -> bool:
-    """Whether calling a tool is within what the request asks for.
+    """Return whether calling a tool is within what the request asks for.
 
-    Safe methods always are. Others are where the request uses a word of a change that the tool's own text names, or where the
-    name of one that is got or posted to only reads or computes ("translate", "search").
+    Safe tools always are. Others are if the request uses a word for a change that the tool's own text names, or if
+    the tool is called by GET or POST and its name only reads or computes ("translate", "search").
     """
     if tool.safe:
         return True
@@ -74,12 +75,18 @@ def may_call(tool: ToolDoc, request: str) -> bool:
 
 
 def changes(tool: ToolDoc) -> bool:
-    """Whether a call may change something: its tool is not known to read, nor says the name of one that is posted to that it does."""
+    """Return whether a call may change something.
+
+    It may not if the tool is known to read, or if it is posted to and its name says that it reads.
+    """
     return not tool.safe and (tool.effect.by != "method" or bool(_changes(words(tool.api))) or not _only_reads(tool))
 
 
 def orders(tool: ToolDoc, clause: str) -> bool:
-    """Whether a clause begins with a word of change, and gives the order to make it, that this tool's own name begins with or stands for."""
+    """Return whether a clause orders a change that this tool makes, by its name or its description.
+
+    The clause must begin with a word of change, used as a verb.
+    """
     first = _FIRST.match(clause)
     verbs = _verbs(clause) - _READS - _EITHER
     rest = clause[first.end() :] if first else ""
@@ -89,13 +96,13 @@ def orders(tool: ToolDoc, clause: str) -> bool:
 
 
 def made_by(tool: ToolDoc, clause: str) -> bool:
-    """Whether a tool makes the change that a clause begins with the word of: by its name, or by a description that says so."""
+    """Return whether a tool makes the change that a clause's first word names, by its name or its description."""
     verbs = _verbs(clause)
     return bool(verbs & set(words(tool.api)[:1])) or makes(tool, frozenset(_changes(tuple(verbs))))
 
 
 def _verbs(clause: str) -> frozenset[str]:
-    """The word that a clause begins with, in its base form."""
+    """Return the first word of a clause in its base form."""
     first = _FIRST.match(clause)
     return frozenset(words(first[1].lower())) if first else frozenset()
 
@@ -105,9 +112,9 @@ def _only_reads(tool: ToolDoc) -> bool:
 
 
 def told_to_change(clause: str, *, loose: bool = False) -> frozenset[int]:
-    """The kinds of change that a clause itself tells somebody to make: it begins with the word for it; empty for a question.
+    """Return the kinds of change that a clause orders with its first word; empty for a question.
 
-    ``loose``: also those whose words ask for reading as often.
+    ``loose``: include kinds whose words often ask for reading.
     """
     first, verbs = _FIRST.match(clause), _verbs(clause)
     if first and verbs & _OFTEN_NOUNS and not _OBJECT.match(clause[first.end() :]):
@@ -116,19 +123,21 @@ def told_to_change(clause: str, *, loose: bool = False) -> frozenset[int]:
 
 
 def makes(tool: ToolDoc, kinds: frozenset[int]) -> bool:
-    """Whether a tool's name, or of one that is not safe its description, says that it makes such a change."""
+    """Return whether a tool's name says that it makes such a change, or the description of one that is not safe."""
     named = frozenset(_changes(words(tool.api)))
     return bool(kinds & (named if tool.safe else named | frozenset(_changes(tuple(text_words(tool.description))))))
 
 
 def _changes(named: tuple[str, ...]) -> list[int]:
-    """The kinds of change that words name, in their order: ``delete_book`` deletes, it does not book."""
+    """List the kinds of change that words name, in their order: ``delete_book`` deletes, it does not book."""
     return [i for word in named for i, group in enumerate(_CHANGES) if word in group]
 
 
 def _asked(request: str) -> frozenset[str]:
-    """The words by which a request tells somebody to do something: at the start of a clause, or after what asks for it ("please",
-    "could you", "I want to"). Nouns that a clause opens with count as well: "Book me a table".
+    """Find the words with which a request orders something.
+
+    They open a clause or follow a cue ("please", "could you", "I want to"). Nouns that open a clause count too: "Book
+    me a table".
     """
     opening = [found[1] for clause in clauses(request) if (found := _FIRST.match(clause))]
     told = [found[1] for found in _TOLD.finditer(request)]
@@ -143,10 +152,10 @@ Judged = Sequence[tuple[ToolDoc, tuple[float, ...]]]
 
 
 def unmet(clauses: Sequence[str], considered: Judged, done: Judged) -> tuple[str, ...]:
-    """The clauses that order a change that a tool at hand makes, and that no tool of a successful call made.
+    """Find the clauses that order a change that an offered tool makes, and that no successful call made.
 
-    A tool at hand tells of an order only where it is not much less relevant to the clause than what was called, and more relevant
-    where the verb is not one of changes: "quote its abstract" orders no quotation of a price.
+    An offered tool shows an order only if it is not much less relevant to the clause than what was called; it must be
+    more relevant if the verb is not one of change: "quote its abstract" orders no quotation of a price.
     """
     found: list[str] = []
     for at, clause in enumerate(clauses):

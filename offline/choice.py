@@ -16,31 +16,36 @@ from offline.slots.binding import bind
 _NEAR = 0.75
 
 Share = Callable[[Sequence[ToolDoc], str], float]
-"""How much of the values of a clause some tools make use of, in [0, 1]; 1 where it tells none."""
+"""Computes the share of a clause's values that some tools use, in [0, 1]; 1 where the clause has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChoiceParameters:
-    """``floor``: a clause is left unanswered where no tool's relevance reaches it. ``acceptable``: the share of the best relevance from which
-    a tool may serve a clause where nothing better can be called. ``step``: what each further call of a route costs. ``fitting``: the floor for
-    tools that use at least ``mostly`` of the values of a clause. ``unused``: what is lost where none of the values is used.
-    ``locked``: what a route counts that needs a secret.
-    """
+    """Thresholds and factors of the offline choice."""
 
     floor: float = 0.45
+    """A clause stays unanswered if no tool's relevance reaches this."""
     fitting: float = 0.33
+    """The floor for tools that use at least ``mostly`` of a clause's values."""
     mostly: float = 0.6
+    """Share of a clause's values from which a tool is judged by ``fitting`` instead of ``floor``."""
     unused: float = 0.4
+    """Share of a route's worth that is lost if none of the clause's values is used."""
     locked: float = 0.6
+    """Factor for a route that needs a secret."""
     acceptable: float = 0.65
+    """Share of the best relevance from which a tool may serve a clause if nothing better can be called."""
     passed: float = 0.7
+    """Share of the best reachable relevance from which a tool before the path's last one serves a clause."""
     walked: float = 0.3
+    """Weight of past walks, against relevance, in a route's worth."""
     step: float = 0.88
+    """Factor for each further call of a route."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Option:
-    """A way to serve a clause. ``worth`` orders the ways."""
+    """A route that serves a clause; options are ordered by ``worth``."""
 
     clause: int
     way: Route
@@ -49,15 +54,17 @@ class _Option:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The move, the clause for whose sake it advances (empty otherwise), and the clauses that the path does not serve."""
+    """A move with its purpose."""
 
     choice: Choice
     purpose: str
+    """The clause that the move advances; empty if there is none."""
     unserved: tuple[str, ...]
+    """The clauses that the path does not serve."""
 
 
 def decide(situation: Situation, missing: Missing, parameters: ChoiceParameters, share: Share | None = None) -> Verdict:
-    """Finish when every answerable clause is served; else go the best way to a tool for an open one; else back."""
+    """Finish if every answerable clause is served, else take the best route to a tool for an open one, else go back."""
     ways = _ways(situation, missing, parameters)
     able = _able(situation, ways, parameters, share or _unknown)
     done = served(situation, ways, able, parameters)
@@ -79,13 +86,13 @@ def decide(situation: Situation, missing: Missing, parameters: ChoiceParameters,
 
 
 def _unknown(tools: Sequence[ToolDoc], clause: str) -> float:
-    """Where nothing is known of the values that tools use, all count the same."""
+    """Count the values of every clause as used, where nothing is known of the values that tools use."""
     del tools, clause
     return 1.0
 
 
 def _able(situation: Situation, ways: dict[int, Route], parameters: ChoiceParameters, share: Share) -> tuple[int, ...]:
-    """The clauses that any tool fits: by its relevance, or, where that is a little less, by making use of all the values told."""
+    """Find the clauses that some tool fits: by its relevance, or by a little less if it uses the values stated."""
     able = answerable(situation.best_relevance, parameters.floor)
     reached = [max(values) for values in zip(*(way.goal.relevance for way in ways.values()), strict=True)]
     fitting = {
@@ -96,11 +103,12 @@ def _able(situation: Situation, ways: dict[int, Route], parameters: ChoiceParame
         if way.goal.relevance[i] >= min(COVERED * best, max(parameters.fitting, COVERED * reached[i]))
         and share([*situation.path, *(step.tool for step in way.steps)], situation.clauses[i]) >= parameters.mostly
     }
+    # The lower floor is for tools that use the values; without a share nothing is known of that.
     return tuple(sorted({*able, *fitting} if share is not _unknown else able))
 
 
 def _first_worthy(options: Sequence[_Option]) -> _Option | None:
-    """The first clause's way unless another's is clearly better: requests are told in the order of their parts."""
+    """Pick the first clause's route unless another is clearly better: requests state their parts in order."""
     most = max((option.worth for option in options), default=0.0)
     return next((option for option in options if option.worth >= _NEAR * most), None)
 
@@ -112,7 +120,7 @@ def _end(
     done: frozenset[int],
     parameters: ChoiceParameters,
 ) -> Choice:
-    """What to do where nothing is worth advancing to."""
+    """Choose between giving up, finishing and going back, where no route is worth taking."""
     if not able:
         best = max(situation.best_relevance, default=0.0)
         return Choice("give_up", f"no tool fits the request: the best has a relevance of {best:.2f}")
@@ -123,7 +131,10 @@ def _end(
 
 
 def _lacking(situation: Situation, missing: Missing, parameters: ChoiceParameters) -> Lacking | None:
-    """The one value that would open a way to what fits, if its user told it: of the most relevant tool, of the fewest steps."""
+    """Find the one value that would open a route if the user stated it.
+
+    Of several it is that of the most relevant tool, then of the route with the fewest steps.
+    """
     for candidate in sorted(situation.candidates, key=lambda one: -max(one.relevance, default=0.0)):
         for parameter in candidate.tool.required:
             if not may_call(candidate.tool, situation.request):
@@ -140,7 +151,7 @@ def _lacking(situation: Situation, missing: Missing, parameters: ChoiceParameter
 
 
 def _told(missing: Missing, tool: ToolDoc, parameter: Parameter) -> Missing:
-    """What would be missing if a value of one tool were told."""
+    """Return the function that finds missing inputs, as if a value of one tool were stated."""
 
     def left(one: ToolDoc, path: tuple[ToolDoc, ...]) -> frozenset[str]:
         found = missing(one, path)
@@ -152,15 +163,16 @@ def _told(missing: Missing, tool: ToolDoc, parameter: Parameter) -> Missing:
 def served(
     situation: Situation, ways: dict[int, Route], able: Sequence[int], parameters: ChoiceParameters
 ) -> frozenset[int]:
-    """The clauses that the path serves.
+    """Find the clauses that the path serves.
 
-    A tool of the path serves a clause where it is acceptable and no candidate that can be reached is clearly better. A tool
-    whose output feeds a more relevant candidate was called for that one's sake, and serves nothing by itself.
+    A tool of the path serves a clause if it is acceptable and no reachable candidate is clearly better. A tool whose
+    output feeds a more relevant candidate was called for that one's sake, and serves nothing by itself.
     """
     return frozenset(i for i in able if _serves(situation, ways, i, parameters))
 
 
 def _serves(situation: Situation, ways: dict[int, Route], clause: int, parameters: ChoiceParameters) -> bool:
+    """Return whether a tool of the path serves a clause; a clause that orders a change needs a tool that makes it."""
     kinds = told_to_change(situation.clauses[clause])
     able = (situation.candidates[at] for at in ways if not kinds or makes(situation.candidates[at].tool, kinds))
     reachable = [(candidate, candidate.relevance[clause]) for candidate in able]
@@ -179,7 +191,7 @@ def _serves(situation: Situation, ways: dict[int, Route], clause: int, parameter
 
 
 def _ways(situation: Situation, missing: Missing, parameters: ChoiceParameters) -> dict[int, Route]:
-    """A route to each candidate that fits some clause, by the candidate's place."""
+    """Find a route to each candidate that fits some clause, by the candidate's index."""
     usable = [c for c in situation.candidates if may_call(c.tool, situation.request)]
     ways: dict[int, Route] = {}
     for at, candidate in enumerate(situation.candidates):
@@ -200,7 +212,7 @@ def _acceptable(candidate: Candidate, situation: Situation, parameters: ChoicePa
 def _option(
     situation: Situation, ways: dict[int, Route], clause: int, parameters: ChoiceParameters, share: Share
 ) -> _Option | None:
-    """The best way to serve a clause: the goal's relevance leads, what past walks say of it decides among the like."""
+    """Find the best route for a clause: the goal's relevance leads, past walks decide between similar ones."""
     best = situation.best_relevance[clause]
     kinds = told_to_change(situation.clauses[clause])
     fit = [
@@ -225,16 +237,17 @@ def _option(
         )
         for way in fit
     ]
+    # A retried goal is preferred here, but keeps its plain worth in the comparison with other clauses.
     return max(options, key=lambda o: o.worth * o.way.turn, default=None)
 
 
 def _locked(tool: ToolDoc) -> bool:
-    """Whether a tool cannot be called without a secret, which may not be there."""
+    """Return whether a tool needs a secret, which may not be there."""
     return any(credential.required for credential in tool.credentials)
 
 
 def _why(situation: Situation, option: _Option) -> str:
-    """The reason for the first step of a route."""
+    """Explain the first step of a route."""
     way = option.way
     clause, value = situation.clauses[option.clause], way.goal.relevance[option.clause]
     fed = fed_by(situation.path, way.first)
@@ -247,7 +260,7 @@ def _why(situation: Situation, option: _Option) -> str:
 
 
 def _unfit(situation: Situation, ways: dict[int, Route], parameters: ChoiceParameters) -> str:
-    """Why none of the candidates will do."""
+    """Explain why none of the candidates can be taken."""
     if not situation.candidates:
         return "no candidate is left here"
     fit = [c for c in situation.candidates if _acceptable(c, situation, parameters)]
@@ -264,21 +277,22 @@ def _unfit(situation: Situation, ways: dict[int, Route], parameters: ChoiceParam
 
 
 def fed_by(path: Sequence[ToolDoc], candidate: Candidate) -> str:
-    """What feeds a candidate, as the end of a sentence; empty where nothing does."""
+    """Describe what feeds a candidate, as the end of a sentence; empty if nothing does."""
     sources = [f"{path[i].api}.{field}" for i in candidate.feeds_from for field in given(path[i], candidate.tool)[:2]]
     return f", fed by {', '.join(sources)}" if sources else ""
 
 
 def given(producer: ToolDoc, consumer: ToolDoc) -> list[str]:
-    """The names of the fields by which one tool serves another."""
+    """List the names of the fields with which one tool feeds another."""
     found = [best_field(producer, parameter, consumer) for parameter in consumer.required]
     return list(dict.fromkeys(coupling.field.name or coupling.field.path for coupling in found if coupling))
 
 
 def lacks(situation: Situation, candidate: Candidate) -> str:
-    """The required inputs of a candidate that neither the request nor the path fills, judged over all its inputs at once.
+    """Name the required inputs of a candidate that neither the request nor the path fills.
 
-    One by one, as the walk looks at them, a value may be counted for an input that a better one then has no use for.
+    All inputs are bound at once: one by one, as the search checks them, a value may count for an input that has no
+    use for it once a better one is bound.
     """
     bound = bind(ArgumentsQuestion(situation.request, candidate.tool, ()))
     fed = {feed.parameter for feed in candidate.feeds}
@@ -286,7 +300,10 @@ def lacks(situation: Situation, candidate: Candidate) -> str:
 
 
 def finished(situation: Situation, done: frozenset[int], able: Sequence[int]) -> str:
-    """How much of the request a finished path covers. ``done`` and ``able``: the clauses that it serves, and that any tool fits."""
+    """Describe how much of the request a finished path covers.
+
+    ``done``: clauses that it serves; ``answerable_clauses``: clauses that any tool fits.
+    """
     left = {i: f'"{clause}"' for i, clause in enumerate(situation.clauses) if i not in done}
     if not left:
         return "every part of the request is covered"
@@ -295,9 +312,10 @@ def finished(situation: Situation, done: frozenset[int], able: Sequence[int]) ->
 
 
 def onward(situation: Situation, missing: Missing) -> Route | None:
-    """The way to a tool that answers to most of what is unsaid, and takes something from the path; None where there is none.
+    """Find the route to a tool that knows most of the request's unanswered words and takes something from the path.
 
-    It must be a safe one: what is unsaid is a reason to look further, never to change anything.
+    The tool must be safe: unanswered words are a reason to look further, never to change anything. None if there is
+    no route.
     """
     open_words = unsaid(situation.clauses, situation.path)
     if not open_words or not situation.path:
@@ -315,19 +333,22 @@ def onward(situation: Situation, missing: Missing) -> Route | None:
 
 
 def told_later(clauses: Sequence[str], still_open: Sequence[int]) -> frozenset[int]:
-    """Of the open clauses, those to changes that are told behind another change that is still to be made."""
+    """Return the open clauses that order a change behind another change that is still to be made."""
     return frozenset([at for at in still_open if told_to_change(clauses[at])][1:])
 
 
 def purpose_of(situation: Situation, relevance: Sequence[float], clause: int | None = None) -> str:
-    """The clause that a tool of this relevance is called for: the one that it serves best, compared with others, or ``clause`` where it serves that as well."""
+    """Find the clause that a tool of this relevance is called for.
+
+    It is the clause that the tool serves best in comparison with others, or ``clause`` if it serves that one as well.
+    """
     shares = [value / (best or 1.0) for value, best in zip(relevance, situation.best_relevance, strict=True)]
     own = max(range(len(shares)), key=lambda at: shares[at])
     return situation.clauses[own if clause is None or shares[own] > shares[clause] else clause]
 
 
 def out_of_turn(situation: Situation, choice: Choice, own: Choice) -> bool:
-    """Whether a choice would make another change than the one whose turn it is."""
+    """Return whether a choice makes another change than the one whose turn it is."""
     if choice.index is None or own.index is None or choice.index == own.index:
         return False
     return changes(situation.candidates[choice.index].tool) and changes(situation.candidates[own.index].tool)

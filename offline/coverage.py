@@ -1,4 +1,4 @@
-"""How much of what a clause asks and tells a tool answers to: its words by the tool's names and fields, its values by the calls it would make."""
+"""How much of a clause a tool covers: words by the tool's names and fields, values by the calls it would take."""
 
 import re
 from collections.abc import Sequence
@@ -26,25 +26,25 @@ _ASKING = word_set(
 _HOLLOW = word_set(
     "have has had got lie live there here come keep exactly take out up thing want need like please more bring most s mean say"
 )
-"""Words that tell nothing even where they stand alone."""
+"""Words that carry no meaning even alone."""
 _SET = {"date": word_set("date day from start year"), "time": frozenset({"time", "hour", "slot"})}
-"""What a day or an hour in digits asks of a tool: that it can be told one."""
+"""Words for what a day or an hour in digits asks of a tool: an input for it."""
 _TYPED = {"date": "date", "time": "time","currency": "currency", "unit": "unit", "language": "language", "email": "email", "url": "url", "ip": "ip",
           "phone": "phone", "coordinates": "coordinates"}  # fmt: skip
-"""What a value says of what is asked by its mere kind: who names two currencies speaks of currencies."""
+"""Topic of a value by its mere kind: a request that names two currencies is about currencies."""
 
 _SPELLS = word_set("day week month year hour minute second")
 _ANY_DAY = date(2000, 1, 1)
 _DOTTED = re.compile(r"[^\W\d_]+\d+\.\d+")
-"""``PM2.5`` is what is asked, and no value."""
+"""A name such as ``PM2.5`` is what is asked for, and not a value."""
 _WORD = re.compile(r"\w+")
 
 
 @lru_cache(maxsize=256)
 def bare(clause: str) -> str:
-    """A clause without its values (names, numbers, quotations): what is asked, not about whom. A tool's text knows no values.
+    """Return a clause without its values (names, numbers, quotations): what is asked, not of whom.
 
-    The clause itself where nothing would be left.
+    A tool's text knows no values. The clause is returned unchanged if fewer than two words would remain.
     """
     left = _without_values(clause)
     return left if len(_WORD.findall(left)) >= 2 else clause
@@ -53,6 +53,7 @@ def bare(clause: str) -> str:
 def _without_values(clause: str) -> str:
     text, cut = clause, len(clause)
     values = (span for span in spans(clause, _ANY_DAY) if span.kind in _VALUES and not _DOTTED.fullmatch(span.text))
+    # From the end on, so that the places of earlier spans stay valid. A single word that is the whole clause stays.
     for span in sorted(values, key=lambda span: -span.start):
         if span.end <= cut and (span.start > 0 or " " in span.text or span.end < len(clause)):
             text, cut = text[: span.start] + text[span.end :], span.start
@@ -60,26 +61,26 @@ def _without_values(clause: str) -> str:
 
 
 def supported(relevance: float, clause: str, vocabulary: frozenset[str]) -> float:
-    """The mean of a tool's similarity to a clause and the share of the clause's words that the tool knows, in [0, 1]."""
+    """Return the mean of a tool's similarity to a clause and of its share of known words, in [0, 1]."""
     return (relevance + support(clause, vocabulary)) / 2
 
 
 def support(clause: str, vocabulary: frozenset[str]) -> float:
-    """The share of a clause's telling words that a tool's vocabulary knows, in [0, 1]; 0 for a clause without any."""
+    """Return the share of a clause's telling words that are in a vocabulary, in [0, 1]; 0 without any."""
     asked = telling(clause)
     return sum(_knows(vocabulary, group) for group in asked) / len(asked) if asked else 0.0
 
 
 @lru_cache(maxsize=256)
 def plain(clause: str) -> str:
-    """A clause as a tool's document would put it: without its values, and with what its words stand for."""
+    """Return a clause as a tool's document would word it: without values, with synonyms of its words."""
     own = bare(clause)
     meant = {name for group in (*asked_groups(own), _kinds(clause)) for name in group} - text_words(own)
     return " ".join((own, *sorted(meant)))
 
 
 def vocabulary(doc: ToolDoc) -> frozenset[str]:
-    """The words of a tool's names, description, parameters and response fields."""
+    """Collect the words of a tool's names, description, parameters and response fields."""
     known = set(words(doc.api)) | set(words(doc.toolset)) | set(words(doc.category)) | text_words(doc.description)
     for parameter in doc.parameters:
         known |= set(words(parameter.name))
@@ -89,12 +90,15 @@ def vocabulary(doc: ToolDoc) -> frozenset[str]:
 
 
 _ONE_THING = re.compile(r"\b(e-?mail) address(?:es)?\b", re.IGNORECASE)
-"""What two words name; an address by itself is a street's."""
+"""Two words for one thing; an address by itself is a street address."""
 
 
 @lru_cache(maxsize=256)
 def telling(clause: str) -> tuple[frozenset[str], ...]:
-    """The words of a clause that say what is asked, each with what it may stand for: a unit's name speaks of units."""
+    """Find the words of a clause that say what is asked, each with what it may stand for.
+
+    The name of a unit stands for units as well.
+    """
     kinds = _kinds(clause)
     pairs = asked_pairs(_without_values(_ONE_THING.sub(r"\1", clause)))
     told = tuple(_with_sort(group) for own, group in pairs if not own & _ASKING)
@@ -112,7 +116,10 @@ def _kinds(clause: str) -> frozenset[str]:
 
 
 def _knows(vocabulary: frozenset[str], group: frozenset[str]) -> bool:
-    """Whether a word, what it stands for, or a longer or shorter form of it is known (``conversion``, ``convert``)."""
+    """Return whether a vocabulary has a word of the group, or a longer or shorter form of one.
+
+    ``conversion`` is a form of ``convert``: long words are compared by their first five letters.
+    """
     if group & vocabulary:
         return True
     stems = {word[:5] for word in group if len(word) >= 5}
@@ -120,18 +127,23 @@ def _knows(vocabulary: frozenset[str], group: frozenset[str]) -> bool:
 
 
 _HEAVY: frozenset[SpanKind] = frozenset({"date", "time", "coordinates", "email", "url"})
+"""Kinds of values that count double."""
 _TELLING: frozenset[SpanKind] = frozenset({"quoted", "unit", "currency", "name"})
+"""Kinds of values that count one and a half times."""
 
 
 class Uses:
-    """The values of one request that tools use, each worked out once."""
+    """Finds the values of one request that tools use; each result is cached."""
 
     def __init__(self, request: str) -> None:
         self._request = request
         self._known: dict[tuple[ToolId, str], tuple[Span, ...]] = {}
 
     def share(self, tools: Sequence[ToolDoc], clause: str) -> float:
-        """The share of a clause's values (of the request's, where the clause tells none) that calls of the tools take, in [0, 1]; 1 where there are none."""
+        """Return the weighted share of a clause's values that calls of the tools take, in [0, 1]; 1 if there are none.
+
+        The request's values count for a clause without any.
+        """
         text = self._request if bare(clause) == clause else clause
         told = atoms(text)
         if not told:
@@ -152,18 +164,21 @@ def _weight(atom: Span) -> float:
 
 
 def unsaid(clauses: Sequence[str], path: Sequence[ToolDoc]) -> list[frozenset[str]]:
-    """The telling words of clauses, each with what it may stand for, that neither names nor fields of a path's tools know."""
+    """Find the telling words of clauses that neither names nor fields of a path's tools know.
+
+    Each word comes with what it may stand for.
+    """
     asked = dict.fromkeys(group for clause in clauses for group in telling(clause))
     return [group for group in asked if not any(speaks(tool, group) for tool in path)]
 
 
 def answers(tool: ToolDoc, group: frozenset[str]) -> bool:
-    """Whether a field of the tool's response is named by one of the words."""
+    """Return whether one of the words names a field of the tool's response."""
     return any(match(field.name, group) for field in output_fields(tool))
 
 
 def speaks(tool: ToolDoc, group: frozenset[str]) -> bool:
-    """Whether a tool's names, parameters or fields know one of the words."""
+    """Return whether a tool's names, parameters or fields have one of the words."""
     named = {*words(tool.api), *words(tool.toolset)}
     named |= {word for parameter in tool.parameters for word in words(parameter.name)}
     named |= {word for field in output_fields(tool) for word in field.holder}

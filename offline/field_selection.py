@@ -1,4 +1,4 @@
-"""Which fields of a long response to keep, without a model: by name, by what the document speaks of, by what values look like."""
+"""Select the fields of a long response to keep, without a model: by names, by words of the document, by values."""
 
 import re
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from offline.nlp.asked_words import match
 from offline.nlp.gazetteer import word_set
 
 _ROOM = 900
-"""Characters that the kept fields of a long list's first items may take: somewhat more than is shown, for shorter items."""
+"""Characters that the kept fields of a list's first items may take; more than is shown, for shorter items."""
 _ROWS = 5
 _LEAST = 2
 
@@ -30,19 +30,20 @@ _BOOKKEEPING = word_set(
     "license attribution disclaimer thumbnail icon logo image picture avatar banner html css sprite tracking sql"
 )
 _BOOKKEEPING_ALONE = word_set("next previous page per limit offset self request query session")
-"""Bookkeeping only as a whole name: ``next`` is, ``next_draw_date`` is not."""
+"""Words that mean bookkeeping only as a whole name: ``next`` does, ``next_draw_date`` does not."""
 _RECORD_KEEPING = word_set("created updated modified inserted crawled fetched generated synced")
 _ADDRESS = re.compile(r"\s*(?:https?:|data:|//|/\w+/|<|[A-Za-z0-9+/=_-]{200})")
-"""What tells a reader nothing: addresses, markup, encoded bytes."""
+"""Values that tell a reader nothing: addresses, markup, encoded bytes."""
 _OF_A_TEXT = 300
-"""Characters that one long text counts for: it is cut to what room there is."""
+"""Characters that a long text counts for; it is cut to the room there is."""
 
 
 def telling_fields(question: FieldsQuestion) -> tuple[str, ...]:
-    """The fields worth showing, the most telling first: as many as let a few items of a list be shown, two at least.
+    """Select the fields worth showing, best first: as many as let a few items be shown, two at least.
 
-    A field speaks for itself by what it is called (names, identifiers that a later call may need, figures, times), by words that
-    it shares with the document, and by standing high up; against it speak bookkeeping, addresses and empty or endless values.
+    A field gains by its name (labels, identifiers that a later call may need, figures, times), by words that it
+    shares with the document, and by a high place in the response. It loses by bookkeeping, addresses, and empty or
+    very long values.
     """
     tool = question.tool
     about = text_words(tool.description) | subject(tool.api) | text_words(tool.toolset_description)
@@ -66,7 +67,7 @@ def telling_fields(question: FieldsQuestion) -> tuple[str, ...]:
 
 
 def _score(path: str, about: frozenset[str], values: Sequence[JsonValue]) -> float:
-    """How telling a field is; what is not above 0 is not worth showing."""
+    """Score how telling a field is; a score of 0 or less is not worth showing."""
     named = words(path.replace(ITEMS, "").rpartition(".")[2]) or ("value",)
     holders = frozenset(word for step in steps_of(path)[:-1] for word in words(step))
     score = 1.0 + 0.5 * min(2, match(" ".join(named), about)) - 0.15 * path.count(".")
@@ -82,7 +83,7 @@ def _score(path: str, about: frozenset[str], values: Sequence[JsonValue]) -> flo
 
 
 def _of_values(values: Sequence[JsonValue], last: str) -> float:
-    """What the values say against a field."""
+    """Return the penalty for a field's values, 0 or less."""
     address = any(isinstance(value, str) and _ADDRESS.match(value) for value in values)
     score, sizes = -2.0 if address or last == "url" else 0.0, _sizes(values)
     if values and not sizes:
@@ -93,5 +94,5 @@ def _of_values(values: Sequence[JsonValue], last: str) -> float:
 
 
 def _sizes(values: Sequence[JsonValue]) -> list[int]:
-    """Characters of the values that are not empty."""
+    """Measure the characters of the values that are not empty."""
     return [len(str(value)) for value in values if value not in (None, "", [], {})]

@@ -1,4 +1,4 @@
-"""A question that leans on an earlier one, by rules: what it means so that it stands alone, and the earlier calls that it builds on."""
+"""Resolve follow-up questions by rules: what one means standing alone, and which earlier calls it builds on."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -57,18 +57,19 @@ _LEAST = 2
 
 @dataclass(frozen=True, slots=True)
 class Meant:
-    """``description`` stands alone as far as rules can say it; ``steps``: numbers of the earlier calls whose results it needs. ``listed``: it
-    means things of an earlier list.
-    """
+    """A follow-up question, resolved."""
 
     description: str
+    """The question as it stands alone, as far as rules can word it."""
     steps: tuple[int, ...]
+    """Numbers of the earlier calls whose results it needs."""
     listed: bool
+    """True if it means things of an earlier list."""
     reason: str
 
 
 def meant(request: str, earlier: Sequence[AskedEarlier]) -> Meant | None:
-    """What a request means after these; None where it stands alone."""
+    """Resolve a request that follows these; None if it stands alone."""
     if not earlier:
         return None
     again = _asked_again(request, earlier[-1])
@@ -94,7 +95,7 @@ def meant(request: str, earlier: Sequence[AskedEarlier]) -> Meant | None:
 
 
 def _leans(request: str) -> bool:
-    """Whether words of a request stand for what it does not name itself: pronouns for nothing in it, others for nothing before them."""
+    """Return whether a request's pronouns stand for something that it does not name itself, or not before them."""
     text = _EXISTS.sub(lambda hit: " " * len(hit[0]), request)
     order = _ORDER.match(request)  # whose first word only looks like a name
     named = [atom.end for atom in atoms(request) if atom.kind in _NAMES and not (order and atom.end <= order.end(1))]
@@ -105,7 +106,7 @@ def _leans(request: str) -> bool:
 
 
 def _asked_again(request: str, before: AskedEarlier) -> str:
-    """The earlier question with the values of this one, which tells little else; empty where it asks for something of its own."""
+    """Return the earlier question with this request's values, if it says little else; empty otherwise."""
     told = [*_values(request)]
     if not told or not before.request:
         return ""
@@ -123,7 +124,7 @@ def _asked_again(request: str, before: AskedEarlier) -> str:
 
 
 def _values(text: str) -> Iterator[tuple[int, int, str]]:
-    """The values of a text by place, with their sort."""
+    """Yield start, end and sort of each value of a text."""
     taken: list[Span] = atoms(text)
     yield from ((one.start, one.end, _SORTS.get(one.kind, "name")) for one in taken)
     for pattern, sort in _NAMED_TIMES:
@@ -133,8 +134,10 @@ def _values(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _replaced(text: str, new: tuple[str, str, str], used: Collection[str]) -> str:
-    """A text with a value (its sort, the word before it) in place of the one that it has of that sort: that behind the same word, else the last that a
-    call was made for; added where it has none.
+    """Replace a value of the same sort in a text; add the value if the text has none of that sort.
+
+    ``new``: value, sort, and the preposition before it. Of several candidates the one behind the same preposition is
+    replaced, else the last one that a call was made for.
     """
     value, sort, cue = new
     kin = [(start, end) for start, end, own in _values(text) if own == sort]
@@ -149,20 +152,21 @@ def _replaced(text: str, new: tuple[str, str, str], used: Collection[str]) -> st
 
 
 def _cue(text: str, start: int) -> str:
-    """The preposition before a place of a text, if any."""
+    """Return the preposition before a place of a text; empty if there is none."""
     found = re.search(r"\b(in|on|at|to|for|from|of|with|by|into)\s+(?:the\s+)?[\"“'‘]?$", text[:start], re.IGNORECASE)
     return found[1].lower() if found and found[1].lower() != "for" else ""
 
 
 def _lists(request: str, last: AskedEarlier) -> bool:
-    """Whether it means things of a list that was found."""
+    """Return whether a request means things of a list that was found."""
     if not (_LIST.search(request) or _PLURAL.search(request)):
         return False
     return any(things_of(result) is not None for _, _, result in last.steps[-1:])
 
 
 def _said(request: str, last: AskedEarlier, known: Sequence[AskedEarlier]) -> tuple[str, str]:
-    """A request with the thing that was asked about before in place of the words that stand for it, and that thing; empty where none is known."""
+    """Replace the words that stand for an earlier thing, and return the text with that thing; empty if unknown."""
+    # The "there" of "is there" names no place: a NUL stands for it until places are replaced.
     text = _EXISTS.sub(lambda hit: hit[0].replace("there", "\0"), request)
     place, _ = _named(last, known, places=True)
     point = _point(last)
@@ -181,7 +185,7 @@ def _said(request: str, last: AskedEarlier, known: Sequence[AskedEarlier]) -> tu
 
 
 def _named(last: AskedEarlier, known: Sequence[AskedEarlier], *, places: bool) -> tuple[str, str]:
-    """What the last question named and calls were made for, with the kind of their parameter."""
+    """Find what the last question named and calls were made for, with the kind of its parameter."""
     for _, tool, result in (step for one in (last, *known) for step in one.steps):
         for parameter in tool.parameters:
             value, kind = result.arguments.get(parameter.name), need_of(parameter).kind
@@ -193,7 +197,7 @@ def _named(last: AskedEarlier, known: Sequence[AskedEarlier], *, places: bool) -
 
 
 def _point(last: AskedEarlier) -> str:
-    """The coordinates that the last question gave for a place."""
+    """Return the coordinates that the last question gave for a place; empty if it gave none."""
     points = [atom.text for atom in atoms(last.request) if atom.kind == "coordinates"]
     return points[-1] if points else ""
 
@@ -203,7 +207,7 @@ def _calls_for(thing: str, result: StepResult) -> bool:
 
 
 def followed(question: DecomposeQuestion) -> Decomposition | None:
-    """One subtask that stands alone with the earlier calls that it builds on; None where the request leans on nothing earlier."""
+    """Return one subtask that stands alone, with the earlier calls it builds on; None without a reference."""
     found = meant(question.request, question.earlier)
     if found is None:
         return None
@@ -217,7 +221,7 @@ def followed(question: DecomposeQuestion) -> Decomposition | None:
 
 
 def narrowed_to(request: str, steps: Results) -> Results:
-    """The steps, of those of earlier questions only what this one means."""
+    """Return the steps, those of earlier questions narrowed to what this request means."""
     return [
         (tool, result.model_copy(update={"response": left}))
         if result.note == NOTE and (left := narrowed(request, result)) is not None

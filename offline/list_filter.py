@@ -1,4 +1,4 @@
-"""Of a list that was found before, the things that a later question means: by day, by name, by number, by rank, by place."""
+"""Filter an earlier list by what a later question means: by day, name, number, rank or place."""
 
 import json
 import operator
@@ -41,7 +41,7 @@ Thing = dict[str, JsonValue]
 
 
 def things_of(result: StepResult) -> list[Thing] | None:
-    """The things of a response that is, or holds, one list of several; None of any other."""
+    """Return the items of a response that is, or holds, one list of several objects; None for any other."""
     value = read_value(result.response)
     if isinstance(value, dict):
         lists = [one for one in value.values() if isinstance(one, list) and len(one) > 1]
@@ -53,7 +53,7 @@ def things_of(result: StepResult) -> list[Thing] | None:
 
 
 def narrowed(request: str, result: StepResult) -> str | None:
-    """What is left of a response, as JSON; None where the request does not choose among its things."""
+    """Return what remains of a response, as JSON; None if the request does not choose among its items."""
     things = things_of(result)
     if things is None:
         return None
@@ -68,13 +68,13 @@ def narrowed(request: str, result: StepResult) -> str | None:
 
 
 def _labelled(thing: Thing) -> Thing:
-    """A thing that is called by its name, whatever its name is called: ``restaurant_name``."""
+    """Add a ``name`` to an item whose name is called otherwise, such as ``restaurant_name``."""
     label = next((thing[key] for key in thing if words(key)[-1:] in (("name",), ("title",))), None)
     return thing if label is None or not _LABELS.isdisjoint(thing) else {"name": label, **thing}
 
 
 def held(request: str, result: StepResult) -> bool:
-    """Whether a response alone answers a request: it asks which of its things, or for fields that those have."""
+    """Return whether a response alone answers a request: about which of its items, or about fields they have."""
     left = narrowed(request, result)
     if left is None:
         return False
@@ -83,7 +83,7 @@ def held(request: str, result: StepResult) -> bool:
 
 
 def _closed(request: str) -> bool:
-    """Whether it asks for the things themselves and not for something that only another call can tell."""
+    """Return whether a request asks for the items themselves, not for something only another call can tell."""
     return _WHICH.search(request) is not None
 
 
@@ -98,7 +98,7 @@ def _days(thing: Thing) -> Iterator[date]:
 
 
 def _where(things: Sequence[Thing], fits: Callable[[Thing], bool], *, dated: bool = False) -> list[Thing] | None:
-    """The fitting ones; None where what they are to be judged by is not there."""
+    """Return the fitting items; None if they are to be judged by a day and none has one."""
     if dated and not any(True for thing in things for _ in _days(thing)):
         return None
     return [thing for thing in things if fits(thing)]
@@ -128,7 +128,10 @@ def _by_day(request: str, things: Sequence[Thing]) -> list[Thing] | None:
 
 
 def _by_bound(request: str, things: Sequence[Thing]) -> list[Thing] | None:
-    """Those above or below a number, of the field that the request speaks of, else of the only number that all have."""
+    """Return the items above or below a number.
+
+    The number is of the field that the request names, else of the only numeric field that all items have.
+    """
     hit = _BOUND.search(request)
     field = _measured(request, things) if hit else ""
     if hit is None or not field:
@@ -139,7 +142,7 @@ def _by_bound(request: str, things: Sequence[Thing]) -> list[Thing] | None:
 
 
 def beyond_bound(request: str, things: Sequence[Thing]) -> bool:
-    """Whether some things lie outside a bound that a request sets for them."""
+    """Return whether some items lie outside a bound that a request sets."""
     left = _by_bound(request, things)
     return left is not None and len(left) < len(things)
 

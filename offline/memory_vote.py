@@ -1,7 +1,7 @@
-"""The offline policy's first look: what served requests like this one, where that can be done here and now.
+"""Memories' vote on the next move: what served similar requests, if it can be done here and now.
 
-Memories vote for what came next on their paths, each by its similarity. It is a transition weight that depends on the
-request, where the graph's own does not (thesis 4.3.2.4).
+Memories vote for what came next on their paths, each by its similarity. The vote is a transition weight that depends
+on the request, where the graph's own does not (thesis 4.3.2.4).
 """
 
 from collections.abc import Sequence
@@ -20,33 +20,40 @@ from offline.nlp.clauses import clauses
 from offline.routes import Missing
 
 TRUSTED = 0.57
-"""Similarity from which a memory may decide: the lowest at which nine of ten trajectories of the playground, each left out
-in turn, have the path of their most similar memory (docs/benchmarks.md)."""
+"""Similarity from which a memory may decide.
+
+It is the lowest at which nine of ten trajectories of the playground, each left out in turn, have the path of their
+most similar memory (docs/benchmarks.md).
+"""
 SURE = 0.75
 """Similarity from which a memory also decides whether the path is at its end."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Vote:
-    """What memories say comes next: their weight together, and the one that is most alike."""
+    """Votes of memories for one next tool."""
 
     weight: float
+    """Sum of the votes."""
     best: Recalled
+    """The most similar of the memories."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """A move, and the similarity of the memory that speaks for it most."""
+    """A move that memories propose."""
 
     choice: Choice
     similarity: float
+    """Similarity of the memory that supports it most."""
     told: bool = False
+    """True if the path's tools have words for everything that the request asks; set for a finish."""
 
     def overrules(self, own: Choice) -> bool:
-        """Whether it is taken in place of the policy's own move.
+        """Return whether it is taken instead of the policy's own move.
 
-        A memory tells which way to go sooner than whether to go on; at an end that is all the same where the path's tools speak of
-        everything that the request asks (``told``).
+        A memory is better at which way to go than at whether to go on. At an end it still decides if the path's tools
+        cover everything that the request asks (``covers_request``).
         """
         ends = "finish" in (self.choice.action, own.action)
         sure = self.similarity >= SURE or (self.choice.action == "finish" and self.told)
@@ -54,10 +61,10 @@ class Remembered:
 
 
 def remembered(situation: Situation, missing: Missing) -> Remembered | None:
-    """The move that memories of similar requests agree on; None where none is similar enough, or none can be followed.
+    """Find the move that memories of similar requests agree on; None if none is similar or can be followed.
 
-    A tool that mostly fails now is not followed to, and where another one is to be tried again in the place of what is
-    remembered, memory has no say.
+    A tool that mostly fails now is not followed, and memory has no say where another tool is to be retried in its
+    place.
     """
     votes = _votes(situation)
     usable = {
@@ -68,10 +75,12 @@ def remembered(situation: Situation, missing: Missing) -> Remembered | None:
         and may_call(candidate.tool, situation.request)
         and not missing(candidate.tool, situation.path)
     }
+    # A path that only read must not be finished where the request orders a change.
     ends = bool(situation.path) and _makes_all(situation.path, situation.clauses)
     open_ways = {tool: vote for tool, vote in votes.items() if tool in usable or (tool == FINISH and ends)}
     if not open_ways:
         return None
+    # The id breaks ties, so that the same memories always give the same move.
     tool = max(open_ways, key=lambda t: (open_ways[t].weight, t))
     best = open_ways[tool].best
     if best.similarity < TRUSTED or (tool != FINISH and rivalled(situation.candidates, tool)):
@@ -86,7 +95,7 @@ def remembered(situation: Situation, missing: Missing) -> Remembered | None:
 
 
 def adoptable(proposal: Proposal) -> Adoption:
-    """Whether a path that can be walked here and now may be walked for this request."""
+    """Decide whether a path that can be walked here and now may be walked for this request."""
     barred = next((tool for tool in proposal.path if not may_call(tool, proposal.request)), None)
     if barred is not None:
         return Adoption(
@@ -99,13 +108,13 @@ def adoptable(proposal: Proposal) -> Adoption:
 
 
 def _makes_all(path: Sequence[ToolDoc], parts: Sequence[str]) -> bool:
-    """Whether a path makes every change that is told: what only read never served "book me a table"."""
+    """Return whether a path makes every change that is ordered: a path that only reads never booked a table."""
     told = [kinds for part in parts if (kinds := told_to_change(part))]
     return all(any(makes(tool, kinds) for tool in path) for kinds in told)
 
 
 def _votes(situation: Situation) -> dict[ToolId, _Vote]:
-    """For each tool that a memory's path goes on to from here, and for ``FINISH``, what speaks for it."""
+    """Count the votes for each tool that follows on the memories' paths, and for ``FINISH``."""
     path = [tool.id for tool in situation.path]
     votes: dict[ToolId, _Vote] = {}
     for one in situation.recalled:

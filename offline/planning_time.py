@@ -1,4 +1,4 @@
-"""Processor time that the rules may take to write programs: bounded for each run, one run at a time, users in turn."""
+"""Processor time for programs written by rules: limited for each run, one run at a time, users in turn."""
 
 import asyncio
 import threading
@@ -14,17 +14,17 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 SECONDS = 10.0
-"""What a run may take where nothing else is said."""
+"""Planning time of a run by default, in seconds of processor time."""
 SLICE = 0.1
-"""What a run takes before another user's, which has taken less, goes on in its place."""
+"""Seconds after which another user's run, which has used less, continues in place of this one."""
 
 
 class OutOfPlanningTimeError(Exception):
-    """A run has taken all its planning time, or was cancelled while it planned."""
+    """A run has used all its planning time, or was cancelled while it planned."""
 
 
 class PlanningClock:
-    """Planning time of one run: :meth:`check` is called at each step of the work, in whatever thread that is done."""
+    """Planning time of one run; :meth:`check` is called at each step of the work, in the thread that works."""
 
     def __init__(self, seconds: float = SECONDS, now: Callable[[], float] = time.thread_time) -> None:
         self.seconds = seconds
@@ -35,27 +35,31 @@ class PlanningClock:
         self._pause: Callable[[float], None] | None = None
 
     def begin(self, pause: Callable[[float], None] | None = None) -> None:
-        """Count from here, in the thread that works. ``pause`` is called there after each slice, with what was taken since the last one."""
+        """Start counting, in the thread that works.
+
+        ``pause`` is called in that thread after each slice, with the seconds used since the last pause.
+        """
         self._begun, self._stopped, self._pause = self._now(), False, pause
 
     def end(self) -> float:
-        """Count no further, and return what was taken since :meth:`begin` or the last pause."""
+        """Stop counting, and return the seconds used since :meth:`begin` or the last pause."""
         took = self._now() - self._begun
+        # Moving the start lets the next check count only what comes after this.
         self._begun += took
         self.taken += took
         return took
 
     def stop(self) -> None:
-        """Have the work end at its next step."""
+        """Let the work end at its next step."""
         self._stopped = True
 
     @property
     def stopped(self) -> bool:
-        """Whether the work is to end at its next step."""
+        """True if the work is to end at its next step."""
         return self._stopped
 
     def check(self) -> None:
-        """Raise :class:`OutOfPlanningTimeError` where the work is to end."""
+        """Raise :class:`OutOfPlanningTimeError` if the work is to end, and pause it after each slice."""
         took = self._now() - self._begun
         if self._pause is not None and took > SLICE:
             self._pause(self.end())
@@ -67,9 +71,10 @@ class PlanningClock:
 class PlanningTurns:
     """Turns to plan in one process.
 
-    Python computes in one thread at a time, so that more of them would only delay the loop that answers requests. Of those that wait, whose user has
-    taken the least is next; who comes anew begins at what is usual by then, so that nobody saves up. A long piece of work is done in slices, between
-    which others have their turn: what is short to plan never waits for what is long.
+    Python computes in one thread at a time: more planning threads would only delay the event loop that answers
+    requests. Of the waiting users the one that has used the least time is next. A new user starts at the level that
+    is usual by then, so that nobody saves up time. Long work is done in slices, between which others have their turn:
+    short plans never wait for long ones.
     """
 
     def __init__(self, seconds: float = SECONDS) -> None:
@@ -82,21 +87,22 @@ class PlanningTurns:
         """Runs that are being planned now, or wait for their turn."""
 
     def of(self, owner: str) -> "TimedPlanning":
-        """The planning of one run of a user."""
+        """Create the planning of one run of a user."""
         return TimedPlanning(self, owner, PlanningClock(self._seconds))
 
     def charge(self, owner: str, seconds: float) -> None:
-        """Count what a user has taken."""
+        """Add to the seconds that a user has used."""
+        # Never below the common level: time that a user did not use earlier gives no priority later.
         self._taken[owner] = max(self._taken.get(owner, 0.0), self._level) + seconds
 
     @property
     def awaited(self) -> bool:
-        """Whether anybody waits for a turn."""
+        """True if anybody waits for a turn."""
         return bool(self._waiting)
 
     @asynccontextmanager
     async def turn(self, owner: str) -> AsyncGenerator[None]:
-        """Wait for a user's turn, and have it for the time of the block."""
+        """Wait for a user's turn, and hold it during the block."""
         await self.take(owner)
         try:
             yield
@@ -104,22 +110,23 @@ class PlanningTurns:
             self.give()
 
     async def take(self, owner: str) -> None:
-        """Wait for a user's turn. Who has it gives it back."""
+        """Wait for a user's turn; the caller must release it."""
         if self._busy:
             await self._wait(owner)
         self._begin(owner)
 
     async def retake(self, owner: str) -> None:
-        """Let those go first who have taken less. Cancelled, the turn is given back already."""
+        """Let users go first who have used less. If this is cancelled, the turn is released already."""
         if self._waiting:
             await self._wait(owner, grant=True)
         self._begin(owner)
 
     def give(self) -> None:
-        """Have whoever is next take the turn."""
+        """Pass the turn to the next user, if anybody waits."""
         self._waiting = [one for one in self._waiting if not one[1].done()]
         if not self._waiting:
             self._busy = False
+            # Users at or below the level would start at it anyway; forgetting them bounds the table.
             self._taken = {owner: taken for owner, taken in self._taken.items() if taken > self._level}
             return
         chosen = min(self._waiting, key=lambda one: self._taken.get(one[0], 0.0))
@@ -131,6 +138,7 @@ class PlanningTurns:
         self._level = max(self._level, self._taken.get(owner, 0.0))
 
     async def _wait(self, owner: str, *, grant: bool = False) -> None:
+        """Wait until the turn is passed to this user; ``grant``: pass the own turn on first."""
         granted = asyncio.get_running_loop().create_future()
         self._waiting.append((owner, granted))
         if grant:
@@ -144,7 +152,7 @@ class PlanningTurns:
 
 
 class TimedPlanning:
-    """The planning of one run, a piece at a time: its subtasks may ask for it side by side."""
+    """The planning of one run, one piece at a time: its subtasks may ask for it concurrently."""
 
     def __init__(self, turns: PlanningTurns, owner: str, clock: PlanningClock) -> None:
         self._turns = turns
@@ -153,7 +161,7 @@ class TimedPlanning:
         self.clock = clock
 
     async def work(self, function: Callable[Concatenate[PlanningClock, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Do work in a thread of its own, when it is this user's turn; where the run is cancelled, it ends at its next step."""
+        """Run work in a thread of its own, in this user's turn; if the run is cancelled, it ends at its next step."""
         async with self._one:
             self._turns.runs += 1
             try:
@@ -162,6 +170,7 @@ class TimedPlanning:
                 self._turns.runs -= 1
 
     async def _piece(self, work: Callable[[], T]) -> T:
+        """Run one piece of work in a thread, hold the turn meanwhile, and charge the user for its time."""
         loop, turns, clock = asyncio.get_running_loop(), self._turns, self.clock
         resumed, held = threading.Event(), True
         retaking: asyncio.Task[None] | None = None
@@ -185,6 +194,7 @@ class TimedPlanning:
 
         def pause(seconds: float) -> None:
             if not turns.awaited:
+                # This runs in the planning thread, and the turns belong to the event loop.
                 loop.call_soon_threadsafe(turns.charge, self._owner, seconds)
                 return
             resumed.clear()

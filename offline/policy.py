@@ -1,4 +1,4 @@
-"""The policy that needs no model: deterministic, explained, the fallback and the baseline that a model must beat."""
+"""The policy that needs no model: deterministic and explained; the fallback, and the baseline for models."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -44,18 +44,22 @@ from offline.toolset_prior import kindred
 
 @dataclass(slots=True)
 class _Worked:
-    """What was worked out for one subtask: what each tool was chosen for, what its calls are for, what is open."""
+    """Intermediate results for one subtask."""
 
     uses: Uses
     purpose: dict[ToolId, str] = field(default_factory=dict[ToolId, str])
+    """The clause that each tool was chosen for."""
     calls: dict[Prefix, Call] = field(default_factory=dict[Prefix, Call])
+    """Purposes of the calls of a finished path, by the path up to each."""
     tried: dict[Prefix, tuple[Arguments, ...]] = field(default_factory=dict[Prefix, tuple[Arguments, ...]])
+    """Arguments that were given for a call before, by the path up to it."""
     unserved: tuple[str, ...] = ()
+    """Clauses that the path does not serve."""
     finished: bool = False
 
 
 class OfflinePolicy(Decider):
-    """Made for one run, of which it keeps what it worked out, apart for each subtask: these may run side by side."""
+    """The policy of one run. What it works out is held for each subtask, since subtasks may run concurrently."""
 
     name = "offline"
     writes = True
@@ -69,17 +73,17 @@ class OfflinePolicy(Decider):
         self._worked: dict[str, _Worked] = {}
 
     def _of(self, request: str) -> _Worked:
-        """What is kept of a subtask, by its description."""
+        """Return the state of a subtask, by its description."""
         if request not in self._worked:
             self._worked[request] = _Worked(Uses(request))
         return self._worked[request]
 
     async def decompose(self, question: DecomposeQuestion) -> Decomposition:
-        """What it means after earlier questions (:func:`offline.follow_up.followed`); rules never split a request."""
+        """Resolve what the request means after earlier questions; rules never split a request."""
         return followed(question) or whole(question.request, "rules keep a request whole")
 
     async def choose(self, situation: Situation) -> Choice:
-        """Weight, availability, relevance and executability decide; see :func:`offline.choice.decide`."""
+        """Choose a move by weight, availability, relevance and executability; see :func:`offline.choice.decide`."""
 
         def missing(tool: ToolDoc, path: tuple[ToolDoc, ...]) -> frozenset[str]:
             key = (situation.request, tool.id, tuple(step.id for step in path))
@@ -99,7 +103,7 @@ class OfflinePolicy(Decider):
         return verdict.choice
 
     def _found(self, situation: Situation, missing: Missing, worked: _Worked) -> Verdict:
-        """The rules' own move, unless memory knows a better one."""
+        """Return the rules' own move, unless memory has a better one."""
         share = worked.uses.share
         own = decide(situation, missing, self._parameters, share)
         known = remembered(situation, missing)
@@ -111,25 +115,25 @@ class OfflinePolicy(Decider):
         return Verdict(known.choice, purpose_of(situation, situation.candidates[at].relevance), ())
 
     async def reflect(self, question: ReflectionQuestion) -> Reflection:
-        """A path is gone on with as it is: its steps were taken by these same rules, which would take them again."""
+        """Continue a path as it is: these same rules chose its steps, and would choose them again."""
         if question.path and question.how != "gave_up":
             return Reflection("success", "every step was taken because it can be called and serves the request")
         return Reflection("total", f"no path was found: {question.reason}")
 
     async def adopt(self, proposal: Proposal) -> Adoption:
-        """What can be done here and now, and changes nothing that the request does not ask for, is taken as it was done before."""
+        """Adopt a known path if it can be walked here and now and changes nothing that the request does not order."""
         return adoptable(proposal)
 
     async def whole_path(self, question: PathQuestion) -> WholePath:
-        """The steps that ``choose`` would take over these candidates alone."""
+        """Return the steps that :meth:`choose` would take over these candidates alone."""
         return await walked(question, self.choose)
 
     async def fill(self, question: FillQuestion) -> Filled:
-        """By the words that differ, and the types of the inputs."""
+        """Fill a solution's inputs by the words that differ, and by the types of the inputs."""
         return fill(question)
 
     async def choose_solution(self, question: SolutionQuestion) -> ChosenSolution:
-        """The nearest, where it is nearly identical beside its values."""
+        """Choose the nearest solution if it is nearly identical apart from its values."""
         nearest = max((one.likeness for one in question.solutions), default=0.0)
         if nearest < IDENTICAL:
             return ChosenSolution(None, reason=f"none of them is near enough: the likeness is {nearest:.2f} at most")
@@ -137,19 +141,25 @@ class OfflinePolicy(Decider):
         return ChosenSolution(place, reason=f"it serves what is asked, with a likeness of {nearest:.2f}")
 
     async def write(self, question: ProgramQuestion) -> WrittenProgram:
-        """The program of the solution that was chosen, with this request's values; else the sentence of the grammar that says what the request says, compiled (:mod:`offline.sentences`); where none does, no text: the walk plans."""
+        """Write a program, or return none: then the search plans.
+
+        The chosen solution's program comes first, with this request's values. Otherwise it is the sentence of the
+        grammar that says what the request says, compiled (:mod:`offline.sentences`).
+        """
         if text := after_solution(question):
             return WrittenProgram(text)
         return await self._planning.work(written, question)
 
     async def phrase(self, question: PhraseQuestion) -> str:
-        """The answer as it stands."""
+        """Return the answer unchanged."""
         return question.answer
 
     async def arguments(self, question: ArgumentsQuestion) -> Arguments:
-        """Values from the part of the request that the tool was chosen for, from earlier results, and from defaults; where
-        that part leaves anything open, from the whole request. A part that names no value ("the population of the city")
-        gets all it needs from earlier results. After a complaint, the request's next best names are taken; without any, nothing changes.
+        """Bind arguments from the part of the request that the tool was chosen for, earlier results and defaults.
+
+        If that part leaves anything open, the whole request is used. A part that names no value ("the population of
+        the city") gets all it needs from earlier results. After a complaint the request's next best names are tried;
+        without any, nothing changes.
         """
         prefix = (*(tool.id for tool, _ in question.earlier), question.tool.id)
         worked = self._of(question.request)
@@ -159,10 +169,12 @@ class OfflinePolicy(Decider):
         return found
 
     def _bound(self, question: ArgumentsQuestion, prefix: Prefix, worked: _Worked) -> Arguments:
+        """Bind arguments from the narrowest part of the request that fills all of them."""
         call = worked.calls.get(prefix)
         if call is not None:
             question = replace(question, request=call.part.whole, earlier=call.seen(question.earlier))
         part = call.part.text if call else worked.purpose.get(question.tool.id, question.request)
+        # A part without values is first bound as an empty request, so that earlier results alone fill it.
         for text in ("", part) if bare(part) == part else (part,):
             if text != question.request and question.tool.required:
                 bound = bind(replace(question, request=text))
@@ -172,33 +184,33 @@ class OfflinePolicy(Decider):
         return bind(question)
 
     def unserved(self, question: UnservedQuestion) -> tuple[str, ...]:
-        """The clauses that begin with an order that a tool at hand would have carried out."""
+        """Find the clauses that order a change which an offered tool would have made."""
         return unmet(question.clauses, question.at_hand, question.done)
 
     async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
-        """Fields that speak for themselves by name, by the document's words and by their values."""
+        """Select fields that are telling by name, by the document's words and by their values."""
         return telling_fields(question)
 
     async def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
-        """The fields of the responses that the request asks about, with the calls they rest on."""
+        """Yield the fields of the responses that the request asks about, with the calls they come from."""
         for piece in compose(request, narrowed_to(request, steps), self._open()):
             yield piece
 
     async def score(self, question: ScoreQuestion) -> tuple[float, ...]:
-        """By the rules of :mod:`agent.learning.step_scores`."""
+        """Score the steps by the rules of :mod:`agent.learning.step_scores`."""
         done, failed = ([result for _, result in part] for part in (question.steps, question.failed))
         return scores(done, failed, answered=question.answered)
 
     def _open(self) -> tuple[str, ...]:
-        """What no step serves. Of several subtasks, those that came to nothing are named by the run."""
+        """List the clauses that no step serves; the run itself names subtasks that failed as a whole."""
         told = [worked for worked in self._worked.values() if worked.finished or len(self._worked) == 1]
         return tuple(dict.fromkeys(clause for worked in told for clause in worked.unserved))
 
 
 def _another(question: ArgumentsQuestion, tried: tuple[Arguments, ...]) -> Arguments:
-    """Other values for the names that a call took from the request and that led to nothing; the last ones where there are no others.
+    """Bind other names of the request than those of calls that failed; the last arguments if there are none.
 
-    In whose name a change is made stays as the request says.
+    The person in whose name a change is made stays as the request says.
     """
     avoid = frozenset(
         (binding.parameter, str(made.values[binding.parameter]))
@@ -211,7 +223,7 @@ def _another(question: ArgumentsQuestion, tried: tuple[Arguments, ...]) -> Argum
 
 
 async def walked(question: PathQuestion, choose: Callable[[Situation], Awaitable[Choice]]) -> WholePath:
-    """The steps that ``choose`` takes, each judged by what those before it give; there is no way back."""
+    """Take the steps that ``choose`` takes, each judged by what those before it give; there is no way back."""
     taken: list[int] = []
     reason = "no tool at hand serves the request"
     while True:
@@ -226,6 +238,7 @@ async def walked(question: PathQuestion, choose: Callable[[Situation], Awaitable
 
 
 def _situation(question: PathQuestion, taken: Sequence[int], left: Sequence[int]) -> Situation:
+    """Build the situation after the chosen candidates, as the search would present it."""
     new = [question.candidates[at] for at in taken]
     path = (*question.path, *(candidate.tool for candidate in new))
     return Situation(
@@ -241,6 +254,6 @@ def _situation(question: PathQuestion, taken: Sequence[int], left: Sequence[int]
 
 
 def _behind(candidate: Candidate, request: str, path: tuple[ToolDoc, ...]) -> Candidate:
-    """A candidate as it stands behind a path."""
+    """Return a candidate with the inputs that stay missing after a path."""
     fill = fillable(candidate.tool, request, path)
     return replace(candidate, missing=fill.missing, feeds=fill.feeds)

@@ -1,4 +1,4 @@
-"""Where a request asks the same of several things: which tools of a path are called again, and for what."""
+"""Repeated calls: where a request asks the same of several things, which tools are called again, and for what."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from offline.nlp.gazetteer import word_set
 from offline.slots.binding import WHOLE, bind, fillable, uses
 
 Values = tuple[tuple[str, str], ...]
-"""The values that a call takes from the request, its own and those of the calls that feed it; ``()``: none are told."""
+"""Values that a call takes from the request, its own and those of calls that feed it; ``()`` if there are none."""
 
 _SIDES = word_set(
     "from to source target origin destination start end base first second one two departure arrival a b 1 2"
@@ -26,7 +26,7 @@ _SIDES = word_set(
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One call: of which tool, and for which part of the request. ``takes``: the place of the call for each tool that feeds it."""
+    """One call of a path: of which tool, and for which part of the request."""
 
     tool: ToolId
     part: Part
@@ -35,18 +35,26 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class _Chain:
-    """The places in a path of the tools that serve a part, in order, with the values that each takes for it."""
+    """The tools of a path that serve one part of the request."""
 
     part: Part
     places: tuple[int, ...]
+    """Their indexes in the path, in order."""
     values: dict[int, Values]
+    """The values that each of them takes for the part, by index."""
 
 
 class Rounds:
-    """What a request asks for more than once, over the tools of one path. Tools of the path that come again add nothing new."""
+    """Calls that a request asks for more than once, over the tools of one path.
+
+    A tool that comes again in the path adds nothing new.
+    """
 
     def __init__(self, request: str, path: Sequence[ToolDoc], serving: Sequence[tuple[Part, int]]) -> None:
-        """``serving``: each part that is served, with the place of the tool that serves it."""
+        """Find the tools and values of each part.
+
+        ``serving``: each part that is served, with the index of the tool that serves it.
+        """
         self._request = request
         self._path = tuple({tool.id: tool for tool in path}.values())
         place = {tool.id: at for at, tool in enumerate(self._path)}
@@ -55,7 +63,7 @@ class Rounds:
         self._chains = sorted(chains, key=lambda chain: -len(chain.places))
 
     def turns(self) -> tuple[Turn, ...]:
-        """Every call that the request asks for: the path, then what comes again, thing by thing. Just the path where all is served once."""
+        """List every call that the request asks for: the path, then what is called again, thing by thing."""
         first = [self._first(at) for at in range(len(self._path))]
         taken = {(turn.tool, turn.values) for turn in first if turn.values}
         known = {turn.tool for turn in first if turn.values}
@@ -79,6 +87,7 @@ class Rounds:
         )
 
     def _chain(self, part: Part, end: int) -> _Chain:
+        """Find the tools that lead to the end of a part, and the values that each takes or inherits."""
         places = tuple(sorted(self._ancestors(end)))
         values: dict[int, Values] = {}
         for at in places:
@@ -101,7 +110,10 @@ class Rounds:
 
 
 def _values(tool: ToolDoc, part: Part, request: str) -> Values | None:
-    """What a tool takes from the request for a part, by parameter; None where the part does not tell all that the request does."""
+    """Find what a tool takes from the request for a part, by parameter.
+
+    None if the part states less than the request does, or if one call takes all values of the request.
+    """
     whole = _bound(tool, request)
     if any(value.startswith("[") and value.count(",") for _, value in whole):
         return None  # one call takes them all
@@ -113,7 +125,10 @@ def _values(tool: ToolDoc, part: Part, request: str) -> Values | None:
 
 
 def _collapsed(part: Values, whole: Values) -> bool:
-    """Whether a part tells two parameters one value where the request tells two: it is but one end of a span of time or of a way."""
+    """Return whether a part gives two parameters one value where the request gives them two.
+
+    Such a part is only one end of a time span or of a route.
+    """
     told, all_told = dict(part), dict(whole)
     return len({told[name] for name in all_told}) < len(set(all_told.values()))
 
@@ -128,7 +143,10 @@ def _bound(tool: ToolDoc, text: str) -> Values:
 
 
 def joins(consumer: ToolDoc, producers: Sequence[ToolDoc], request: str) -> ToolDoc | None:
-    """The producer of which one call takes two results: it fills both sides of a pair (``from_x`` and ``to_x``), and the request neither."""
+    """Find the producer of which one call takes two results, filling both sides of a pair.
+
+    The pair is, for example, ``from_x`` and ``to_x``, of which the request itself fills neither.
+    """
     sides: dict[tuple[tuple[str, ...], int], set[str]] = {}
     for feed in fillable(consumer, request, producers).feeds:
         own = words(feed.parameter)
@@ -139,13 +157,13 @@ def joins(consumer: ToolDoc, producers: Sequence[ToolDoc], request: str) -> Tool
 
 
 def asked_of(request: str) -> int:
-    """How many things the request may ask the same of, or name for one call."""
+    """Count the things of which the request may ask the same, or which it names for one call."""
     named = [atom for atom in atoms(request) if atom.kind in ("name", "country", "quoted")]
     return max(len(parts(request)), min(2, len(named)))
 
 
 def apart(request: str, producer: ToolDoc) -> list[Part]:
-    """The request once per thing that it names for a tool, without the others; what is told to be the beginning comes first."""
+    """Return the request once for each thing that it names for a tool, without the others; the start comes first."""
     named = [atom for atom in atoms(request) if atom.kind in ("name", "country", "quoted", "code")]
     found: list[tuple[bool, Part]] = []
     for atom in named:
@@ -165,13 +183,14 @@ Earlier = tuple[tuple[ToolDoc, StepResult], ...]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What one call of a path is made for, and the earlier steps, from 0, whose results belong to another part."""
+    """Purpose of one call of a path."""
 
     part: Part
     hidden: frozenset[int]
+    """Indexes of earlier steps, from 0, whose results belong to another part."""
 
     def seen(self, earlier: Earlier) -> Earlier:
-        """The earlier steps with the results that belong to other parts set aside; every step keeps its number."""
+        """Return the earlier steps with those of other parts marked as skipped; each keeps its number."""
         return tuple(
             (tool, result.model_copy(update={"status": "skipped"}) if at in self.hidden else result)
             for at, (tool, result) in enumerate(earlier)
@@ -179,15 +198,16 @@ class Call:
 
 
 def fresh(situation: Situation) -> Situation:
-    """The situation without the candidates that the path has already."""
+    """Return the situation without the candidates that the path has already."""
     known = {tool.id for tool in situation.path}
     return replace(situation, candidates=tuple(c for c in situation.candidates if c.tool.id not in known))
 
 
 def once_more(situation: Situation, verdict: Verdict) -> Verdict:
-    """The verdict on :func:`fresh`, or the next call of a further round; its index is that of ``situation``.
+    """Return the verdict on :func:`fresh`, or the next repeated call; its index is that of ``situation``.
 
-    A round comes where the path would be finished, or before a tool that takes two results of one producer at once.
+    Calls are repeated where the path would be finished, or before a tool that takes two results of one producer at
+    once.
     """
     choice = verdict.choice
     if choice.action == "finish":
@@ -204,7 +224,7 @@ def once_more(situation: Situation, verdict: Verdict) -> Verdict:
 
 
 def calls(situation: Situation, verdict: Verdict) -> dict[Prefix, Call]:
-    """What each call of a finished path is for, by the path up to it; empty where no tool comes twice."""
+    """Find what each call of a finished path is for, by the path up to it; empty if no tool comes twice."""
     path = tuple(tool.id for tool in situation.path)
     if len(set(path)) == len(path):
         return {}
@@ -229,7 +249,7 @@ def _nth(turns: Sequence[Turn], tool: ToolId, count: int) -> Turn | None:
 
 
 def _further(situation: Situation, rounds: Rounds, verdict: Verdict, only: ToolId | None = None) -> Verdict:
-    """The first call that the path does not have yet, if it is on offer."""
+    """Advance to the first repeated call that the path does not have yet, if its tool is offered."""
     had = Counter(tool.id for tool in situation.path)
     seen: Counter[ToolId] = Counter()
     offered = {candidate.tool.id: at for at, candidate in enumerate(situation.candidates)}
@@ -243,12 +263,13 @@ def _further(situation: Situation, rounds: Rounds, verdict: Verdict, only: ToolI
 
 
 def _rounds(situation: Situation, verdict: Verdict, coming: Candidate | None) -> Rounds:
-    """The rounds over the path, and ``coming`` after it."""
+    """Build the repeated calls over the path, and over ``next_candidate`` after it."""
     path = [*situation.path, *([coming.tool] if coming else [])]
     relevance = [*situation.path_relevance, *([coming.relevance] if coming else [])]
     served = {clause: i for i, clause in enumerate(situation.clauses) if coming or clause not in verdict.unserved}
     serving: list[tuple[Part, int]] = []
     loose = _loose(situation, path)
+    # Both things are served by the one tool that takes two results of their producer.
     if loose:
         return Rounds(situation.request, path, [(part, at) for part in loose[1] for at in [loose[0]]])
     for part in parts(situation.request):
@@ -263,7 +284,7 @@ def _rounds(situation: Situation, verdict: Verdict, coming: Candidate | None) ->
 
 
 def _loose(situation: Situation, path: Sequence[ToolDoc]) -> tuple[int, list[Part]] | None:
-    """The place of a tool that takes two results of one producer, and the two things, wherever they are named, to call that for."""
+    """Find the index of a tool that takes two results of one producer, and the two things to call that for."""
     for at, tool in enumerate(path):
         producer = joins(tool, path[:at], situation.request)
         if producer is None:

@@ -1,4 +1,4 @@
-"""Whether a call is about what its request names, or about what merely stands as a default in a document, or in a recording."""
+"""Check whether a call is about what its request names, or about a default of a document or of a recording."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ _IDENTIFYING: frozenset[NeedKind] = _POINTS | frozenset[NeedKind](
         "phone",
     }
 )
-"""What a parameter wants that says which thing a call is about, rather than how much of it, when, or in which unit."""
+"""Kinds of parameters that say which thing a call is about, rather than how much of it, when, or in which unit."""
 _NAMING: frozenset[SpanKind] = frozenset(
     {"quoted", "name", "country", "code", "coordinates", "email", "url", "domain", "ip", "phone"}
 )
@@ -41,10 +41,10 @@ _FITS = 0.4
 
 
 def left_to_defaults(tool: ToolDoc, request: str, values: JsonObject, provenance: Sequence[Binding]) -> tuple[str, ...]:
-    """The required parameters that say what a call is about and have only the document's defaults, though the request names such a thing.
+    """Find the required parameters that identify a thing and have defaults, though the request names one.
 
-    Catalogues put an example where the default belongs: the weather at the example is no answer to who asks for that in Lisbon.
-    Nothing is said of a call that takes a thing of the request, or of an earlier answer, somewhere else.
+    Catalogues put an example where the default belongs: the weather at the example is no answer to who asks for that
+    in Lisbon. A call that takes a thing of the request, or of an earlier answer, somewhere else has none.
     """
     origins = {binding.parameter: binding.origin for binding in provenance}
     telling = [one for one in tool.parameters if one.name in values and need_of(one).kind in _IDENTIFYING]
@@ -57,7 +57,7 @@ def left_to_defaults(tool: ToolDoc, request: str, values: JsonObject, provenance
 
 
 def elsewhere(tool: ToolDoc, request: str, result: StepResult) -> Iterator[str]:
-    """What a successful call was about in place of what the request names, a sentence each."""
+    """Yield a sentence for each thing that a successful call was about instead of what the request names."""
     said = result.response.casefold()
     lost = left_to_defaults(tool, request, result.arguments, result.provenance)
     names = [span.text for span in _named(tool, request) if span.text.casefold() not in said]
@@ -72,8 +72,10 @@ def elsewhere(tool: ToolDoc, request: str, result: StepResult) -> Iterator[str]:
 
 
 def unused(request: str, steps: Sequence[tuple[ToolDoc, StepResult]], day: date | None = None) -> tuple[Span, ...]:
-    """What a request names that no successful call took and no answer speaks of. A recorded answer is for what was recorded. ``day``: what
-    relative days count from, the local date by default.
+    """Find what a request names that no successful call took and no response has.
+
+    A recorded response counts for what was recorded. ``day``: what relative days count from, the local date by
+    default.
     """
     good = [(tool, result) for tool, result in steps if result.status == "ok"]
     spoken = "\n".join(text for _, result in good for text in (_taken(result), result.response)).casefold()
@@ -95,12 +97,12 @@ def _named_in(request: str, day: date | None = None) -> list[Span]:
 
 
 def _opens(request: str, span: Span) -> bool:
-    """Whether a sentence begins with a span, which may owe its capital to that: ``Mark Water the lemon tree as done``."""
+    """Return whether a sentence begins with a span, to which it may owe its capital: ``Mark Water the lemon tree``."""
     return request[: span.start].rstrip()[-1:] in ("", ".", "!", "?", ":", "\n")
 
 
 def beside_the_point(request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> bool:
-    """Whether a request names something, and its calls have to do with nothing of it: none took a value of it, or of an earlier answer."""
+    """Return whether a request names something, and no call took a value of it or of an earlier response."""
     good = [result for _, result in steps if result.status == "ok"]
     if any(binding.origin in _OF_THE_REQUEST for result in good for binding in result.provenance):
         return False
@@ -110,14 +112,14 @@ def beside_the_point(request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) 
 
 
 def _taken(result: StepResult) -> str:
-    """The values of a call, and the places of the request that they were read from; without those that its answer is not for."""
+    """Render the values of a call with the request's words for them, without those that its response is not for."""
     kept = {name: value for name, value in result.arguments.items() if name not in result.instead}
     read = [one.reference for one in result.provenance if one.origin == "request" and one.parameter in kept]
     return json.dumps([kept, result.instead, read], ensure_ascii=False)
 
 
 def _named(tool: ToolDoc, request: str) -> list[Span]:
-    """What a request names and the tool does not bear in its own name or description."""
+    """Find what a request names and the tool's own name and description do not."""
     own = _own_words(tool)
     return [one for one in _named_in(request) if one.kind in _NAMING and not text_words(one.text) <= own]
 

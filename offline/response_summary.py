@@ -1,4 +1,4 @@
-"""The part of a response that a request asks about, as lines a person can read."""
+"""Summarise the part of a response that a request asks about, as lines that a person can read."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ _LABELS = ("name", "title", "label", "date", "day", "year", "time", "id")
 _NOISE = re.compile(
     r"(?:^|_)(?:url|uri|link|href|image|img|icon|thumbnail|logo|cursor|page|version|success|status)s?$", re.I
 )
-"""Fields that stand beside an empty list without being a finding."""
+"""Fields that accompany an empty list without being a finding."""
 _UNITS = frozenset({"unit", "currency"})
 
 Leaf = tuple[str, JsonValue]
@@ -28,19 +28,20 @@ Leaf = tuple[str, JsonValue]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Lines to show. ``matched``: how many of their fields the request asks about by name, not only by a question word.
-    ``nothing``: a sentence for each empty list that a person waits for.
-    """
+    """Lines to show of a response."""
 
     lines: tuple[str, ...]
     matched: int
+    """Number of fields that the request asks about by name, not only by a question word."""
     nothing: tuple[str, ...] = ()
+    """A sentence for each empty list that the request asks about."""
 
 
 def view(response: str, asked: tuple[frozenset[str], frozenset[str]], used: str = "") -> View:
-    """The fields that are asked about (``wording.asked_words``); where none is, the first telling ones.
+    """Summarise the fields that are asked about; if none is, the first telling ones.
 
-    ``used``: the place of a value that a later step took (``items[2].id``); of that list, only its item is shown.
+    ``asked_names``: the words of :func:`offline.nlp.asked_words.asked_words`. ``used``: place of a value that a later
+    step took (``items[2].id``); of that list only its item is shown.
     """
     value = read_value(response)
     if value is None or isinstance(value, str):
@@ -62,9 +63,10 @@ def view(response: str, asked: tuple[frozenset[str], frozenset[str]], used: str 
 
 
 def _awaited(value: JsonValue, records: Sequence[list[Leaf]], asked: frozenset[str]) -> list[str]:
-    """The empty lists that are asked about; where none is, the only one of a response that tells nothing that is asked about.
+    """Find the empty lists that are asked about, else the only one of a response without an answer.
 
-    A value that the request itself names tells nothing: ``{"harbour": "Brest", "berths": []}`` for the berths of Brest.
+    A value that the request itself names is no answer: ``{"harbour": "Brest", "berths": []}`` for the berths of
+    Brest.
     """
     empty = list(_empty_lists(value))
     told = any(
@@ -76,7 +78,7 @@ def _awaited(value: JsonValue, records: Sequence[list[Leaf]], asked: frozenset[s
 
 
 def _empty_lists(value: JsonValue, depth: int = 0) -> Iterator[str]:
-    """The names of the empty lists of an object and of the objects in it."""
+    """Yield the names of the empty lists of an object and of the objects in it."""
     if not isinstance(value, dict) or depth > _DEEPEST:
         return
     for key, inner in value.items():
@@ -86,14 +88,15 @@ def _empty_lists(value: JsonValue, depth: int = 0) -> Iterator[str]:
 
 
 def _none_of(name: str) -> str:
-    """A sentence about an empty list: many things of its name, where that says so, were not found."""
+    """Return a sentence about an empty list; a plural name says what was not found."""
     spoken = _spoken(name)
     last = spoken.rpartition(" ")[2]
     return f"No {spoken} were found." if singular(last) != last else f"Nothing was found under “{spoken}”."
 
 
 def _records(value: JsonValue, used: str) -> list[list[Leaf]]:
-    """The items of the main list with the scalars around it as a record of their own, else the one object."""
+    """Return the items of the main lists, after the scalars around them as a record; else the one object."""
+    # Unwrap envelopes such as {"data": {"items": […]}}, and the place of the used value with them.
     while isinstance(value, dict) and len(value) == 1:
         key, inner = next(iter(value.items()))
         if not isinstance(inner, (dict, list)):
@@ -122,27 +125,30 @@ def _items(name: str, items: Sequence[JsonValue], used: str) -> list[list[Leaf]]
 
 
 def leaves_of(value: JsonValue) -> list[Leaf]:
-    """The scalars of a response by dotted name; of a list of one, those of its item."""
+    """List the scalars of a response by dotted name; of a list of one, those of its item."""
     while isinstance(value, list) and len(value) == 1:
         value = value[0]
     return list(findings_of(value, "")) if isinstance(value, dict) else []
 
 
 def _without_ids(record: list[Leaf], asked: frozenset[str]) -> list[Leaf]:
-    """A record without its identifiers, which tell a person nothing, unless one is asked for or nothing else is there."""
+    """Drop a record's identifiers, unless one is asked for or nothing else is there."""
     if "id" in asked:
         return record
     return [(name, value) for name, value in record if not _is_id(name, asked)] or record
 
 
 def _is_id(name: str, asked: frozenset[str]) -> bool:
-    """An identifier, but for that of a thing of which a reference is asked for: a ``booking_id`` is a booking's reference."""
+    """Return whether a field is an identifier, and not the reference of a thing that is asked for.
+
+    A ``booking_id`` is a booking's reference.
+    """
     own = words(name.rpartition(".")[2])
     return own[-1:] == ("id",) and not ("reference" in asked and frozenset(own[:-1]) & asked)
 
 
 def _scored(record: list[Leaf], asked: frozenset[str]) -> dict[str, float]:
-    """The fields of a record that are asked about: those that match in their own name; in what holds them, where none does."""
+    """Score the fields of a record that are asked about: by their own names, else by what holds them."""
     own = {name: float(match(name.rpartition(".")[2], asked)) for name, _ in record}
     matched = {name: score for name, score in own.items() if score}
     return matched or {name: 0.5 for name, _ in record if "." in name and match(name, asked)}
@@ -157,13 +163,13 @@ def _columns(fields: Sequence[dict[str, float]]) -> list[str]:
 
 
 def _telling(records: Sequence[list[Leaf]]) -> list[str]:
-    """The first fields that are not addresses or bookkeeping."""
+    """Select the first fields that are not addresses or bookkeeping."""
     names = list(dict.fromkeys(name for record in records for name, _ in record))
     return [name for name in names if not _NOISE.search(name)][:_MOST_FIELDS] or names[:_MOST_FIELDS]
 
 
 def _line(record: list[Leaf], names: Sequence[str]) -> str:
-    """One record: what it is called, then its chosen fields, in the record's own order."""
+    """Render one record: its label, then its chosen fields, in the record's own order."""
     chosen = [(name, value) for name, value in record if name in names]
     if not chosen:
         return ""
@@ -179,5 +185,5 @@ def _line(record: list[Leaf], names: Sequence[str]) -> str:
 
 
 def _spoken(name: str) -> str:
-    """A field's name as words: ``author_list.person_id`` → "author list person id"."""
+    """Return a field's name as words: ``author_list.person_id`` → "author list person id"."""
     return clean(re.sub(r"[._]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)).lower(), 60)

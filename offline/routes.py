@@ -1,4 +1,4 @@
-"""Producers before consumers: the shortest known way to make a tool callable."""
+"""Routes: the shortest known way to make a tool callable, producers before consumers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ from domain.tool import ToolDoc
 from graph.weights import UNTESTED
 
 LONGEST = 3
-"""Producers before a tool; longer ways are found step by step, as the walk goes on."""
+"""Producers before a tool; longer routes are found step by step, as the search proceeds."""
 
 Missing = Callable[[ToolDoc, tuple[ToolDoc, ...]], frozenset[str]]
-"""The required inputs of a tool that neither the request nor these steps before it can fill."""
+"""Finds the required inputs of a tool that neither the request nor the steps before it can fill."""
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Candidates to take in order; the last is the goal."""
+    """Candidates to call in order; the last is the goal."""
 
     steps: tuple[Candidate, ...]
 
@@ -28,7 +28,7 @@ class Route:
 
     @property
     def goal(self) -> Candidate:
-        """What the route is for."""
+        """The tool that the route is for."""
         return self.steps[-1]
 
     @property
@@ -38,16 +38,19 @@ class Route:
 
     @property
     def turn(self) -> float:
-        """What brings a goal that is to be tried again before all that it could stand in for: worth goes by relevance squared."""
+        """Factor that puts a goal to be retried before its substitutes; worth goes by relevance squared."""
         return ALIKE**-2 if self.goal.returning else 1.0
 
     def share(self, most: float) -> float:
-        """Its evidence as a share of the most there is; all of that where the goal is to be tried again: who avoids a tool wears another way."""
+        """Return the evidence as a share of the most there is; 1 for a goal that is to be retried.
+
+        Otherwise avoiding a tool would build up evidence for the tools called in its place.
+        """
         return 1.0 if self.goal.returning else self.evidence / (most or 1.0)
 
     @property
     def chance(self) -> float:
-        """The chance that every step succeeds; an untested tool counts as one half."""
+        """Chance that every step succeeds; an untested tool counts as one half."""
         chance = 1.0
         for step in self.steps:
             chance *= available(step)
@@ -55,7 +58,7 @@ class Route:
 
 
 def available(candidate: Candidate) -> float:
-    """A candidate's availability, with one half for the untested; one that is to be tried again counts as if it worked."""
+    """Return a candidate's availability: one half if untested, 1 if it is to be retried."""
     if candidate.returning:
         return 1.0
     return UNTESTED if candidate.availability is None else candidate.availability
@@ -68,10 +71,10 @@ def route(
     missing: Missing,
     longest: int = LONGEST,
 ) -> Route | None:
-    """The best way to ``goal`` through the candidates, or None where something stays missing.
+    """Find the best route to ``goal`` through the candidates; None if an input stays missing.
 
-    Backwards from the goal: of the tools that give what is missing, those with evidence for the transition, that work,
-    and that start from the request's own words come first.
+    The search goes backwards from the goal. Of the tools that give what is missing, those come first that have
+    evidence for the transition, that work, and that start from the request's own words.
     """
     lacking = missing(goal.tool, path)
     if not lacking:
@@ -85,6 +88,7 @@ def route(
         left = missing(goal.tool, (*path, other.tool))
         if len(left) >= len(lacking):
             continue
+        # Without the goal among the candidates the recursion ends.
         rest = [c for c in candidates if c is not goal]
         head = route(other, path, rest, missing, longest - 1)
         if head is None:
@@ -97,7 +101,7 @@ def route(
 
 
 def _worth(way: Route) -> tuple[float, int]:
-    """Evidence, availability and relevance of the producers, less for each further step; the shorter of equals."""
+    """Rate a route by evidence, availability and relevance of its producers; the shorter of equals is better."""
     producers = way.steps[:-1]
     evidence = sum(step.weight + max(step.relevance, default=0.0) for step in producers) / len(producers)
     grounded = 1.0 if way.first.tool.required else 0.5

@@ -1,4 +1,4 @@
-"""Whether a solution that is near a request serves it, by rules for English: all that differs are words that ask, and the values can be read."""
+"""Fill a solution's inputs by English rules, if the request differs from its pattern only in values and filler."""
 
 import re
 
@@ -17,13 +17,13 @@ from offline.slots.slot_values import value_for
 _ASKING = re.compile(
     r"(?<![\w{'’-])(?:(?:[Ww]hat|[Ww]hich|[Hh]ow much|[Ii]s|[Aa]re|[Tt]he|[Aa]n?|of|me|[Tt]ell|[Gg]ive|[Ss]how|[Pp]lease|[Dd]oes|[Dd]o|have|has|there|'s|’s)(?![\w}'’-])[\s,]*)"
 )
-"""Words that ask, and none that says what for: how many there are, where, when, and which way round, is asked otherwise."""
+"""Filler words of questions. Words that say what is asked (how many, where, when, direction) are not among them."""
 _QUOTES = re.compile(r"(\"[^\"]*\"|“[^”]*”|\{[^{}]*\})")
 _DOES_NOT_FIT = Filled(fits=False, values={}, why="it does not ask the same in words that rules know")
 
 
 def fill(question: FillQuestion) -> Filled:
-    """Values of all inputs where the request asks what the pattern asks."""
+    """Read the values of all inputs if the request asks what the pattern asks."""
     said = aligned(_bare(question.request), _bare(question.pattern))
     if said is None or set(said) != set(inputs_of(question.pattern)):
         return _DOES_NOT_FIT
@@ -38,7 +38,8 @@ def fill(question: FillQuestion) -> Filled:
 
 
 def _bare(text: str) -> str:
-    """Without the words that ask, but for those within quotation marks and names of inputs."""
+    """Remove filler words, except within quotation marks and names of inputs."""
+    # The pattern has one group: every second part is a quotation or the name of an input.
     parts = _QUOTES.split(text)
     return "".join(
         part if number % 2 else _ASKING.sub("", part.replace("'s ", " is ")) for number, part in enumerate(parts)
@@ -46,6 +47,7 @@ def _bare(text: str) -> str:
 
 
 def _value(said: SaidValue, schema: JsonObject, request: str) -> JsonValue:
+    """Read an input's value from the words that stand for it; None if they do not fit the schema."""
     if said.text not in request:
         return None
     value = plain(said, schema)

@@ -1,4 +1,4 @@
-"""The offline answer: what the responses say about the request, the calls it rests on, and what stays open."""
+"""The offline answer: what the responses say about the request, the calls it comes from, and what stays open."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -16,18 +16,19 @@ _MOST_TEXT = 1_500
 
 
 def compose(request: str, steps: Results, unanswered: Sequence[str] = ()) -> Iterator[str]:
-    """The answer in pieces, a line each. Numbers in brackets are the steps, counted from 1, named at the end.
+    """Yield the answer in pieces, a line each.
 
-    The steps that no later step builds on come first; of the others, only what the request asks about. Every value is a
-    field of a response, with tool text made harmless; nothing is added. ``unanswered``: parts of the request that no step
-    serves.
+    Numbers in brackets are the steps, counted from 1, named at the end. Steps that no later step builds on come
+    first; of the others only what the request asks about. Every value is a field of a response, with tool text made
+    harmless; nothing is added. ``unanswered``: parts of the request that no step serves.
     """
     yield from _within(_all(request, steps, unanswered))
 
 
 def _within(pieces: Iterator[str]) -> Iterator[str]:
-    """The pieces as long as they are few enough to be read; the last, which names the calls, always."""
+    """Yield the pieces up to a readable length, and always the last one, which names the calls."""
     kept, last = 0, ""
+    # One piece is held back, since only at the end it is known which one is the last.
     for piece in pieces:
         if last and kept + len(last) <= _MOST_TEXT:
             kept += len(last)
@@ -40,6 +41,7 @@ def _within(pieces: Iterator[str]) -> Iterator[str]:
 
 
 def _all(request: str, steps: Results, unanswered: Sequence[str]) -> Iterator[str]:
+    """Yield all pieces: final steps, what intermediate steps say of the request, open parts, and the calls."""
     asked = asked_words(request)
     used = _used(steps)
     good = [number for number, (_, result) in enumerate(steps, start=1) if result.status == "ok"]
@@ -61,7 +63,7 @@ def _all(request: str, steps: Results, unanswered: Sequence[str]) -> Iterator[st
 
 
 def _used(steps: Results) -> dict[int, str]:
-    """The steps whose output a later successful step took, with the place of the value taken."""
+    """Return the steps whose output a later successful step took, with the place of the value."""
     used: dict[int, str] = {}
     for _, result in steps:
         for binding in result.provenance:
@@ -72,6 +74,7 @@ def _used(steps: Results) -> dict[int, str]:
 
 
 def _lines(number: int, found: View) -> Iterator[str]:
+    """Yield the lines of one step's summary with the step's number."""
     if len(found.lines) == 1:
         yield f"{found.lines[0]} [{number}]\n"
     elif found.lines:
@@ -84,7 +87,7 @@ def _lines(number: int, found: View) -> Iterator[str]:
 
 
 def _open(steps: Results, unanswered: Sequence[str]) -> Iterator[str]:
-    """What could not be answered, and why as far as it is known."""
+    """Yield what could not be answered, with the reason as far as it is known."""
     lines: list[str] = []
     for tool, result in steps:
         if not tool.safe:

@@ -1,4 +1,4 @@
-"""The offline policy's move where paths went through few tools: the likeliest tool first, then what goes with it."""
+"""The offline policy's move where few tools have been walked: the likeliest tool first, then what goes with it."""
 
 from statistics import median_high
 
@@ -9,15 +9,18 @@ from offline.change_words import may_call
 from offline.routes import Missing
 
 _TOGETHER = 1.0
-"""What the log-odds of a tool gain where one of its set is in the path already."""
+"""Log-odds that a tool gains if one of its set is in the path already."""
 _FOLLOWS = 3.0
-"""What they gain where every path went on to it from the last step."""
+"""Log-odds that a tool gains if every past path continued with it from the last step."""
 _MOST = 3
-"""So long does a path get here, at most: the likelier of what was never walked are guesses, and each is a call."""
+"""Longest path that this move makes: the likelier of untried tools are guesses, and each is a call."""
 
 
 def kindred(situation: Situation, missing: Missing) -> Choice | None:
-    """The move; None where kinship is not told, since past calls tell more."""
+    """Choose a move by the tool sets' priors.
+
+    None if there are no priors, since past calls then say more, or if no tool of a prior can be called.
+    """
     if not situation.kin:
         return None
     odds = {
@@ -37,13 +40,13 @@ def kindred(situation: Situation, missing: Missing) -> Choice | None:
 
 
 def _usual(situation: Situation) -> int:
-    """How many tools served requests like this one: the median of what is recalled; one where nothing is."""
+    """Estimate how many tools serve the request: the median over recalled requests, 1 without any."""
     lengths = [len(one.memory.path) for one in situation.recalled]
     return min(_MOST, max(1, median_high(lengths))) if lengths else 1
 
 
 def _odds(candidate: Candidate, situation: Situation) -> float:
-    """The log-odds that a tool serves the request, given the path so far."""
+    """Estimate the log-odds that a tool serves the request, given the path so far."""
     together = _together(candidate, situation)
     follows = candidate.weight if candidate.origin == "graph" else 0.0
     return log_odds(situation.kin[candidate.tool.id]) + _TOGETHER * together + _FOLLOWS * follows
@@ -54,7 +57,7 @@ def _together(candidate: Candidate, situation: Situation) -> bool:
 
 
 def _why(candidate: Candidate, situation: Situation) -> str:
-    """What speaks for a tool, the most telling first."""
+    """Explain what supports a tool, the strongest first."""
     kin = situation.kin[candidate.tool.id]
     told = [f"score {kin.found:.2f}", f"its set covers {kin.covers:.0%}"]
     if candidate.origin == "graph" and candidate.weight > 0:

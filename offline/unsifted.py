@@ -1,4 +1,4 @@
-"""Which of several things a request means, and whether its calls went by that: the most of something, a number, what is so, one by its number."""
+"""Find which of a request's filters (most, bound, flag, number) no call applied to the things that were found."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,12 +23,12 @@ _WHICH = re.compile(r"\b(?:which|who|what|list|show)\b", re.I)
 _ORDERS = word_set(
     "sort order rank top best latest newest nearest closest cheapest popular recent limit by max min most least"
 )
-"""What a tool or a parameter is called that puts things in an order."""
+"""Words in names of tools or parameters that sort things."""
 _NUMBERED = frozenset({"identifier", "number", "integer"})
 
 
 def not_sifted(request: str, steps: Results) -> tuple[str, ...]:
-    """What a request says of which things it means and nothing went by, a phrase each: a list came, and all of it, or any of it, was taken."""
+    """Find the filters of a request that nothing applied to a list that was found, a phrase each."""
     good = [(tool, result) for tool, result in steps if result.status == "ok"]
     found: list[str] = []
     gone_by: set[Rank] = set()
@@ -51,7 +51,10 @@ def not_sifted(request: str, steps: Results) -> tuple[str, ...]:
 def _extremes(
     request: str, tool: ToolDoc, result: StepResult, things: Sequence[Thing], later: Sequence[StepResult]
 ) -> Iterator[tuple[Rank, str]]:
-    """The superlatives by which a list could be ranked, each with the field to go by; empty where a later call took what is first by one of the fields."""
+    """Yield the superlatives that could rank a list, each with the field to rank by.
+
+    The field is empty if a later call took the first item by one of the fields.
+    """
     if _ORDERS & (text_words(tool.api) | {word for name in result.arguments for word in words(name)}):
         return
     fields: list[Mapping[str, JsonValue]] = [
@@ -70,14 +73,14 @@ def _extremes(
 
 
 def _taken(at: int, things: Sequence[Thing], later: Sequence[StepResult]) -> bool:
-    """Whether a later call was given a value of this thing that no other has."""
+    """Return whether a later call was given a value of this item that no other item has."""
     own = [value for _, value in leaves_of(things[at])]
     others = [value for place, other in enumerate(things) if place != at for _, value in leaves_of(other)]
     return any(value in own and value not in others for one in later for value in one.arguments.values())
 
 
 def _untested(request: str, result: StepResult, things: Sequence[Thing]) -> Iterator[str]:
-    """The truths that a request asks for, which some of the things have and others have not: which rooms are free?"""
+    """Yield the flags that a request asks for and only some of the items have: which rooms are free?"""
     if not _WHICH.search(request):
         return
     said = text_words(request)
@@ -90,7 +93,7 @@ def _untested(request: str, result: StepResult, things: Sequence[Thing]) -> Iter
 
 
 def elsewhere_than_asked(steps: Results) -> Iterator[str]:
-    """The things that a request names by their numbers and that are not there, where calls went on with others, a sentence each."""
+    """Yield a sentence for each thing named by number that is unknown, where calls continued with others."""
     good = [(tool, result) for tool, result in steps if result.status == "ok"]
     for tool, result in steps:
         if result.outcome not in ("absent", "undecided"):
@@ -115,7 +118,7 @@ def _is_plain(value: JsonValue) -> TypeGuard[str | int | float]:
 
 
 def none_there(request: str, steps: Results) -> str:
-    """What there is none of: a read that leaves nothing out gave an empty list of what the request asks for; empty otherwise."""
+    """Return the tool's title if a read without arguments gave an empty list of what is asked; else empty."""
     said = text_words(request)
     for tool, result in steps:
         empty = tool.safe and result.outcome == "ok" and not result.arguments and is_empty(result.response)

@@ -1,1 +1,1 @@
-"""Made from the graph: solutions, and the questions that they answer."""
+"""Mine solutions from the tool graph, with the questions that they answer."""

@@ -1,4 +1,4 @@
-"""What documents say of fields and parameters beyond names and types: their descriptions, what a thing is called, what repeats an input."""
+"""Labels, descriptions and echoed inputs: what documents tell about fields beyond their names and types."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -13,7 +13,7 @@ from graph.lenient_json import read_value
 from graph.response_fields import OutputField, output_fields
 
 _CALLED = ("name", "title", "label", "subject", "headline", "summary")
-"""What a field ends in that says what a thing is called, the most usual one first."""
+"""Last words of field names that hold a thing's name, the most usual one first."""
 _EMPTY_WORDS = frozenset(
     {"the", "a", "an", "of", "or", "and", "to", "in", "for", "from", "it", "word", "identifier", "id"}
 )
@@ -21,21 +21,21 @@ _MOST_PARTS = 5_000
 _DEEPEST = 12
 _NAMING = frozenset({"name", "title"})
 _ALIKE = 0.34
-"""The share of common words from which on a description of a field and one of an input speak of the same."""
+"""Share of common words from which the descriptions of a field and of an input count as the same."""
 
 
 def list_of(path: str) -> str | None:
-    """The path of the innermost list that holds a field, without its brackets; None where none does: ``a.b`` of ``a.b[].c``."""
+    """Return the path of the innermost list that holds a field, without brackets: ``a.b`` of ``a.b[].c``; else None."""
     return path.rpartition("[]")[0] if "[]" in path else None
 
 
 def in_item(path: str) -> str:
-    """What of a path lies within the innermost list's item: ``.c`` of ``a.b[].c``."""
+    """Return the part of a path within the item of its innermost list: ``.c`` of ``a.b[].c``."""
     return path.rpartition("[]")[2] if "[]" in path else path
 
 
 def beside(doc: ToolDoc, path: str) -> list[OutputField]:
-    """The fields that the same object has itself, in order; itself among them."""
+    """List the fields of the object that holds a field, in order, including the field itself."""
     held = _holder(path)
     return [field for field in output_fields(doc) if _holder(field.path) == held]
 
@@ -45,12 +45,13 @@ def _holder(path: str) -> str:
 
 
 def called(doc: ToolDoc, path: str) -> OutputField | None:
-    """The field that says what the thing is called that holds a field, itself or as an item of a list; None where nothing tells that."""
+    """Find the field that names the thing which holds a field, directly or as a list item; None if there is none."""
     item = f"{path.rpartition('[]')[0]}[].x" if "[]" in path else "x"
     return _called(beside(doc, path)) or _called(beside(doc, item))
 
 
 def _called(fields: Sequence[OutputField]) -> OutputField | None:
+    """Pick the field whose name is a label word, else the first whose name ends in one."""
     texts = [field for field in fields if field.type in ("string", None) and not tells_apart(field.name)]
     by_words = [(words(field.name), field) for field in texts]
     exact = (field for wanted in _CALLED for named, field in by_words if named == (wanted,))
@@ -59,7 +60,10 @@ def _called(fields: Sequence[OutputField]) -> OutputField | None:
 
 
 def told_by(doc: ToolDoc, parameter: Parameter) -> OutputField | None:
-    """The field of a tool's own answer that tells what one of its inputs was: ``[].title`` of a search by words of titles."""
+    """Find the field of a tool's response that repeats one of its inputs.
+
+    A search by words of titles echoes its input in ``[].title``.
+    """
     fields = [field for field in output_fields(doc) if tells_apart(field.name) <= tells_apart(parameter.name)]
     wanted = words(parameter.name)
     same = (field for field in fields if words(field.name) == wanted)
@@ -74,7 +78,7 @@ def told_by(doc: ToolDoc, parameter: Parameter) -> OutputField | None:
 
 
 def _described_alike(doc: ToolDoc, parameter: Parameter, fields: Sequence[OutputField]) -> OutputField | None:
-    """The field whose description has most in common with the parameter's."""
+    """Find the field whose description shares most words with that of the parameter."""
     told = field_descriptions(doc)
     described = text_words(parameter.description) - _EMPTY_WORDS
     best: tuple[float, OutputField | None] = (_ALIKE, None)
@@ -87,7 +91,10 @@ def _described_alike(doc: ToolDoc, parameter: Parameter, fields: Sequence[Output
 
 
 def named_by(doc: ToolDoc, inputs: Sequence[str]) -> OutputField | None:
-    """The field that says what the one thing is called that inputs name; None where they name none, as a city does of the people in it."""
+    """Find the label field of the one thing that some inputs name; None where they name none.
+
+    A city, for example, does not name the people who live in it.
+    """
     parameters = {one.name: one for one in doc.parameters}
     for name in inputs:
         field = told_by(doc, parameters[name])
@@ -98,7 +105,7 @@ def named_by(doc: ToolDoc, inputs: Sequence[str]) -> OutputField | None:
 
 
 def field_descriptions(doc: ToolDoc) -> dict[str, str]:
-    """What a response's schema says of its fields, by path; what it says of a list stands for its items too."""
+    """Return the descriptions of a response schema by path; that of a list also stands for its items."""
     return _described(doc.learnt_response or doc.response_schema or "")
 
 
@@ -112,6 +119,10 @@ def _described(text: str) -> dict[str, str]:
 
 
 def _of_node(node: JsonValue, root: JsonValue, path: str, depth: int, left: list[int]) -> Iterator[tuple[str, str]]:
+    """Yield path and description of each node of a schema.
+
+    ``budget`` holds the number of nodes that may still be read.
+    """
     left[0] -= 1
     if not isinstance(node, dict) or depth > _DEEPEST or left[0] < 0:
         return
@@ -136,6 +147,7 @@ def _of_node(node: JsonValue, root: JsonValue, path: str, depth: int, left: list
 
 
 def _at(root: JsonValue, reference: str) -> JsonValue:
+    """Return the node that a local reference (``#/…``) points to; None if there is none."""
     node = root if reference.startswith("#/") else None
     for part in reference[2:].split("/"):
         node = node.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(node, dict) else None

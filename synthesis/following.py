@@ -1,4 +1,4 @@
-"""What a combination comes to, found without its program: responses are followed field by field, and what is asked is picked from what lies there."""
+"""Run a walk without a program: follow the responses field by field, and select what an intent asks for."""
 
 import math
 import re
@@ -14,27 +14,31 @@ from synthesis.intents import Course, Intent, Taken, role_of
 from synthesis.trying import Calls
 
 LONGEST_CHOICE = 40
-"""Characters of a value by which items are chosen: nobody chooses by prose."""
+"""Characters of a value by which items may be chosen: nobody chooses by prose."""
 _PIECES = re.compile(r"\[\]|[^.\[\]]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A value of the wanted field. ``item``: what holds it directly in the last answer; ``fed``: the thing that the last tool was asked about, as the
-    answer before has it.
-    """
+    """A value of the requested field."""
 
     value: JsonValue
     item: JsonValue
+    """The object that holds the value directly, in the last response."""
     fed: JsonValue
+    """The thing that the last tool was called for, as the response before has it."""
 
 
 def places(value: JsonValue, path: str) -> Iterator[tuple[JsonValue, JsonValue]]:
-    """All values at a path, each with the item of the innermost list around it (or the whole); where a field is not there, null."""
+    """Yield all values at a path, each with the item of the innermost list around it.
+
+    Without a list the item is the whole value. A missing field yields null.
+    """
     yield from _places(value, value, _PIECES.findall(path))
 
 
 def _places(holder: JsonValue, value: JsonValue, pieces: Sequence[str]) -> Iterator[tuple[JsonValue, JsonValue]]:
+    """Yield the values at the rest of a path, each with the item around it."""
     if not pieces:
         yield holder, value
     elif pieces[0] == "[]":
@@ -47,7 +51,10 @@ def _places(holder: JsonValue, value: JsonValue, pieces: Sequence[str]) -> Itera
 
 
 def in_first(value: JsonValue, path: str) -> tuple[JsonValue, str]:
-    """The first item of the outermost list on a path, with what of the path lies in it; both as they are where there is no list."""
+    """Return the first item of the outermost list on a path, and the rest of the path within it.
+
+    Without a list on the path, value and path are returned unchanged.
+    """
     outer, brackets, rest = path.partition("[]")
     if not brackets:
         return value, path
@@ -58,19 +65,23 @@ def in_first(value: JsonValue, path: str) -> tuple[JsonValue, str]:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the last tool of a walk answered. ``fed``: the thing that it was asked about, as the answer before has it."""
+    """A response of the last tool of a walk."""
 
     fed: JsonValue
+    """The thing that the tool was called for, as the response before has it."""
     value: JsonValue
 
 
 async def followed(course: Course, taken: Sequence[Taken], values: Mapping[str, JsonValue], call: Calls) -> list[Row]:
-    """Every value of what is wanted, in the order of the answers. ``values``: what a user says, by the combination's names for it."""
+    """Run a walk and return every value of the requested field, in the order of the responses.
+
+    ``values``: what a user states, by the names of the combination's inputs.
+    """
     return rows_of(course, await answered(course, taken, values, call))
 
 
 def rows_of(course: Course, answers: Sequence[Answer]) -> list[Row]:
-    """Every value of what is wanted in these answers."""
+    """Collect every value of the requested field in these responses."""
     rows: list[Row] = []
     first = course.looks_up(len(course.walk.tools) - 1, course.output)
     for one in answers:
@@ -82,7 +93,11 @@ def rows_of(course: Course, answers: Sequence[Answer]) -> list[Row]:
 async def answered(
     course: Course, taken: Sequence[Taken], values: Mapping[str, JsonValue], call: Calls
 ) -> list[Answer]:
-    """What the last tool answers, each time that it is called: the same for all that is asked of a walk with these inputs."""
+    """Call the tools of a walk, and return each response of the last one.
+
+    The responses do not depend on the field that is asked for, so that they serve all intents of a walk with the same
+    inputs.
+    """
     walk = course.walk
 
     async def asked(tool: ToolDoc, arguments: JsonObject, role: str = "") -> JsonValue:
@@ -108,20 +123,24 @@ async def answered(
 
 
 def _fed(course: Course, number: int, taken: Taken, answer: JsonValue) -> list[tuple[JsonValue, JsonObject]]:
-    """The things in an answer that the next tool is called for, each with the arguments that they give."""
+    """Collect the things in a response that the next tool is called for, each with the arguments that it gives."""
     feeds = course.fed_by(number)
     columns: list[list[tuple[JsonValue, JsonValue]]] = []
     for feed in feeds:
         whole, path = in_first(answer, feed.field) if course.looks_up(number - 1, feed.field) else (answer, feed.field)
         found = [*places(whole, path)]
         columns.append(found[:1] if taken == "first" else found)
+    # All feeds are values of one object, so that the columns have equal lengths.
     rows = zip(*columns, strict=True)
     made = [(row[0][0], {feed.parameter: value for feed, (_, value) in zip(feeds, row, strict=True)}) for row in rows]
     return [(thing, arguments) for thing, arguments in made if None not in arguments.values()]
 
 
 def gold(intent: Intent, rows: Sequence[Row], wanted: JsonValue = None) -> JsonValue:
-    """What is asked, of all values that were found. ``wanted``: what the chosen items have. None where nothing is there."""
+    """Compute the answer of an intent from all values that were found; None where there are none.
+
+    ``condition_value``: the value that chosen items have, for intents that choose.
+    """
     found = [row for row in rows if row.value is not None]
     if not found:
         return None
@@ -140,7 +159,7 @@ def gold(intent: Intent, rows: Sequence[Row], wanted: JsonValue = None) -> JsonV
 
 
 def values_to_choose(intent: Intent, rows: Sequence[Row]) -> list[JsonValue]:
-    """Values that choose some items: those first that do not choose all."""
+    """List values that choose some of the items, with those that choose all of them last."""
     rows = [row for row in rows if row.value is not None]
     compared = [_compared(intent, row) for row in rows]
     told = [one for one in compared if one not in (None, "", []) and len(str(one)) <= LONGEST_CHOICE]
@@ -154,7 +173,7 @@ def _is_list(intent: Intent) -> bool:
 
 
 def _outermost(intent: Intent, rows: Sequence[Row]) -> JsonValue:
-    """What the thing is called that has the most or the least, of those whose value is a number; None where none is."""
+    """Return the label of the thing with the most or the least of a number; None if no value is a number."""
     numbers = [(number, row) for row in rows if (number := _number(row.value)) is not None]
     chosen = max if intent.asked == "most" else min
     return _label(intent, chosen(numbers, key=lambda one: one[0])[1]) if numbers else None
@@ -169,7 +188,10 @@ def _number(value: JsonValue) -> float | None:
 
 
 def _of_fed(intent: Intent) -> bool:
-    """Whether the rows tell of the things that the last tool was called for, rather than of items in its answer."""
+    """Return whether the rows are about the things that the last tool was called for.
+
+    Otherwise they are about items of its response.
+    """
     course = intent.course
     path = course.within(len(course.walk.tools) - 1, course.output)
     return intent.many and ("[]" not in path or (intent.asked == "where" and path.endswith("[]")))
@@ -198,7 +220,7 @@ def _fits(value: JsonValue, wanted: JsonValue) -> bool:
 
 
 def _each_once(intent: Intent, rows: Sequence[Row]) -> list[JsonValue]:
-    """The items' names: an item that several values choose counts once."""
+    """List the labels of the rows; an item that several values choose counts once."""
     told: dict[int, JsonValue] = {}
     for row in rows:
         told.setdefault(id(row.fed if _of_fed(intent) else row.item), _label(intent, row))

@@ -1,4 +1,8 @@
-"""From combinations to solutions (SoAy, sections 4 and 5): code, questions, values, and only what executes to what was found without it."""
+"""Build solutions from combinations (SoAy, sections 4 and 5).
+
+Each intent gets a program, questions and input values. A solution is kept only if its program returns the gold
+answer, which is found without it.
+"""
 
 import asyncio
 from collections import Counter
@@ -30,82 +34,93 @@ from synthesis.trying import MOST_CALLS, CallFailedError, NotReachedError, Readi
 from synthesis.values import Values
 
 MOST_VALUES = 3
-"""Times that a program is tried, with other values each: it is kept where it is right whenever anything is found, and that is once at least."""
+"""Cases with which a program is tried. It must be right in each that finds anything, and in one at least."""
 NO_CALLS = "nothing may be called"
+"""Reason for dropping an intent: no tool may be called."""
 MOST_LOOKED_AT = 12
-"""Values with which recorded calls are followed: most of them lead where nobody has called."""
+"""Values that are tried over recordings: most lead to calls that nobody made."""
 NOT_REACHED = "its service could not be called"
+"""Reason for dropping an intent: its service could not be called."""
 NOT_TRIED = "mined from documents alone, and never tried"
-"""Why a solution is suspended that nothing has proven."""
+"""Reason for suspending a solution that nothing has proven."""
 
 
 class Asking(Protocol):
-    """Who words the questions of a combination's intents, other than by its documents' own words."""
+    """Writes better questions for a combination's intents than the words of documents give."""
 
     async def asked(self, course: Course, plain: Sequence[tuple[Written, tuple[str, ...]]]) -> list[tuple[str, ...]]:
-        """For each of these its questions, with the same names in braces; none where it has no better ones."""
+        """Return the questions for each program, with the same names in braces; none where there are no better ones."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Forged:
-    """What became of one combination. ``intents``: how many were looked at; ``tried``: executed; ``dropped``: why the others are not kept.
-
-    ``untried``: nothing of it can be executed as things are: the next time that may be otherwise.
-    """
+    """Outcome of one combination."""
 
     key: str
     solutions: tuple[Solution, ...] = ()
     triplets: tuple[Triplet, ...] = ()
     intents: int = 0
+    """Number of intents that were considered."""
     questions: int = 0
     tried: int = 0
+    """Number of programs that were executed."""
     untried: bool = False
+    """True if nothing of it can be executed at present; it is looked at again the next time."""
     dropped: Counter[str] = field(default_factory=Counter[str])
+    """Number of intents that were not kept, by reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """With ``values`` the answer of an intent is ``expected``. ``wanted``: what the chosen items have, where some are chosen."""
+    """Input values with the answer that an intent must have for them."""
 
     values: JsonObject
     expected: JsonValue
     wanted: JsonValue
+    """The value that the chosen items have, for intents that choose; else None."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Gold:
-    """``cases``: what must come out, found without a program; none: ``why``."""
+    """The answers that a program must give, found without it."""
 
     cases: tuple[_Case, ...] = ()
     why: str = ""
+    """Why there are no cases; empty where there are some."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Proof:
-    """``values``: with which the program gave the gold value; none: it was never tried. ``why``: that it did not."""
+    """Result of trying a program against the gold answers."""
 
     values: JsonObject | None = None
+    """Values with which the program gave the gold answer; None where it was not tried, or failed."""
     why: str = ""
+    """Why the program is not proven; empty where it is."""
     ran: bool = False
+    """True if the program was executed."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """An intent's program, with the id that a solution of it has. ``fault``: why it is none. ``patterns``: the questions that it answers."""
+    """The program of an intent, before it is proven."""
 
     intent: Intent
     code: Written
     gold: _Gold
     plan: ProgramPlan
     id: str
+    """The id that a solution with this plan has."""
     patterns: tuple[str, ...]
+    """The questions that it answers."""
     fault: str
+    """Why the program cannot be used; empty where it can."""
 
 
 @dataclass(slots=True)
 class _Followed:
-    """What does not depend on the field that is asked for: the answers along a walk with the same inputs, and the text of its tools."""
+    """Shared data of intents of one walk with the same inputs: the responses, and the text of the tools."""
 
     walk: Walk
     inputs: tuple[Said, ...]
@@ -117,28 +132,31 @@ class _Followed:
 
 @dataclass(slots=True)
 class Forge:
-    """Makes solutions out of combinations of one set of tools. ``reading`` and ``values``: None where nothing may be executed. ``recorded``: what
-    answers, where no service is called.
-
-    ``unproven``: what could not be executed is kept all the same, suspended. ``patterns``: what solutions are asked by already, each with its id:
-    the shorter walk comes first, and is the simpler solution.
-    """
+    """Builds solutions from the combinations of one tool set."""
 
     sandbox: Sandbox
     reading: Reading | None = None
+    """Calls tools; None where nothing may be executed."""
     values: Values | None = None
+    """Finds input values; None where nothing may be executed."""
     asking: Asking | None = None
     unproven: bool = False
+    """True if solutions that cannot be executed are kept, suspended."""
     recorded: Recorded | None = None
+    """Recorded calls that answer instead of services; None where services are called."""
     patterns: dict[str, str] = field(default_factory=dict[str, str])
+    """Questions that solutions answer already, with the id of the solution.
+
+    Combinations of shorter walks come first, and the shorter walk is the simpler solution.
+    """
     _last: _Followed | None = None
 
     def takes(self, solution: Solution) -> None:
-        """Leave the questions of a kept solution to it."""
+        """Reserve the questions of a stored solution, so that no other one claims them."""
         self.patterns.update((_plain(one), solution.id) for one in solution.patterns)
 
     async def forged(self, combination: Combination) -> Forged:
-        """The solutions of a combination."""
+        """Build the solutions of a combination."""
         course = Course(combination)
         if combination.output is None or not all(tool.safe for tool in combination.walk.tools):
             return Forged(combination.key, untried=True, dropped=Counter({"it changes something": 1}))
@@ -148,6 +166,7 @@ class Forge:
             return Forged(combination.key, untried=True, intents=len(wanted), dropped=dropped)
         made = Forged(combination.key, intents=len(wanted))
         golds = [await self._gold(one) for one in wanted]
+        # Not a property of the combination: the service may answer the next time.
         if all(gold.why == NOT_REACHED for gold in golds):
             return replace(made, untried=True, dropped=Counter({NOT_REACHED: len(wanted)}))
         hopeful = [(one, gold) for one, gold in zip(wanted, golds, strict=True) if gold.cases or self.unproven]
@@ -157,7 +176,7 @@ class Forge:
         return self._kept(made, drafts, proofs)
 
     def _kept(self, made: Forged, drafts: Sequence[_Draft], proofs: Sequence[_Proof]) -> Forged:
-        """What of the drafts is kept, in their order: of a question that several answer, the first."""
+        """Keep the proven drafts, in their order; a question that several answer goes to the first."""
         solutions: list[Solution] = []
         triplets: list[Triplet] = []
         asked = tries = 0
@@ -181,25 +200,26 @@ class Forge:
         return replace(made, solutions=tuple(solutions), triplets=tuple(triplets), questions=asked, tried=tries)
 
     def _free(self, draft: _Draft) -> tuple[str, ...]:
-        """Its questions that no other solution answers."""
+        """List the questions of a draft that no other solution answers."""
         return tuple(one for one in draft.patterns if self.patterns.get(_plain(one), draft.id) == draft.id)
 
     async def _executes(self, walk: Walk) -> bool:
-        """Whether there is leave to call the tools of a walk, or all of them have answered when that was recorded."""
+        """Return whether the tools of a walk may be called, or all have recorded answers."""
         if self.reading is None or self.values is None:
             return False
         return self.recorded is None or await self.recorded.all_answer(walk.path)
 
     def _followed(self, course: Course) -> _Followed:
-        """What is known of a walk with these inputs; what is forged next to each other mostly has the same."""
+        """Return what is known of a walk with these inputs; neighbouring combinations mostly share it."""
         walk, inputs = course.walk, course.combination.inputs
+        # Only the latest is held: combinations of one walk with the same inputs come one after the other.
         if self._last is None or self._last.walk is not walk or self._last.inputs != inputs:
             same = self._last.offer if self._last is not None and self._last.walk is walk else None
             self._last = _Followed(walk, inputs, same or render_offer(walk.tools))
         return self._last
 
     async def _drafts(self, course: Course, golds: Sequence[tuple[Intent, _Gold]]) -> list[_Draft]:
-        """The programs of intents, each with its questions: the documents' own, and before them those of who words them better."""
+        """Build the programs of intents with their questions; those of the question writer come first."""
         if not golds:
             return []
         offer = self._followed(course).offer
@@ -223,7 +243,7 @@ class Forge:
         return found.plan, "its program does not pass the checks" if found.complaints else ""
 
     async def _gold(self, intent: Intent) -> _Gold:
-        """What must come out, with the first values for which anything is found."""
+        """Find the gold answers of an intent, with the first values for which anything is found."""
         if self.reading is None or self.values is None:
             return _Gold(why=NO_CALLS)
         cases, why = list[_Case](), "no values are known for its inputs"
@@ -248,7 +268,7 @@ class Forge:
         return _Gold(tuple(cases), "" if cases else why)
 
     async def _answers(self, intent: Intent, values: JsonObject, reading: Reading) -> list[Answer] | CallFailedError:
-        """What the last tool answers, or why the walk cannot be gone to its end."""
+        """Return the responses of the last tool, or the error that ended the walk."""
         known, key = self._followed(intent.course).answers, (intent.taken, repr(values))
         if key not in known:
             try:
@@ -258,7 +278,7 @@ class Forge:
         return known[key]
 
     async def _proof(self, draft: _Draft) -> _Proof:
-        """Whether the program gives what is found without it, in all cases."""
+        """Run a draft's program, and compare its answers with the gold answers of all cases."""
         if draft.fault or not draft.gold.cases or self.reading is None or not self._free(draft):
             return _Proof(why=draft.fault or draft.gold.why)
         first = None
@@ -274,6 +294,7 @@ class Forge:
         return _Proof(first, ran=True)
 
     def _solution(self, intent: Intent, plan: ProgramPlan, patterns: tuple[str, ...], proof: _Proof) -> Solution:
+        """Build the solution of a draft; it is suspended if nothing has proven it."""
         return Solution(
             id="",
             plan=ProgramPlan(program=plan.program.model_copy(update={"stubs": ""}), inputs=plan.inputs),
@@ -287,6 +308,7 @@ class Forge:
 
 
 def _why(error: CallFailedError) -> str:
+    """Return the reason for dropping an intent whose walk failed."""
     match error:
         case TooManyCallsError():
             return "too many calls"
@@ -308,13 +330,16 @@ def _by_function(intent: Intent, code: Written) -> Mapping[str, ToolDoc]:
 
 
 def _says_again(expected: JsonValue, values: JsonObject) -> bool:
-    """Whether an answer is nothing but what a question says already."""
+    """Return whether an answer is nothing but what the question states already."""
     told = expected[0] if isinstance(expected, list) and len(expected) == 1 else expected
     return isinstance(told, str) and told.casefold() in {str(one).casefold() for one in values.values()}
 
 
 def _goes_by_value(course: Course, values: JsonObject) -> bool:
-    """Whether a field is named by a value that a user says, as ``Chad.languages`` for the country Chad: another value has another field."""
+    """Return whether a field is named by a stated value, as ``Chad.languages`` for the country Chad.
+
+    Such a program holds for that value alone: another value has another field.
+    """
     told = {str(one).casefold() for one in values.values()}
     fields = (course.output, *(feed.field for feed in course.walk.feeds))
     return any(piece.removesuffix("[]").casefold() in told for field in fields for piece in field.split("."))
@@ -323,6 +348,7 @@ def _goes_by_value(course: Course, values: JsonObject) -> bool:
 def _triplets(
     intent: Intent, plan: ProgramPlan, patterns: Sequence[str], values: JsonObject, code: Written
 ) -> list[Triplet]:
+    """Build a triplet for each question that names all inputs of the program."""
     functions = {one.tool: one.name for one in code.offer.signatures}
     solution = [functions[tool] for tool in intent.course.walk.path]
     return [

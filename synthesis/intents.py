@@ -1,7 +1,9 @@
-"""Intents: what is asked of a combination. SoAy's combination says what is known and what is wanted; of lists it leaves open which of their items.
+"""Intents: what exactly is asked of a combination.
 
-An intent settles that: whether the next function is called for the first item or for each, and whether of the last list all is wanted, the
-first, how many there are, which has the most or the least of a number, or those of which a field says what the user does.
+SoAy's combination says what is known and what is wanted, but leaves open which items of a list are meant. An intent
+settles whether the next tool is called for the first item or for each, and whether of the last list the answer is all
+of it, its first item, its length, the item with the most or the least of a number, or the items whose field has a
+value that the user states.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,44 +20,55 @@ from synthesis.combinations import Combination, Said
 from synthesis.documents import beside, called, named_by
 
 Taken = Literal["one", "first", "each"]
-"""Of what a call answers, the next one takes: a value of it, of the first item of a list, or of each item."""
+"""Part of a response that the next call takes: a single value, one of a list's first item, or one of each item."""
 Asked = Literal["all", "first", "count", "most", "least", "where"]
+"""Which part of the last response is asked for."""
 
 MOST_CONDITIONS = 3
-"""Fields of one list by which its items are chosen; each is an intent of its own."""
+"""Fields of one list by which its items are chosen; each makes an intent of its own."""
 _NUMBERS = ("integer", "number")
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """A combination as it is followed: one that only reads."""
+    """A combination that only reads, as it is followed call by call."""
 
     combination: Combination
 
     @property
     def walk(self) -> Walk:
+        """The walk of the combination."""
         return self.combination.walk
 
     def said(self, tool: ToolId, role: str = "") -> tuple[Said, ...]:
-        """What is given for a call of one of the tools. ``role``: of the head, where it is called twice."""
+        """List the inputs that a user states for a call of one of the tools.
+
+        ``role``: the role of the call, where the first tool is called twice.
+        """
         return tuple(one for one in self.combination.inputs if one.goes_to(tool) and one.role == role)
 
     @property
     def output(self) -> str:
-        """The path of the field that is asked for, in the last tool's answer."""
+        """Path of the requested field in the last tool's response; empty if there is none."""
         return self.combination.output.path if self.combination.output is not None else ""
 
     def single(self, number: int = 0) -> bool:
-        """Whether what the ``number``-th tool is asked with names one thing, so that the first item it finds is the one that is meant."""
+        """Return whether the inputs of the ``number``-th tool name one thing.
+
+        The first item that the tool finds is then the one that is meant.
+        """
         return self._named(number) is not None
 
     def looks_up(self, number: int, path: str) -> bool:
-        """Whether a path in the ``number``-th answer goes through the list of the things that were looked for, of which the first is meant."""
+        """Return whether a path goes through the list of a look-up.
+
+        Its first item is the thing that was looked for. ``number``: index of the tool whose response the path is in.
+        """
         named = self._named(number)
         return named is not None and "[]" in named.path and path.startswith(named.path.partition("[]")[0] + "[]")
 
     def within(self, number: int, path: str) -> str:
-        """A path in the answer of the ``number``-th tool, within the one thing that it found where it looks for one."""
+        """Return a path of the ``number``-th response within the one thing that was looked up, if it looks one up."""
         return after_one(path) if self.looks_up(number, path) else path
 
     def _named(self, number: int) -> OutputField | None:
@@ -65,56 +78,62 @@ class Course:
         return named_by(tool, [*dict.fromkeys(given)])
 
     def fed_by(self, number: int) -> tuple[Feed, ...]:
-        """What the tool before the ``number``-th one gives for it, counted from 0: values of one object."""
+        """Return the values that the tool before the ``number``-th one (from 0) gives it; all are of one object."""
         before, tool = self.walk.path[number - 1 : number + 1]
         return tuple(feed for feed in self.walk.into(tool) if feed.source == before)
 
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """``taken``: by each tool after the first. ``by``: the field that is counted by or compared, a path in the last answer as ``output`` is."""
+    """One thing that may be asked of a combination."""
 
     course: Course
     taken: tuple[Taken, ...]
+    """Modes in which each tool after the first takes values of the response before it."""
     asked: Asked
     by: str = ""
+    """Path of the field that is compared, in the last response; empty for kinds that compare nothing."""
 
     @property
     def last(self) -> ToolDoc:
-        """The tool that has what is wanted."""
+        """The tool whose response has the answer."""
         return self.course.walk.tail
 
     @property
     def many(self) -> bool:
-        """Whether the last tool is called for each item of a list."""
+        """True if the last tool is called for each item of a list."""
         return "each" in self.taken
 
 
 def after_one(path: str) -> str:
-    """A path within the first item of its outermost list; itself where there is no list."""
+    """Return the part of a path within the first item of its outermost list; the path itself without a list."""
     before, brackets, rest = path.partition("[]")
     return rest.removeprefix(".") if brackets else before
 
 
 def role_of(parameter: str, roles: Sequence[str]) -> str:
-    """Which of two roles an input goes with: ``from_lng`` with ``from_lat`` rather than with ``to_lat``."""
+    """Return the role that an input goes with: ``from_lng`` with ``from_lat`` rather than with ``to_lat``."""
     own = set(words(parameter))
     return max(roles, key=lambda role: (role == parameter, len(own & set(words(role)))))
 
 
 def intents(course: Course) -> Iterator[Intent]:
-    """All that can be asked of a combination, the plainest first."""
+    """Yield everything that can be asked of a combination, the plainest first."""
     for taken in _ways(course):
         yield from _of_last(course, taken)
 
 
 def _ways(course: Course) -> Iterator[tuple[Taken, ...]]:
-    """What each call may take of the answer before it: of a list its first item or each, but nothing of each of many firsts."""
+    """Yield what each call may take of the response before it.
+
+    Of a list that is the first item or each; nothing is called for each item of a list of first items.
+    """
 
     def further(number: int, before: tuple[Taken, ...]) -> Iterator[tuple[Taken, ...]]:
         if number == len(course.walk.tools):
             yield before
             return
+        # The first tool is called twice, with one thing for each role: there is nothing to choose between.
         if number == 1 and course.walk.twice:
             yield from further(2, ("one",))
             return
@@ -129,6 +148,7 @@ def _ways(course: Course) -> Iterator[tuple[Taken, ...]]:
 
 
 def _of_last(course: Course, taken: tuple[Taken, ...]) -> Iterator[Intent]:
+    """Yield the intents that end a path of item modes, by what the requested field allows."""
     doc, path = course.walk.tail, course.output
     field = next((one for one in output_fields(doc) if one.path == path), None)
     inner = course.within(len(course.walk.tools) - 1, path)
@@ -155,7 +175,7 @@ def _of_last(course: Course, taken: tuple[Taken, ...]) -> Iterator[Intent]:
 
 
 def _conditions(doc: ToolDoc, path: str) -> list[OutputField]:
-    """Fields by which the items of a list may be chosen: what is called by name or number, no ids and no addresses."""
+    """Find the fields by which the items of a list may be chosen: names and numbers, no ids and no addresses."""
     label = called(doc, path)
     own = [one for one in beside(doc, path) if one.path != path and one is not label and not tells_apart(one.name)]
     return [one for one in own if one.type in ("string", "integer", "boolean")][:MOST_CONDITIONS]

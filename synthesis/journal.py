@@ -1,4 +1,4 @@
-"""What mining has done so far, a line for each combination: an interrupted one goes on behind the last line, and does nothing twice."""
+"""Journal of mining: a line for each combination, so that an interrupted run resumes behind the last line."""
 
 import json
 import os
@@ -14,11 +14,13 @@ from synthesis.triplets import Triplet
 
 
 class Done(Model):
-    """What became of one combination. ``way``: how it was executed (``live``, ``recorded``, ``nothing``), and worded; ``kept``: ids of solutions."""
+    """Outcome of one combination, as a line of the journal."""
 
     key: str
     way: str
+    """How it was executed (``live``, ``recorded``, ``nothing``), and how its questions were written."""
     kept: tuple[str, ...] = ()
+    """Ids of the solutions that were kept."""
     intents: int = 0
     questions: int = 0
     tried: int = 0
@@ -27,18 +29,18 @@ class Done(Model):
 
 
 def mark(key: str) -> bytes:
-    """A short mark of a combination, so that those of a large store can be held."""
+    """Return a short hash of a combination's key, so that those of a large store fit into memory."""
     return blake2b(key.encode(), digest_size=12).digest()
 
 
 class Journal:
-    """A file of lines. A line that was cut off counts as not written."""
+    """A file of JSON lines; a line that was cut off counts as not written."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def lines(self) -> Iterator[Done]:
-        """All that was done, the last word on each combination last."""
+        """Yield all records; where a combination has several, the latest comes last."""
         if not self._path.exists():
             return
         with self._path.open(encoding="utf-8") as lines:
@@ -50,11 +52,11 @@ class Journal:
                         continue
 
     def done(self, way: str) -> set[bytes]:
-        """The combinations that were worked on in this way, as :func:`mark` has them."""
+        """Return the hashed keys (:func:`mark`) of the combinations that were done in this way."""
         return {mark(one.key) for one in self.lines() if one.way == way}
 
     def report(self, way: str, wanted: Collection[bytes]) -> "Report":
-        """What these combinations came to in this way."""
+        """Build the report of these combinations, done in this way."""
         report = Report()
         for one in self.lines():
             if one.way == way and mark(one.key) in wanted:
@@ -62,16 +64,17 @@ class Journal:
         return report
 
     def add(self, done: Done) -> None:
-        """Write down what became of a combination, once its solutions are kept."""
+        """Append the record of a combination, once its solutions are stored."""
         with self._path.open("a+b") as file:
             length = file.seek(0, os.SEEK_END)
             file.seek(max(0, length - 1))
+            # A crash may have cut the last line off: begin a new line, so that only that record is lost.
             whole = file.read(1) in (b"\n", b"")
             file.write(b"" if whole else b"\n")
             file.write(done.model_dump_json().encode() + b"\n")
 
     def triplets(self) -> Iterator[Triplet]:
-        """Those of all solutions, each query once."""
+        """Yield the triplets of all solutions, each query with its code once."""
         seen: set[str] = set()
         for one in self.lines():
             for each in one.triplets:
@@ -82,8 +85,10 @@ class Journal:
 
 
 class Report:
-    """Counts per stage, over a whole run and what was done before it. ``dropped``: intents that are not kept, by why. ``left_out``: what was
-    not looked at, for there is more of it than is taken. ``failure``: what the first call that failed said, in this run.
+    """Counts per stage, of this run and of what was done before it.
+
+    ``dropped`` counts intents that were not kept, by reason; ``left_out`` counts what exceeded the limits;
+    ``failure`` is the message of the first call that failed in this run.
     """
 
     def __init__(self) -> None:
@@ -100,7 +105,7 @@ class Report:
         self.dropped.update(done.dropped)
 
     def take(self, other: "Report") -> None:
-        """Count what another counts."""
+        """Add the counts of another report."""
         self.counts.update(other.counts)
         self.dropped.update(other.dropped)
         self.left_out.update(other.left_out)

@@ -1,4 +1,4 @@
-"""Combinations of a whole store, tool set by tool set: never more than one of them is held."""
+"""Mine the combinations of a store, one tool set at a time, so that never more than one is in memory."""
 
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -12,18 +12,21 @@ from synthesis.combinations import MOST, Combination, combined
 
 @dataclass
 class Counts:
-    """What was found. ``walks``: by their number of tools. ``left_out``: what is beyond the caps, by what it is."""
+    """Counts of what was mined."""
 
     toolsets: int = 0
     tools: int = 0
     heads: int = 0
     walks: Counter[int] = field(default_factory=Counter[int])
+    """Number of walks by their number of tools."""
     changing: int = 0
+    """Number of walks whose last tool changes something."""
     combinations: int = 0
     left_out: Counter[str] = field(default_factory=Counter[str])
+    """Number of walks and combinations beyond the limits, by kind."""
 
     def add(self, other: "Counts") -> None:
-        """Count what another has."""
+        """Add the counts of another."""
         self.toolsets += other.toolsets
         self.tools += other.tools
         self.heads += other.heads
@@ -35,17 +38,18 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class MinedSet:
-    """The combinations of one tool set by walk, those of the shortest first. ``place``: of the tool set, by which a store's order goes."""
+    """The combinations of one tool set by walk, those of the shortest walks first."""
 
     place: str
+    """Prefix of the ids of the set's tools; a store is ordered by it."""
     combinations: tuple[Combination, ...]
     counts: Counts
 
 
 async def mined(documents: AsyncIterator[ToolDoc], after: str = "", toolset: str = "") -> AsyncIterator[MinedSet]:
-    """The combinations of tools by tool set, in the order of a store's documents. ``after``: the place up to which all is done.
+    """Yield the combinations of each tool set, in the order of a store's documents.
 
-    ``toolset``: only sets of this name.
+    ``after``: id prefix of the last tool set that is done already. ``toolset``: only sets of this name.
     """
     async for place, tools in by_toolset(documents):
         if (not after or f"{place}/" > f"{after}/") and toolset in ("", tools[0].toolset):
@@ -53,7 +57,7 @@ async def mined(documents: AsyncIterator[ToolDoc], after: str = "", toolset: str
 
 
 def mined_set(place: str, tools: list[ToolDoc]) -> MinedSet:
-    """The combinations of the tools of one set."""
+    """Mine the combinations of one tool set."""
     ground = Ground(tools)
     counts = Counts(toolsets=1, tools=len(tools), heads=len(ground.heads()))
     found: list[Combination] = []
@@ -72,7 +76,7 @@ def mined_set(place: str, tools: list[ToolDoc]) -> MinedSet:
 
 
 async def by_toolset(documents: AsyncIterator[ToolDoc]) -> AsyncIterator[tuple[str, list[ToolDoc]]]:
-    """Documents by tool set, with its place: what the ids of its tools begin with. They come ordered by id."""
+    """Group documents by tool set, with the prefix of its tools' ids. The documents must be ordered by id."""
     place = ""
     held: list[ToolDoc] = []
     async for document in documents:

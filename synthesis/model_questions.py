@@ -1,4 +1,4 @@
-"""Template questions by a language model, in any language (SoAy, section 5.2): one call for all that is asked of a combination."""
+"""Template questions written by a language model, in any language (SoAy, section 5.2): one call a combination."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -28,20 +28,21 @@ class ProgramQuestions(BaseModel):
 
 
 class QuestionsAnswer(BaseModel):
-    """``agent/prompts/questions.md``."""
+    """The model's answer to ``agent/prompts/questions.md``."""
 
     programs: list[ProgramQuestions]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelQuestions:
-    """Asks a model. ``language``: the name of one, as people say it; empty: the documents' own."""
+    """Writes template questions with a language model."""
 
     model: ChatModel
     language: str = ""
+    """Name of the language of the questions; empty for the language of the documents."""
 
     async def asked(self, course: Course, plain: Sequence[tuple[Written, tuple[str, ...]]]) -> list[tuple[str, ...]]:
-        """For each program the model's questions that can be used; none where it has none.
+        """Return the model's usable questions for each program; none where it has none.
 
         Raises:
             ModelUnavailableError: the model gives no answer.
@@ -74,7 +75,7 @@ class ModelQuestions:
 
 
 def _usable(names: set[str] | None, question: str) -> bool:
-    """Whether a question names every input of its program once, and nothing else."""
+    """Return whether a question names every input of its program once, and has no other braces."""
     if names is None or len(question) > _LONGEST or clean(question, _LONGEST) != question:
         return False
     times = Counter(name for name in named_in(question) for _ in range(question.count(f"{{{name}}}")))

@@ -1,4 +1,4 @@
-"""Nouns for what documents name: functions, parameters and fields, as English phrases made of their own words."""
+"""English nouns for functions, parameters and fields, made of the words of their documents."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -21,7 +21,7 @@ _GENERIC = frozenset(
     {"info", "information", "detail", "details", "basic", "data", "profile", "result", "item", "list", "response", "record", "entry", "all",
      "hit", "content", "page", "value", "object", "summary", "api", "full", "complex", "advanced", "json", "xml"}
 )  # fmt: skip
-"""Words that say of a thing only that it is told about."""
+"""Words that add nothing to the name of a thing, such as *info* or *list*."""
 _MASS = frozenset({"information", "news", "weather", "music", "data", "equipment", "money", "traffic", "advice", "software", "staff", "cast", "crew", "series", "species", "stock"})  # fmt: skip
 _IRREGULAR = {"person": "people", "child": "children", "man": "men", "woman": "women", "index": "indices"}
 _HEAD = re.compile(r"(?:the |a |an )?([\w-]+(?: [\w-]+){0,2}?) of (?:a|an|the)\b", re.IGNORECASE)
@@ -31,18 +31,19 @@ _LONGEST = 4
 _NO_NOUNS = frozenset(
     {"how", "it", "is", "are", "was", "were", "where", "when", "whether", "which", "who", "whom", "they", "this", "that", "to", "if", "as", "can"}
 )  # fmt: skip
-"""What makes a phrase more than a noun with what belongs to it."""
+"""Words that make a phrase more than a noun with its attributes."""
 _NEUTRAL = frozenset({"item", "response", "request", "result", "object", "list", "search", "page"})
 
 
 def plural(phrase: str) -> str:
-    """The plural of a noun phrase, by its last word before *of*."""
+    """Return the plural of a noun phrase, by its last word before *of*."""
     head, of, rest = phrase.partition(" of ")
     before, _, last = head.rpartition(" ")
     return " ".join(part for part in (before, _plural_word(last)) if part) + of + rest
 
 
 def _plural_word(word: str) -> str:
+    """Return the plural of one word."""
     low = word.casefold()
     if low in _MASS:
         return word
@@ -56,7 +57,7 @@ def _plural_word(word: str) -> str:
 
 
 def phrase(named: Sequence[str]) -> str:
-    """Words of an identifier as a phrase: ``number of citations`` of (number, citation)."""
+    """Build a phrase of an identifier's words: ``number of citations`` of (number, citation)."""
     own = _each_once(_unversioned(named))
     if len(own) > 1 and own[-1] == "list":
         own = own[:-1]
@@ -68,18 +69,18 @@ def phrase(named: Sequence[str]) -> str:
 
 
 def _unversioned(named: Sequence[str]) -> list[str]:
-    """Words of an identifier without its numbers, and without the ``v`` that one of a version follows."""
+    """Drop numbers from an identifier's words, and the ``v`` before a version number."""
     following = zip(named, (*named[1:], ""), strict=False)
     return [word for word, after in following if not word.isdigit() and not (word == "v" and after.isdigit())]
 
 
 def _each_once(named: Sequence[str]) -> list[str]:
-    """Words without what says again the one before it: ``verse`` of ``/verse/{verse}``."""
+    """Drop words that repeat the one before: ``verse`` of ``/verse/{verse}``."""
     return [word for word, before in zip(named, ("", *named), strict=False) if word != before]
 
 
 def field_noun(field: OutputField, otherwise: str = "") -> str:
-    """What a field is called. ``otherwise``: where its name says nothing, as that of a mere list of texts."""
+    """Return the noun for a field; ``default`` where its name is empty, as in a list of plain texts."""
     named = phrase(words(field.name))
     last = re.split(r"[\W_]+", field.name)[-1].lower()
     if field.type == "integer" and singular(last) != last and named != f"number of {plural(named)}":
@@ -88,20 +89,21 @@ def field_noun(field: OutputField, otherwise: str = "") -> str:
 
 
 def told_noun(doc: ToolDoc, field: OutputField, otherwise: str = "") -> str:
-    """What a field is called, or described as where its name is no noun, as ``founded``."""
+    """Return the noun for a field, or its description where the name is no noun, such as ``founded``."""
     named = field_noun(field, otherwise)
     return described_field(doc, field) or f"{named} value" if named.endswith("ed") and " " not in named else named
 
 
 def parameter_noun(parameter: Parameter) -> str:
-    """What a parameter is called."""
+    """Return the noun for a parameter."""
     return phrase(words(parameter.name)) or "value"
 
 
 def tool_noun(doc: ToolDoc, known: Collection[str] = ()) -> str:
-    """What a function is about, without what it is asked with: ``co-author`` of ``getCoauthors``, nothing of ``getPersonInfo`` of a person.
+    """Return the noun for what a function is about, without the words of what it is called with.
 
-    ``known``: the names of the parameters that are filled by what was found before.
+    ``getCoauthors`` is about a *co-author*; ``getPersonInfo`` of a person about nothing else (empty).
+    ``filled_parameters``: names of the parameters that earlier results fill.
     """
     spoken = {word for name in known for word in words(name)} - FORMS
     own: list[str] = []
@@ -116,7 +118,7 @@ def tool_noun(doc: ToolDoc, known: Collection[str] = ()) -> str:
 
 
 def held_noun(doc: ToolDoc, path: str, known: Collection[str] = ()) -> str:
-    """What the thing is called that holds a field directly: the list or object around it, else what the function is about."""
+    """Return the noun for the list or object that holds a field, else for what the function is about."""
     own = path.removesuffix("[]")
     whole = own.rpartition(".")[0] if path.endswith("[]") else path  # a list of texts is held by what has the list
     holder = whole.rpartition("[]")[0] if "[]" in whole else whole.rpartition(".")[0]
@@ -128,7 +130,7 @@ def held_noun(doc: ToolDoc, path: str, known: Collection[str] = ()) -> str:
 
 
 def fed_noun(doc: ToolDoc, feeds: Sequence[Feed], known: Collection[str] = ()) -> str:
-    """What the thing is called that an answer gives to the next function: the thing itself, or what it refers to."""
+    """Return the noun for what a response gives to the next function: a thing itself, or what it refers to."""
     feed = feeds[0]
     if len(feeds) > 1:
         return held_noun(doc, feed.field, known)
@@ -153,7 +155,7 @@ def _is_label(label: OutputField | None, feed: Feed) -> bool:
 
 
 def described_field(doc: ToolDoc, field: OutputField) -> str:
-    """Another phrase for a field, from its description: as short as a name, and of the same matter; empty where there is none."""
+    """Return another phrase for a field from its description, short and with a shared word; else an empty string."""
     said = re.split(r"[.;:,(]", field_descriptions(doc).get(field.path, ""))[0].strip()
     said = re.sub(r" (?:there|here)$", "", said)
     said = re.sub(r"\b(?:its|their|his|her) ", "", _OF_WHAT.split(said)[0]).strip()
@@ -166,19 +168,19 @@ def described_field(doc: ToolDoc, field: OutputField) -> str:
 
 
 def described_tool(doc: ToolDoc) -> str:
-    """Another phrase for what a function answers, from the beginning of its description: ``The co-authors of a scholar``; empty where there is none."""
+    """Return a phrase for a function's answer from its description: ``The co-authors of a scholar``; else empty."""
     hit = _HEAD.match(doc.description)
     return _lower(hit[1]) if hit and not set(words(hit[1])) & (_GENERIC | _VERBS) else ""
 
 
 def described_thing(parameter: Parameter) -> str:
-    """What the thing is called that a parameter tells the name of: ``scholar``, of *Name of the scholar*; empty where that is not said."""
+    """Return the noun of the thing that a parameter names: ``scholar`` of *Name of the scholar*; else empty."""
     found = _OF_WHAT.findall(parameter.description)
     return _lower(found[-1]) if found and _lower(found[-1]) not in _NEUTRAL else ""
 
 
 def inner_noun(field: OutputField) -> str:
-    """A field within its item, for conditions."""
+    """Return the noun for a field within its list item, for conditions."""
     return phrase(words(in_item(field.path).replace("[]", "").rpartition(".")[2] or field.name))
 
 

@@ -1,4 +1,4 @@
-"""Template questions of intents, in plain English made of the documents' own words; the names of inputs stand in braces."""
+"""Template questions of intents, in plain English made of the documents' words; inputs stand in braces."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,37 +33,39 @@ _AT = {
     "language": "in",
     "person": "by",
 }
-"""How kinds of values are joined to what they describe."""
+"""Prepositions that join a value to what it describes, by kind of value."""
 _LOOKED_FOR = frozenset({"q", "query", "search", "keyword", "term", "phrase"})
-"""Names of inputs that say only that something is looked for."""
+"""Names of inputs that say only that something is searched for."""
 _TELLS = frozenset({"is", "are", "was", "were", "has", "have", "had", "can", "does", "did", "will", "should", "supports", "allows", "requires"})  # fmt: skip
-"""Verbs with which names of fields begin that are true or false."""
+"""Verbs that names of boolean fields begin with."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """``what``: the field that is asked for. ``thing``: what holds it, empty where that is the subject itself. ``rest``: whose, from the last
-    thing on back to the subject. ``joint``: what joins the two.
-    """
+    """The nouns of a question."""
 
     what: str
+    """Noun for the field that is asked for."""
     thing: str
+    """Noun for what holds the field; empty where that is the subject itself."""
     rest: str
+    """Phrase for whose it is, from the last thing back to the subject."""
     joint: str = " of "
+    """Text that joins ``thing`` and ``rest``."""
 
     @property
     def one(self) -> str:
-        """One of the things."""
+        """The holder in the singular, with its owners."""
         return self.joint.join(part for part in (self.thing, self.rest) if part)
 
     @property
     def things(self) -> str:
-        """All of them."""
+        """The holders in the plural, with their owners."""
         return self.joint.join(part for part in (plural(self.thing), self.rest) if part)
 
 
 def questions(intent: Intent, inputs: Sequence[Input]) -> tuple[str, ...]:
-    """A question and three others that ask the same, all in the documents' words; equal ones are left out."""
+    """Render one question and up to three others that ask the same, in the words of the documents."""
     plain, other = _words(intent, inputs, plainly=True), _words(intent, inputs, plainly=False)
     match intent.asked:
         case "count":
@@ -78,6 +80,7 @@ def questions(intent: Intent, inputs: Sequence[Input]) -> tuple[str, ...]:
 
 
 def _what(intent: Intent, plain: _Words, other: _Words, barely: _Words) -> tuple[str, ...]:
+    """Render the questions for a value, for all values, or for the first one."""
     several = intent.asked == "all" and _several(intent)
     first = "first " if intent.asked == "first" else ""
 
@@ -105,7 +108,7 @@ def _is_boolean(intent: Intent) -> bool:
 
 
 def _whether(plain: _Words, other: _Words) -> tuple[str, ...]:
-    """What is true or false is asked for as that: whether something *is fixed*, or *is mobile*."""
+    """Render questions for a field that is true or false: whether something *is fixed*, or *is mobile*."""
     told, otherwise = (
         f"{_of(f'the {one.thing}' if one.thing else '', one.rest)} {one.what if one.what.split()[0] in _TELLS else f'is {one.what}'}"
         for one in (plain, other)
@@ -119,7 +122,7 @@ def _whether(plain: _Words, other: _Words) -> tuple[str, ...]:
 
 
 def _named_things(intent: Intent, plain: _Words) -> str:
-    """Who or what all items of the last list are, where their names are asked for; else all that is asked for."""
+    """Render the request for all items of a list by name, or for all values of the field."""
     label = called(intent.last, intent.course.output)
     if label is None or label.path != intent.course.output or not plain.thing:
         return (
@@ -130,6 +133,7 @@ def _named_things(intent: Intent, plain: _Words) -> str:
 
 
 def _how_many(intent: Intent, plain: _Words, other: _Words) -> tuple[str, ...]:
+    """Render the questions for a number of things."""
     if plain.joint == " of " and plain.rest:
         have = f"How many {plural(other.thing)} {'do' if intent.many else 'does'} {other.rest} have?"
     else:
@@ -143,6 +147,7 @@ def _how_many(intent: Intent, plain: _Words, other: _Words) -> tuple[str, ...]:
 
 
 def _which_one(intent: Intent, plain: _Words, other: _Words) -> tuple[str, ...]:
+    """Render the questions for the thing with the most or the least of a number."""
     timed = words(intent.by.rpartition(".")[2])[-1:] in (("year",), ("date",), ("time",))
     ways = ("latest", "earliest") if timed else ("highest", "lowest")
     way = ways[intent.asked == "least"]
@@ -155,6 +160,7 @@ def _which_one(intent: Intent, plain: _Words, other: _Words) -> tuple[str, ...]:
 
 
 def _which_ones(intent: Intent, plain: _Words, other: _Words, inputs: Sequence[Input]) -> tuple[str, ...]:
+    """Render the questions for the things with a value that the user states."""
     field = _field(intent, intent.by)
     named = inner_noun(field) if field else ""
     named = named or tool_noun(intent.last, _known(intent.course, len(intent.course.walk.tools) - 1)) or "value"
@@ -173,7 +179,7 @@ def _several(intent: Intent) -> bool:
 
 
 def _several_things(intent: Intent) -> bool:
-    """Whether what is asked for lies in several things, rather than being a list that one thing has."""
+    """Return whether the field is asked for of several things, rather than being a list of one thing."""
     course = intent.course
     path = course.within(len(course.walk.tools) - 1, course.output)
     return intent.asked == "all" and (intent.many or "[]" in path.removesuffix("[]"))
@@ -184,7 +190,11 @@ def _of(first: str, *others: str) -> str:
 
 
 def _words(intent: Intent, inputs: Sequence[Input], *, plainly: bool, barely: bool = False) -> _Words:
-    """The parts of the question. ``plainly``: by names; else by what descriptions say, where they say it. ``barely``: people by their names alone."""
+    """Build the nouns of a question.
+
+    ``by_name``: use names only; otherwise descriptions, where they give a phrase. ``bare_names``: people by their
+    names alone.
+    """
     course, doc = intent.course, intent.last
     last = len(course.walk.tools) - 1
     field = _field(intent, course.output)
@@ -222,19 +232,22 @@ def _words(intent: Intent, inputs: Sequence[Input], *, plainly: bool, barely: bo
 
 
 def _one_is_named(course: Course) -> bool:
-    """Whether the user names one thing, in whose answer a list lies, rather than what all items of the first list are like."""
+    """Return whether the user names one thing that holds a list.
+
+    Otherwise the user states a property of all items of the first list.
+    """
     return course.single() or not _listed(course)
 
 
 def _tells_of_fed(intent: Intent) -> bool:
-    """Whether what is asked about are the things that the last tool was called for, rather than items of its answer."""
+    """Return whether the question is about the things that the last tool is called for, not items of its response."""
     course = intent.course
     path = course.within(len(course.walk.tools) - 1, course.output)
     return intent.many and ("[]" not in path or (intent.asked == "where" and path.endswith("[]")))
 
 
 def _listed(course: Course) -> str:
-    """The list of things in the first answer that is gone on from; empty where that is one thing, whatever lists it has."""
+    """Return the list of things in the first response that the walk continues from; empty where that is one thing."""
     path = course.fed_by(1)[0].field if len(course.walk.tools) > 1 else course.output
     part_of_one = not path.startswith("[]") and (path.endswith("[]") or called(course.walk.head, "x") is not None)
     return path if "[]" in path and not part_of_one else ""
@@ -242,18 +255,20 @@ def _listed(course: Course) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """A thing on the way from the subject to what is asked for."""
+    """A thing between the subject and what is asked for."""
 
     noun: str
     first: bool
+    """True if only the first of them is meant."""
     several: bool
+    """True if several of them are meant."""
 
     def __str__(self) -> str:
         return f"the {'first ' if self.first else ''}{plural(self.noun) if self.several else self.noun}"
 
 
 def _singular_as(noun: str, described: str) -> str:
-    """A phrase of a description in the number that names are in."""
+    """Return a description's phrase in the grammatical number of a noun."""
     return (
         described.removesuffix("s")
         if described.endswith("s") and not described.endswith("ss") and not noun.endswith("s")
@@ -270,7 +285,10 @@ def _field(intent: Intent, path: str) -> OutputField | None:
 
 
 def _chain(intent: Intent, *, plainly: bool) -> list[_Way]:
-    """The things on the way, from the last one back: ``the first co-author``, ``the authors``. What the subject names itself is left out."""
+    """List the things between subject and requested field, from the last one back.
+
+    Examples are ``the first co-author`` and ``the authors``. Things that the subject names itself are left out.
+    """
     course = intent.course
     found: list[_Way] = []
     several = False
@@ -290,7 +308,7 @@ def _chain(intent: Intent, *, plainly: bool) -> list[_Way]:
 
 
 def _headed(course: Course, *, plainly: bool) -> str:
-    """What the first function finds, one of them."""
+    """Return the noun for one of the things that the first function finds."""
     outer, listed, _ = _listed(course).partition("[]")
     named = held_noun(course.walk.head, f"{outer}[].x" if listed else "")
     label = _label_input(course)
@@ -299,7 +317,7 @@ def _headed(course: Course, *, plainly: bool) -> str:
 
 
 def _label_input(course: Course) -> Parameter | None:
-    """The input that says what the thing is called."""
+    """Find the input that holds the name of the thing that is looked for."""
     head = course.walk.head
     for one in course.said(head.id):
         field = told_by(head, one.parameter)
@@ -310,7 +328,7 @@ def _label_input(course: Course) -> Parameter | None:
 
 
 def _subject(course: Course, inputs: Sequence[Input], *, plainly: bool, barely: bool) -> str:
-    """What the user names: the thing by its name, with what else is said of it; or all things of which that is said."""
+    """Render the subject: one thing by its name and conditions, or all things that meet the conditions."""
     label = _label_input(course) if course.single() else None
     head = _headed(course, plainly=plainly)
     rest = _conditions_of(course, inputs, without=label)
@@ -324,7 +342,7 @@ def _subject(course: Course, inputs: Sequence[Input], *, plainly: bool, barely: 
 
 
 def _asked_for(course: Course, inputs: Sequence[Input]) -> str:
-    """The things that a function without a list is asked about."""
+    """Render what a function without a list is called for."""
     texts = [one for one in inputs if one.said and one.parameter.type == "string" and not course.walk.twice]
     if len([one for one in inputs if one.said]) == 1 and texts:
         return f"{{{texts[0].name}}}"
@@ -333,7 +351,7 @@ def _asked_for(course: Course, inputs: Sequence[Input]) -> str:
 
 
 def _conditions_of(course: Course, inputs: Sequence[Input], without: Parameter | None = None) -> str:
-    """What else is said: ``at {organization}``, ``with the interest {interest}``."""
+    """Render the other inputs as conditions: ``at {organization}``, ``with the interest {interest}``."""
     told: list[str] = []
     others = [one for one in inputs if one.said and (without is None or one.parameter.name != without.name)]
     nouns = [parameter_noun(one.parameter) for one in others]

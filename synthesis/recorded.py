@@ -1,4 +1,4 @@
-"""Recorded calls as a service: what was recorded of the same arguments answers, and nothing else does."""
+"""Answer calls from recordings: by what was recorded for the same arguments, and by nothing else."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -14,37 +14,37 @@ from graph.recordings import Recordings
 from synthesis.trying import CallFailedError
 
 MOST_RECORDED = 600
-"""Recorded calls of one tool that are held."""
+"""Recorded calls that are held for one tool."""
 
 
 class NotRecordedError(CallFailedError):
-    """A call of which nothing was recorded."""
+    """Nothing was recorded for a call."""
 
 
 @dataclass(slots=True)
 class Recorded:
-    """An executor over the recordings of one set of tools, each read once. Calls that failed when they were recorded answer nothing."""
+    """An executor over the recordings of one tool set; failed recorded calls answer nothing."""
 
     recordings: Recordings
     name: str = "recorded"
     _held: dict[ToolId, dict[bytes, RecordedCall]] = field(default_factory=dict[ToolId, dict[bytes, RecordedCall]])
 
     async def arguments(self, tool: ToolId) -> list[JsonObject]:
-        """What a tool was asked with when it answered, in the order in which that was recorded."""
+        """List the arguments of the recorded calls of a tool that were answered, in the order of recording."""
         return [recorded_arguments(call.arguments) for call in (await self._of(tool)).values()]
 
     async def all_answer(self, tools: Iterable[ToolId]) -> bool:
-        """Whether each of these tools has answered anything."""
+        """Return whether each of these tools has a recorded answer."""
         for tool in tools:
             if not await self._of(tool):
                 return False
         return True
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:  # noqa: ARG002  # each call is answered
-        """What was recorded.
+        """Return the recorded response.
 
         Raises:
-            NotRecordedError: nothing was.
+            NotRecordedError: nothing was recorded for these arguments.
         """
         call = (await self._of(tool.id)).get(_key(arguments))
         if call is None:
@@ -52,7 +52,7 @@ class Recorded:
         return CallResult("ok", call.response)
 
     async def close(self) -> None:
-        """Nothing to release: the recordings are the caller's."""
+        """Do nothing: the recordings belong to the caller."""
 
     async def _of(self, tool: ToolId) -> dict[bytes, RecordedCall]:
         if tool not in self._held:

@@ -1,4 +1,4 @@
-"""An intent as a sentence of the grammar, and the sentence as a plan: a program with typed inputs."""
+"""Write the program of an intent: a sentence of the grammar, compiled into a plan with typed inputs."""
 
 import re
 from collections.abc import Mapping
@@ -27,33 +27,38 @@ _PIECES = re.compile(r"\[\d*\]|[^.\[\]]+")
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """What is given before a program runs. ``said``: what a combination calls it, for all the calls that it goes into; empty where it is not
-    a call's: the field ``compared`` of the last answer is compared with it.
-    """
+    """A value that is given before a program runs."""
 
     name: str
     parameter: Parameter
     said: str = ""
+    """The combination's name for it, for all calls that take it; empty where no call does."""
     compared: str = ""
+    """Path of the field in the last response that is compared with it; empty for inputs of calls."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """``sentence`` compiled into ``text`` over ``offer``. ``complaints``: why there is no text."""
+    """The compiled program of an intent."""
 
     inputs: tuple[Input, ...]
     offer: OfferText
+    """The tools as functions, as the program calls them."""
     text: str
     complaints: tuple[str, ...] = ()
+    """Why there is no text; empty where there is one."""
 
     @property
     def schemas(self) -> dict[str, JsonObject]:
-        """What each input may be, as JSON Schema."""
+        """JSON Schemas of the inputs, by name."""
         return {one.name: input_schema(one.parameter) for one in self.inputs}
 
 
 def written(intent: Intent, offer: OfferText | None = None) -> Written:
-    """The program of an intent, or what speaks against it. ``offer``: the text of its tools, where that is there already."""
+    """Write the program of an intent, or return the complaints against it.
+
+    ``offer``: the text of the walk's tools, if it is rendered already.
+    """
     offer = offer or render_offer(intent.course.walk.tools)
     given = inputs_of(intent, offer)
     try:
@@ -65,7 +70,7 @@ def written(intent: Intent, offer: OfferText | None = None) -> Written:
 
 
 def inputs_of(intent: Intent, offer: OfferText) -> tuple[Input, ...]:
-    """The inputs of an intent's program, each with a name that a text can have: one for all tools that are asked with the same thing."""
+    """Build the inputs of an intent's program, with valid names; tools that take the same thing share one."""
     taken = {*TAKEN, *(one.name for one in offer.signatures)}
     said = {one.name: one.parameter for one in intent.course.combination.inputs}
     names = named(said.items(), lambda one: (identifier(one[0], "value"),), taken)
@@ -91,7 +96,7 @@ def _field(doc: ToolDoc, path: str) -> OutputField | None:
 
 
 def input_schema(parameter: Parameter) -> JsonObject:
-    """What an input may be that is always given: never null, without the default of the tool's parameter."""
+    """Build the schema of an input that is always given: never null, and without the parameter's default."""
     whole: JsonObject = dict(value_schema(parameter.model_copy(update={"nullable": False})))
     schema: JsonObject = {key: value for key, value in whole.items() if key not in ("anyOf", "default")}
     options = whole.get("anyOf")
@@ -105,7 +110,7 @@ def input_schema(parameter: Parameter) -> JsonObject:
 
 
 def joined(place: str, path: str) -> str:
-    """What lies at a path of documents within a place of a sentence."""
+    """Append a document path to the path of a sentence's value."""
     pieces = _PIECES.findall(path)
     return place + "".join(
         one if one.startswith("[") else f".{one}" if _PLAIN.fullmatch(one) else f'["{one}"]' for one in pieces
@@ -114,22 +119,25 @@ def joined(place: str, path: str) -> str:
 
 @dataclass(slots=True)
 class _Writing:
-    """``at``: where the latest answer is, or the list of pairs of item and answer where ``many``. ``ones``: the answers of tools that are called once."""
+    """Builds the sentence of an intent, call by call."""
 
     intent: Intent
     offer: OfferText
     inputs: tuple[Input, ...]
     steps: list[Step] = field(default_factory=list[Step])
     ones: dict[ToolId, str] = field(default_factory=dict[ToolId, str])
+    """Names of the responses of tools that are called once."""
     at: str = ""
+    """Path of the latest response; of the list of items with their responses where ``many``."""
     many: bool = False
+    """True if the latest tool was called for each item of a list."""
 
     @property
     def _course(self) -> Course:
         return self.intent.course
 
     def sentence(self) -> Sentence:
-        """The whole of it."""
+        """Build the whole sentence."""
         walk = self._course.walk
         if walk.twice:
             self._from_both()
@@ -140,7 +148,7 @@ class _Writing:
         return Sentence(steps=self.steps, answered="yes", answer=f"{{{self._answer()}}}", missing="")
 
     def _from_both(self) -> None:
-        """Call the first tool for each of two things, and the second with what it gives of both."""
+        """Call the first tool for each of two things, and the second tool with values of both."""
         walk, values = self._course.walk, dict[str, str]()
         for role in walk.twice:
             self._call(walk.head, {}, role=role)
@@ -152,7 +160,7 @@ class _Writing:
         self._call(walk.tools[1], values)
 
     def _call(self, tool: ToolDoc, filled: Mapping[str, str], each_of: str = "", role: str = "") -> None:
-        """Call a tool once, or for each item of a list."""
+        """Add a call of a tool, once or for each item of a list."""
         signature = next(one for one in self.offer.signatures if one.tool == tool.id)
         names = {parameter: name for name, parameter in signature.arguments.items()}
         inputs = {one.said: f"{{{one.name}}}" for one in self.inputs if one.said}
@@ -169,7 +177,7 @@ class _Writing:
             self.steps.append(Call(do="call", name=self.at, function=signature.name, arguments=arguments))
 
     def _onward(self, number: int) -> None:
-        """Call the next tool with what the answer before it gives."""
+        """Add the call of the next tool, with values of the response before it."""
         tool, fed = self._course.walk.tools[number], self._course.fed_by(number)
         path = self._entered(number - 1, fed[0].field)
         fed = tuple(
@@ -195,7 +203,7 @@ class _Writing:
         self._call(tool, {**values, **earlier}, self._list(path))
 
     def _entered(self, number: int, path: str, role: str = "") -> str:
-        """A path in the answer of a tool, within the one thing that it was to find; the first time that thing gets a name."""
+        """Return a path within the one thing that a tool looked up; that thing gets a name the first time."""
         if not self._course.looks_up(number, path):
             return path
         outer, _, rest = path.partition("[]")
@@ -207,7 +215,7 @@ class _Writing:
         return rest.removeprefix(".")
 
     def _earlier(self, feed: Feed) -> str:
-        """A value of an answer before the last one."""
+        """Return the reference to a value of a response before the last one."""
         if self.many or feed.source not in self.ones or "[]" in after_one(feed.field):
             raise InvalidDecisionError("it goes back to an answer before the last one")
         if "[]" in feed.field:
@@ -215,7 +223,7 @@ class _Writing:
         return f"{{{joined(self.ones[feed.source], feed.field)}}}"
 
     def _list(self, path: str) -> str:
-        """The innermost list of a path as one list, whatever lists it lies in."""
+        """Return the path of a field's innermost list as one list, over all lists around it."""
         outer = path.rpartition("[]")[0]
         source = f"{self.at}[].result" if self.many else self.at
         nested = self.many or "[]" in outer
@@ -227,7 +235,7 @@ class _Writing:
         self.at = name
 
     def _answer(self) -> str:
-        """Where what is asked lies at the end."""
+        """Add the last steps, and return the path of the answer."""
         course, asked, path, by = self._course, self.intent.asked, self._course.output, self.intent.by
         path, by = (self._entered(len(course.walk.tools) - 1, one) for one in (path, by))
         if asked == "all":
@@ -241,7 +249,7 @@ class _Writing:
         return self._chosen(asked, path, by)
 
     def _chosen(self, asked: Literal["most", "least", "where"], path: str, by: str) -> str:
-        """The items that a field of theirs chooses, by what they are called."""
+        """Add the step that chooses items by a field, and return the path of their labels."""
         own, listed = "[]" in path, self._list(path) if "[]" in path else self.at
         values = asked == "where" and self.many and path.endswith("[]")
         if values or not own:  # the answers to each item tell of the item
@@ -262,7 +270,10 @@ class _Writing:
         return joined("chosen[]", label)
 
     def _label_before(self) -> str:
-        """What the thing is called that the last tool was called for, within an item of the list of those."""
+        """Return the label path of the thing that the last tool was called for.
+
+        The path is within an item of the list of those things.
+        """
         last = len(self._course.walk.tools) - 1
         feed = self._course.fed_by(last)[0]
         found = called(self._course.walk.tools[last - 1], feed.field)

@@ -1,4 +1,7 @@
-"""Triplets of query, solution and code: the form in which SoAy (Wang et al. 2024, section 6.1) aligns models, one JSON object a line."""
+"""Triplets of query, solution and code, the form in which SoAy aligns models (Wang et al. 2024, section 6.1).
+
+A file holds one JSON object a line.
+"""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,26 +14,28 @@ from domain.model import JsonObject, Model
 
 
 class Triplet(Model):
-    """``query``: a request with its values. ``solution``: the functions that serve it, in order. ``code``: the program that calls them.
-
-    ``inputs``: the values of the query, by the names that the code has for them; empty where they stand in the code.
-    """
+    """A request with the functions and the code that answer it."""
 
     query: str
+    """The request, with its values."""
     solution: tuple[str, ...]
+    """Names of the functions that are called, in order."""
     code: str
+    """The program that calls them."""
     inputs: JsonObject = Field(default_factory=dict[str, JsonValue])
+    """Values of the query by the code's names for them; empty where the code holds them as constants."""
 
 
 def triplet(query: str, solution: Sequence[str], code: str, inputs: Mapping[str, JsonValue] | None = None) -> Triplet:
-    """A triplet whose code runs as it stands: the values of its inputs are its first lines."""
+    """Build a triplet whose code runs as it is: its first lines assign the inputs."""
     values = dict(inputs or {})
     given = "".join(f"{name} = {value!r}\n" for name, value in values.items())
     return Triplet(query=query, solution=tuple(solution), code=given + code, inputs=values)
 
 
 def write_triplets(path: Path, triplets: Iterable[Triplet]) -> int:
-    """Write them, a line each, in place of what the file held; how many there are. A reader sees the old file or the new one, whole."""
+    """Write a file of triplets, a line each, and return their number; the file is replaced atomically."""
+    # In the same folder, so that the replacement is atomic; with the process id, so that two writers do not share it.
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     written = 0
     try:
@@ -45,6 +50,6 @@ def write_triplets(path: Path, triplets: Iterable[Triplet]) -> int:
 
 
 def read_triplets(path: Path) -> list[Triplet]:
-    """The triplets of a file."""
+    """Read the triplets of a file."""
     with path.open(encoding="utf-8") as lines:
         return [Triplet.model_validate_json(line) for line in lines if line.strip()]

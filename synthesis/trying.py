@@ -1,4 +1,4 @@
-"""A program is tried: run in the sandbox with values for its inputs, its calls made by an executor that only reads."""
+"""Try a program: run it in the sandbox with values for its inputs, over an executor that only reads."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -21,35 +21,37 @@ from domain.program import ProgramPlan
 from domain.tool import ToolDoc
 
 MOST_CALLS = 60
-"""Calls of one program, and of following one combination."""
+"""Calls that one program, or one run of a walk, may make."""
 
 MOST_KEPT = 500
-"""Answers that are kept, for programs that make the same calls."""
+"""Answers that are cached for programs that make the same calls."""
 
 
 class CallFailedError(FootpathError):
-    """A call that mining made gave no answer, or may not be made."""
+    """A call of mining gave no answer, or may not be made."""
 
 
 class NotReachedError(CallFailedError):
-    """Nothing answered, or nothing may be asked there: that says nothing of the tool."""
+    """The service did not answer, or may not be called; this says nothing about the tool."""
 
 
 class TooManyCallsError(CallFailedError):
-    """More calls than one program may make."""
+    """A program made more calls than one program may make."""
 
 
 Calls = Callable[[ToolDoc, JsonObject], Awaitable[JsonValue]]
-"""Makes a call and gives what it answers. ``CallFailedError`` where it fails."""
+"""Makes a call and returns the response; raises ``CallFailedError`` where it fails."""
 
 
 @dataclass(slots=True)
 class Reading:
-    """Calls of tools that only read. An equal call is made once. ``failure``: what the first call that failed said."""
+    """Calls tools that only read; equal calls are made once."""
 
     executor: Executor
     made: int = 0
+    """Number of calls that were sent."""
     failure: str = ""
+    """Message of the first call that failed; empty while none has."""
     _calls: ReusingExecutor = field(init=False)
     _kept: int = field(init=False, default=0)
 
@@ -57,12 +59,12 @@ class Reading:
         self.forget()
 
     def forget(self) -> None:
-        """Let go of the answers so far."""
+        """Drop the cached answers."""
         self._calls = ReusingExecutor(self.executor)
         self._kept = 0
 
     def up_to(self, most: int) -> Calls:
-        """:meth:`call`, so often and no oftener."""
+        """Return :meth:`call`, limited to this number of calls."""
         left = count(most - 1, -1)
 
         async def call(tool: ToolDoc, arguments: JsonObject) -> JsonValue:
@@ -73,10 +75,10 @@ class Reading:
         return call
 
     async def call(self, tool: ToolDoc, arguments: JsonObject) -> JsonValue:
-        """What a tool answers, as a program sees it.
+        """Call a tool and return the response as a program sees it.
 
         Raises:
-            CallFailedError: it fails, or changes something.
+            CallFailedError: the call fails, or the tool changes something.
         """
         if not tool.safe:
             raise CallFailedError(f"{tool.api} changes something")
@@ -86,6 +88,7 @@ class Reading:
             raise CallFailedError(f"{tool.api}: {error}") from error
         self.made += bool(result.attempts)
         self._kept += bool(result.attempts)
+        # Bounds the memory; programs that make the same calls follow each other closely.
         if self._kept >= MOST_KEPT:
             self.forget()
         answer = answer_of(tool, result)
@@ -100,16 +103,17 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What a program came to. ``error``: why it came to nothing; empty: ``answer`` is what it says."""
+    """Result of one trial of a program."""
 
     answer: JsonValue = None
     error: str = ""
+    """Why there is no answer; empty where ``answer`` is what the program returned."""
 
 
 async def tried(
     plan: ProgramPlan, values: Mapping[str, JsonValue], docs: Mapping[str, ToolDoc], sandbox: Sandbox, reading: Reading
 ) -> Trial:
-    """Run a plan once. ``docs``: its tools by their functions."""
+    """Run a plan once; ``docs_by_function`` holds its tools by the names of its functions."""
     names, call_of = plan.program.arguments, reading.up_to(MOST_CALLS)
 
     async def answered(call: PendingCall) -> JsonValue | Failure:

@@ -1,4 +1,4 @@
-"""Values for the inputs of combinations: what records say that a service gave, what documents give as examples, what is allowed."""
+"""Values for the inputs of combinations: from recorded calls, examples in documents, and allowed values."""
 
 import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
@@ -23,16 +23,16 @@ from synthesis.trying import CallFailedError, Reading
 MOST_SEEDS = 8
 """Calls of one tool that are made to find values."""
 MOST_RECORDS = 40
-"""Things that are kept of what one tool found."""
+"""Things that are remembered of what one tool found."""
 _LONGEST = 120
-"""Characters of a value: nobody says more in a question."""
+"""Characters of a value: nobody states more in a question."""
 _RECORDED = 60
 _DAY = re.compile(r"(\d{4})-\d\d-\d\d")
 
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """A thing that a tool found when it was asked with these arguments: one item of its answer, or the whole."""
+    """A thing that a tool found for these arguments: one item of its response, or the whole response."""
 
     arguments: JsonObject
     thing: JsonValue
@@ -40,16 +40,17 @@ class _Record:
 
 @dataclass(slots=True)
 class Values:
-    """Finds values for one set of tools, and keeps what it has found. ``recorded``: recorded calls, where there are any."""
+    """Finds values for the inputs of one tool set, and caches them."""
 
     tools: Sequence[ToolDoc]
     reading: Reading
     recorded: Recorded | None = None
+    """Recorded calls, where there are any."""
     _records: dict[ToolId, list[_Record]] = field(default_factory=dict[ToolId, list[_Record]])
     _values: dict[object, list[JsonObject]] = field(default_factory=dict[object, list[JsonObject]])
 
     async def of(self, course: Course, most: int) -> list[JsonObject]:
-        """Values of all that a user says, by the combination's names; different ones, at most so many."""
+        """Find up to ``limit`` different sets of values for all inputs that a user states, by the names of the inputs."""
         inputs = course.combination.inputs
         key = (
             course.walk.head.id,
@@ -70,6 +71,7 @@ class Values:
         return list(found.values())
 
     async def _ways(self, course: Course) -> AsyncIterator[JsonObject]:
+        """Propose sets of values: recorded arguments, then found things, then seeds of the documents."""
         head = course.walk.head
         async for values in self._recorded(course):
             yield values
@@ -96,7 +98,7 @@ class Values:
             yield seeds
 
     async def _recorded(self, course: Course) -> AsyncIterator[JsonObject]:
-        """What the first tool was asked with, where that was just what a user says: recorded calls answer nothing else."""
+        """Propose recorded arguments of the first tool that are exactly the user's inputs: recordings answer no others."""
         inputs = {one.parameter.name: one.name for one in course.combination.inputs}
         if (
             self.recorded is None
@@ -109,7 +111,7 @@ class Values:
                 yield {inputs[name]: value for name, value in arguments.items()}
 
     def _from_record(self, head: ToolDoc, said: Sequence[Said], record: _Record) -> JsonObject:
-        """What a thing says of itself where its tool tells that, else what its tool was asked with."""
+        """Read input values from a thing's fields that echo them, else from the arguments that found it."""
         values: JsonObject = {}
         for one in said:
             told = told_by(head, one.parameter)
@@ -121,7 +123,7 @@ class Values:
         return values
 
     async def _of_tool(self, tool: ToolDoc) -> list[_Record]:
-        """What a tool found, in recorded calls or when it was asked now; the things that are told of most first."""
+        """Return what a tool found, in recorded calls first."""
         if tool.id not in self._records:
             self._records[tool.id] = []  # a tool that is asked for its own inputs finds none
             found = [one async for one in self._found(tool)]
@@ -129,6 +131,7 @@ class Values:
         return self._records[tool.id]
 
     async def _found(self, tool: ToolDoc) -> AsyncIterator[_Record]:
+        """Call a tool with proposed arguments, and yield the things in its responses."""
         asked: set[str] = set()
         recorded = (await self.recorded.arguments(tool.id))[:_RECORDED] if self.recorded is not None else ()
         for arguments in islice(self._arguments(tool, recorded), MOST_SEEDS):
@@ -143,7 +146,7 @@ class Values:
                 yield _Record(arguments, thing)
 
     def _arguments(self, tool: ToolDoc, recorded: Iterable[JsonObject]) -> Iterator[JsonObject]:
-        """Arguments to ask a tool with: recorded ones, those of its document; of what may be left out one at a time."""
+        """Propose arguments for a tool: recorded ones, then seeds of its document, optional ones one at a time."""
         yield from recorded
         required: dict[str, list[JsonValue]] = {one.name: [*self._seeds(one)] for one in tool.required}
         if not all(required.values()):
@@ -160,7 +163,7 @@ class Values:
             yield {}
 
     def _seeds(self, parameter: Parameter) -> Iterator[JsonValue]:
-        """Values that documents name for a parameter, and those of fields of the same name."""
+        """Yield the values that documents name for a parameter, and for equally named fields and parameters."""
         own = [parameter.example, *allowed(parameter), parameter.default]
         wanted = words(parameter.name)
         for doc in self.tools if not tells_apart(parameter.name) else ():
@@ -172,27 +175,33 @@ class Values:
 
 
 def _sayable(value: JsonValue) -> bool:
-    """Whether a user could say a value in a question."""
+    """Return whether a user could state a value in a question."""
     if isinstance(value, str):
         return 0 < len(value.strip()) <= _LONGEST
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _year(thing: JsonValue) -> JsonValue:
-    """The year of the first day that a thing tells."""
+    """Return the year of the first day among a thing's values."""
     told = thing.values() if isinstance(thing, dict) else ()
     days = (_DAY.match(one) for one in told if isinstance(one, str))
     return next((int(hit[1]) for hit in days if hit), None)
 
 
 def _within(thing: JsonValue, path: str) -> JsonValue:
-    """What a thing says at a field, of a list the first: the path of documents, without the list that the thing is an item of."""
+    """Return a thing's value at a document path, of a list the first.
+
+    The part of the path up to the list that the thing is an item of is left out.
+    """
     inner = path.partition("[]")[2].removeprefix(".") if "[]" in path else path
     return next((value for _, value in places(thing, inner) if value is not None), None)
 
 
 def _things(tool: ToolDoc, answer: JsonValue) -> list[JsonValue]:
-    """The items of the list in an answer that tells of its inputs, else of its first list; the whole where it has none."""
+    """List the items of the list that echoes the inputs, else of the first list.
+
+    A response without a list is one thing.
+    """
     told = [field.path for one in tool.parameters if (field := told_by(tool, one)) is not None]
     listed = next((path for path in (*told, *(one.path for one in output_fields(tool))) if "[]" in path), None)
     if listed is None:

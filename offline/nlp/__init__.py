@@ -1,1 +1,1 @@
-"""What an English request says: clauses, entities, dates, numbers."""
+"""Parts of an English request: clauses, entities, dates, numbers."""

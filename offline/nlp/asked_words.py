@@ -1,4 +1,4 @@
-"""Which names of fields a request asks about: its words, and the names that its question words stand for."""
+"""Find the names of fields that a request asks about: its words, and what its question words stand for."""
 
 import re
 from functools import lru_cache
@@ -68,15 +68,17 @@ _PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bwhat (?:do|does|did|would|will) (?:they|he|she|it|the \w+) (?:want|ask|charge) for\b", "price cost"),
     )
 )  # fmt: skip
-"""What several words together stand for."""
+"""Names that several words together stand for."""
 
 _RESERVE = re.compile(r"\bbook(?= (?:me|us|a|an|my|our|two|three)\b)")
 _TOKEN = re.compile(r"[^\W\d_]+\d+\.\d+|[^\W_]+")
 
 
 def asked_words(request: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The words that a field's name may share with the request: those that its words say or stand for, and, weaker, those
-    that its question words ("when", "how many") may mean.
+    """Find the words that a field's name may share with the request.
+
+    Returns the words that the request says or that these stand for, and, weaker, those that its question words
+    ("when", "how many") may mean.
     """
     strong = frozenset(word for group in asked_groups(request) for word in group)
     meant = frozenset(name for pattern, names in _STANDS_FOR if pattern.search(request) for name in names.split())
@@ -84,12 +86,12 @@ def asked_words(request: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def asked_groups(text: str) -> tuple[frozenset[str], ...]:
-    """Each telling word of a text, with the names that it alone may stand for."""
+    """Return each telling word of a text with the names that it alone may stand for."""
     return tuple(group for _, group in asked_pairs(text))
 
 
 def asked_pairs(text: str) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
-    """Each telling word of a text as its own words, and these with the names that they may stand for."""
+    """Return each telling word of a text as a pair: its own words, and these with what they may stand for."""
     groups: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
     text = _RESERVE.sub("reserve", re.sub(r"(?<=\be)-(?=mail)|(?<=\bco)-(?=\w)", "", text.lower()))
     for token in _TOKEN.findall(text):
@@ -105,17 +107,20 @@ def asked_pairs(text: str) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
 
 
 def _base(text: str) -> tuple[str, ...]:
-    """The words of one token; in prose *long* is no longitude."""
+    """Split one token into words; in prose *long* is not a longitude."""
     return words(text) if text != "long" else (text,)
 
 
 def compact(name: str) -> str:
-    """A name with digits in it without what divides it: ``pm2_5`` and ``PM2.5`` are both pm25; empty for others."""
+    """Return a name that has digits without separators: ``pm2_5`` and ``PM2.5`` are pm25; empty for others."""
     return re.sub(r"[\W_]", "", name).lower() if re.search(r"\d", name) else ""
 
 
 def match(name: str, asked: frozenset[str]) -> int:
-    """How many words of a field's name are asked about; a longer form, or one made of two asked words, counts as well."""
+    """Count the words of a field's name that are asked about.
+
+    A longer form of a word counts as well, and so does a compound of two words that are asked about.
+    """
     whole = compact(name)
     if whole and whole in asked:
         return 1
@@ -134,7 +139,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def _compound(word: str, asked: frozenset[str]) -> bool:
-    """``weekday`` for "day of the week"."""
+    """Return whether two words make up a third: ``weekday`` for "day of the week"."""
     return any(word[:cut] in asked and word[cut:] in asked for cut in range(3, len(word) - 2))
 
 
@@ -169,5 +174,5 @@ _GROUPS = word_sets(
 
 @lru_cache(maxsize=4096)
 def synonyms(word: str) -> frozenset[str]:
-    """Other words for what a word means; empty for most."""
+    """Find other words for what a word means; empty for most."""
     return frozenset(other for group in _GROUPS if word in group for other in group) - {word}

@@ -1,4 +1,4 @@
-"""A request to its clauses, by rules: what is asked for, one thing each, so that relevance can be judged per thing."""
+"""Split a request into clauses by rules, one thing each, so that relevance can be judged for each thing."""
 
 import itertools
 import re
@@ -10,7 +10,7 @@ from offline.nlp.coordination import coordinated
 from offline.nlp.gazetteer import word_set
 
 MOST = 6
-"""More clauses than this are joined into the last, and no more parts are told apart: each costs look-ups and calls."""
+"""Clauses of a request; further ones are joined into the last, since each costs look-ups and calls."""
 
 _QUOTED = re.compile(r"\"[^\"]{1,300}\"|“[^”]{1,300}”|(?<!\w)'[^'\n]{1,300}'(?!\w)|`[^`]{1,300}`")
 _END = re.compile(r"(?<=[?!;\n])\s+|(?:(?<=[a-z0-9)\]\"'~]\.)|(?<=[A-Z][A-Z]\.))\s+(?=[A-Z\"'(~])")
@@ -26,7 +26,7 @@ _OBJECT = r"(?:a|an|the|me|my|us|our|all|any|some|for|it|its|their|his|her|this|
 _WISH = r"i(?:'d| would| want| need| also|\s+am looking)\b|(?:want|need|would like|wish)\s+to\s+know\b"
 _OF_WHAT = r"(?:on|in|at|from|by|for|to|until|since|with)\s+(?:what|which|whose)\b"
 _NAMING = r"name\s+(?:an?|the|me|us|all|any|some|for|its|their|his|her|this|that|these|those|\d+)\b"
-"""``name its author``; what stands behind *name* with a capital is called so."""
+"""An order to name something: ``name its author``. A capitalised word behind *name* would be the name itself."""
 _OPENER = rf"(?:(?:{_ASKS})\b|(?:{_ASKS_WITH_OBJECT})\s+(?:{_OBJECT})|{_NAMING}|{_WISH}|{_OF_WHAT})"
 
 _JOIN = re.compile(
@@ -45,7 +45,7 @@ _SETTING = re.compile(
     r"^(?:on|in|at|for|from|during|by|after|before|until|since|between|near|if|when|while|once|given|assuming|with|using|to)\b",
     re.IGNORECASE,
 )
-"""What opens a part that only says when, where or under what condition the next one holds."""
+"""Opening of a part that only says when, where or under what condition the next one holds."""
 _EMPTY = word_set("help with that this it me us you please do so thanks thank for your assistance much very")
 _KIND = rf"(?:[\w-]+\s+){{0,2}}(?:{'|'.join(sorted(GENERIC))})s?\b"
 _HOP = re.compile(
@@ -61,23 +61,25 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One thing asked. ``text`` is verbatim; ``clauses``: the text itself, or the pairs of the chain that it is."""
+    """One thing that a request asks."""
 
     text: str
+    """The words of the request."""
     clauses: tuple[str, ...]
+    """The text itself, or the pairs of the chain that it is."""
 
 
 def clauses(request: str) -> tuple[str, ...]:
-    """What a request asks for, in order; at least one clause, verbatim but for leading pleasantries.
+    """Split a request into what it asks for, in order, verbatim but for leading pleasantries.
 
-    Quoted text is never split. ``()`` for a request without words.
+    Quoted text is never split. A request without words has no clauses, any other at least one.
     """
     return tuple(dict.fromkeys(clause for ask in asks(request) for clause in ask.clauses))
 
 
 @lru_cache(maxsize=64)
 def asks(request: str) -> tuple[Ask, ...]:
-    """The clauses of a request by the thing asked. Of things named side by side, the chain of the first stands for all."""
+    """Split a request into the things asked. Of things named side by side, the chain of the first stands for all."""
     masked, quotes = _mask(" ".join(request.split()) if "\n" not in request else request.strip())
     parts = [part for sentence in _sentences(masked) for part in _parts(sentence)]
     found: list[Ask] = []
@@ -99,13 +101,14 @@ def _chain(text: str) -> tuple[str, ...]:
 
 
 def _mask(text: str) -> tuple[str, list[str]]:
-    """Quoted spans as ``~n~``, so that no rule looks inside them."""
+    """Replace quoted spans by ``~n~``, so that no rule looks inside them."""
     quotes: list[str] = []
 
     def keep(found: re.Match[str]) -> str:
         quotes.append(found.group())
         return f"~{len(quotes) - 1}~"
 
+    # Tildes of the text itself are replaced first, so that every ~n~ is a quotation.
     return _QUOTED.sub(keep, text.replace("~", "-")), quotes
 
 
@@ -114,7 +117,7 @@ def _unmask(text: str, quotes: list[str]) -> str:
 
 
 def _sentences(text: str) -> list[str]:
-    """Sentences; an end after an abbreviation or an initial is none."""
+    """Split a text into sentences; a period after an abbreviation or an initial ends none."""
     found: list[str] = []
     for piece in _END.split(text):
         if found and _ABBREVIATED.search(found[-1]):
@@ -125,7 +128,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _parts(sentence: str) -> list[str]:
-    """One sentence at its conjunctions; a part too short to mean anything stays with the one before it."""
+    """Split a sentence at its conjunctions; a part too short to mean anything stays with the one before it."""
     parts: list[str] = []
     setting = ""
     pieces = _JOIN.split(sentence)
@@ -146,9 +149,10 @@ def _parts(sentence: str) -> list[str]:
 
 
 def _hops(part: str) -> list[str]:
-    """A chain of three things or more ("the population of the city where the author was born") in its overlapping pairs.
+    """Split a chain of three things or more into its overlapping pairs.
 
-    Each pair is what one call can be expected to know; a shorter chain is left whole.
+    "The population of the city where the author was born" is such a chain. Each pair is what one call can be expected
+    to know; a shorter chain is left whole.
     """
     things = _HOP.split(part)
     if len(things) < 3:
@@ -158,20 +162,21 @@ def _hops(part: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """``text``: what is asked, of one thing; ``whole``: the request with nothing but that thing where several stand side by side.
-
-    ``clauses``: the clauses (:func:`offline.nlp.clauses.clauses`) that it is made of. ``named``: the thing, where it is one of several.
-    """
+    """One thing that is asked, of one of the things that stand side by side."""
 
     text: str
+    """The words that ask, of one thing."""
     whole: str
+    """The request with that thing alone, where several stand side by side."""
     clauses: tuple[str, ...]
+    """The clauses (:func:`offline.nlp.clauses.clauses`) of the part."""
     named: str = ""
+    """The thing, where it is one of several; else empty."""
 
 
 @lru_cache(maxsize=64)
 def parts(request: str) -> tuple[Part, ...]:
-    """The parts in order, at most ``MOST``."""
+    """Split a request into its parts, in order, at most ``MOST``."""
     found: list[Part] = []
     for ask in asks(request):
         side_by_side = coordinated(ask.text)

@@ -1,4 +1,4 @@
-"""Things named side by side ("the weather in A and in B"): a text once per thing, each with that thing alone."""
+"""Split coordinations ("the weather in A and in B"): a text once per thing, each with that thing alone."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,21 +16,21 @@ _MEASURES: Mapping[SpanKind, str] = {
     "number": "number", "unit": "unit", "coordinates": "coordinates", "date": "date", "time": "time",
 }  # fmt: skip
 _SORTS: Mapping[SpanKind, str] = {**dict.fromkeys(_NAMES, "name"), **_MEASURES}
-"""What may stand side by side: a currency's code may look like any other code, or like a name."""
+"""Sorts of values that may stand side by side: a currency's code may look like any other code, or like a name."""
 
 _JOINED = re.compile(r"(?:\s*,)?\s+(?:and|or|versus|vs\.?|as well as|&)\s+|\s*[,;/]\s*", re.I)
 _STARTS = re.compile(r"\b(?:from|between)\s+(?:the\s+)?$", re.I)
-"""Before days and hours it begins one stretch, which is one thing."""
+"""Before days and hours this begins one range, which is one thing."""
 _MOST_FILLER = 8
 _WORD = re.compile(r"[^\W_]+")
 
 
 @lru_cache(maxsize=256)
 def coordinated(clause: str) -> tuple[tuple[str, str], ...]:
-    """The clause once per thing that it names side by side, with that thing; ``()`` where it names none so.
+    """Return the clause once for each thing that it names side by side, with that thing; ``()`` without any.
 
-    Side by side are values of one sort that a conjunction or a comma puts there. What leads to the first may be
-    said again before the second: "in A and in B".
+    Values of one sort stand side by side if a conjunction or a comma joins them. The words that lead to the first may
+    be repeated before the second: "in A and in B".
     """
     runs = _runs(clause, atoms(clause))
     if not runs:
@@ -41,7 +41,7 @@ def coordinated(clause: str) -> tuple[tuple[str, str], ...]:
 
 
 def atoms(clause: str) -> list[Span]:
-    """The values of a clause without overlaps; of those at one place the longest."""
+    """Find the values of a clause without overlaps; of those at one place the longest."""
     found: list[Span] = []
     usable = (span for span in spans(clause, _ANY_DAY) if span.kind in _SORTS)
     for span in sorted(usable, key=lambda span: (span.start, -span.end)):
@@ -51,7 +51,7 @@ def atoms(clause: str) -> list[Span]:
 
 
 def _runs(clause: str, values: Sequence[Span]) -> list[list[tuple[int, int]]]:
-    """Sequences of two and more things side by side, as places in the clause."""
+    """Find sequences of two or more things side by side, as places in the clause."""
     chunks = _chunks(clause, values)
     runs: list[list[tuple[int, int]]] = []
     for left, right in pairwise(chunks):
@@ -66,7 +66,7 @@ def _runs(clause: str, values: Sequence[Span]) -> list[list[tuple[int, int]]]:
 
 
 def _chunks(clause: str, values: Sequence[Span]) -> list[list[Span]]:
-    """Values that stand next to each other: ``100 USD``, ``Paris tomorrow``."""
+    """Group values that follow each other directly: ``100 USD``, ``Paris tomorrow``."""
     chunks: list[list[Span]] = []
     for atom in values:
         if chunks and not clause[chunks[-1][-1].end : atom.start].strip():
@@ -77,7 +77,7 @@ def _chunks(clause: str, values: Sequence[Span]) -> list[list[Span]]:
 
 
 def _pair(clause: str, left: Sequence[Span], right: Sequence[Span]) -> tuple[tuple[int, int], tuple[int, int]] | None:
-    """The like ends of two neighbouring chunks, where what stands between them puts them side by side."""
+    """Match the similar ends of two neighbouring groups, if the words between them coordinate them."""
     for size in range(min(len(left), len(right)), 0, -1):
         one, other = left[-size:], right[:size]
         if [_SORTS[span.kind] for span in one] != [_SORTS[span.kind] for span in other]:
@@ -91,20 +91,23 @@ def _pair(clause: str, left: Sequence[Span], right: Sequence[Span]) -> tuple[tup
 
 
 def _outer(clause: str, start: int, end: int) -> tuple[int, int]:
-    """With the quotation marks around."""
+    """Extend a place by the quotation marks around it."""
     quoted = clause[start - 1 : start] in tuple("\"'“‘«`") and clause[end : end + 1] in tuple("\"'”’»`")
     return (start - 1, end + 1) if quoted and start else (start, end)
 
 
 def side_by_side(before: str, between: str) -> bool:
-    """Whether what stands between two things joins them; what leads to the first may be said again."""
+    """Return whether the words between two things coordinate them; those that lead to the first may be repeated."""
     joined = _JOINED.match(between)
     filler = between[joined.end() :].strip() if joined else ""
     return joined is not None and (not filler or _repeats(before, filler))
 
 
 def _repeats(before: str, filler: str) -> bool:
-    """Whether the words after *and* are those that led to the first thing: ``[to the currency of] A and [to the currency of] B``."""
+    """Return whether the words after *and* are those before the first thing.
+
+    ``[to the currency of] A and [to the currency of] B``
+    """
     said, again = list(_words(before)), list(_words(filler))
     return 0 < len(again) <= _MOST_FILLER and said[-len(again) :] == again
 

@@ -1,4 +1,4 @@
-"""Dates in a request, absolute and relative, and the forms in which parameters want them."""
+"""Find dates in a request, absolute and relative, and format them as parameters want them."""
 
 import re
 from collections.abc import Iterator
@@ -33,9 +33,9 @@ _OFFSET = re.compile(
 
 
 def dates_in(text: str, today: date) -> Iterator[tuple[int, int, date]]:
-    """Start, end and day of each date in a text. A date without a year is the next one to come from ``today`` on.
+    """Yield start, end and day of each date in a text. A date without a year is the next one from ``today`` on.
 
-    ``12/06/2024`` is read month first where that is possible, as the American catalogues do.
+    ``12/06/2024`` is read month first where that is possible, as American catalogues do.
     """
     for pattern in (_ISO, _DAY_MONTH, _MONTH_DAY, _DAYS_OF_MONTH, _DOTTED, _SLASHED):
         for found in pattern.finditer(text):
@@ -46,6 +46,7 @@ def dates_in(text: str, today: date) -> Iterator[tuple[int, int, date]]:
 
 
 def _absolute(parts: dict[str, str | None], today: date) -> date | None:
+    """Build the date of a match's parts; None if there is no such day."""
     month = int(parts["monthnumber"] or 0) if "monthnumber" in parts else _MONTHS[(parts["month"] or "").lower()[:3]]
     day, year = int(parts["day"] or 0), parts.get("year")
     if month > 12 and day <= 12:
@@ -60,6 +61,7 @@ def _absolute(parts: dict[str, str | None], today: date) -> date | None:
 
 
 def _relative(text: str, today: date) -> Iterator[tuple[int, int, date]]:
+    """Yield start, end and day of each date that counts from today: *tomorrow*, *next Monday*, *in two weeks*."""
     named = {"today": 0, "tonight": 0, "tomorrow": 1, "yesterday": -1, "the day after tomorrow": 2, "the day after": 2}
     for found in _NAMED.finditer(text):
         yield found.start(), found.end(), today + timedelta(days=named[found["name"].lower()])
@@ -90,11 +92,12 @@ _SHAPES = (
 
 
 def wants_both(*, described: str, example: str) -> bool:
-    """Whether a parameter wants a day and an hour in one."""
+    """Return whether a parameter wants a day and an hour in one."""
     return _form(described, example) == "date-time"
 
 
 def _form(described: str, example: str) -> str:
+    """Return the ``strftime`` format that a parameter wants, or ``unix`` or ``date-time``."""
     if _UNIX.search(described):
         return "unix"
     if _DAY_AND_HOUR.search(described):
@@ -106,9 +109,10 @@ def _form(described: str, example: str) -> str:
 
 
 def written(day: date, *, described: str, example: str, hour: str = "") -> str:
-    """A day in the form that a parameter's description, format or example asks for; ISO 8601 where they say nothing.
+    """Format a day as a parameter's description, format or example asks; ISO 8601 if they say nothing.
 
-    ``hour`` (``HH:MM``) goes into a form that holds both. Midnight in UTC stands for a day alone, an hour is as local as it was said.
+    ``hour`` (``HH:MM``) is used by a form that holds both. Midnight in UTC stands for a day alone; an hour is local,
+    as it was stated.
     """
     wanted = _form(described, example)
     if wanted == "unix":
@@ -121,7 +125,7 @@ def written(day: date, *, described: str, example: str, hour: str = "") -> str:
 
 
 def clock(text: str) -> str:
-    """An hour of the day as ``HH:MM``: ``6:20 pm`` is 18:20."""
+    """Format an hour of the day as ``HH:MM``: ``6:20 pm`` is 18:20."""
     found = re.match(r"(\d{1,2})(?::(\d\d))?(?::\d\d)?\s*([ap])?", text.strip(), re.I)
     if found is None:
         return text

@@ -1,4 +1,4 @@
-"""Typed spans of a request: what in it could be a value, where it stands, and the words around it."""
+"""Typed spans of a request: what could be a value, where it stands, and the words around it."""
 
 import re
 from collections.abc import Iterator
@@ -28,32 +28,34 @@ SpanKind = Literal[
 MAX_REQUEST = 4_000
 _MAX_SPANS = 120
 _TITLE = 12
-"""Words up to which a quotation is one value, within which no names are looked for."""
+"""Words up to which a quotation is one value, in which no names are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """``text`` is request[start:end]; ``value`` its standard form (ISO day, currency code, number as text, ``lat,lon``).
-
-    ``before``: up to four words before, nearest last; ``after``: up to three words after; lower case, singular.
-    ``unit``: for numbers, the standard unit or currency behind or before them; for a day the hour said with it, for an hour its day.
-    """
+    """A part of a request that may be a value."""
 
     kind: SpanKind
     text: str
+    """The characters from ``start`` to ``end`` of the request."""
     value: str
+    """Standard form: ISO day, currency code, number as text, ``lat,lon``."""
     start: int
     end: int
     before: tuple[str, ...] = ()
+    """Up to four words before it, nearest last, lower case and singular."""
     after: tuple[str, ...] = ()
+    """Up to three words after it, lower case and singular."""
     unit: str = ""
+    """Standard unit or currency next to a number; hour of a day; day of an hour."""
 
     @property
     def cue(self) -> str:
-        """The word directly before, articles skipped."""
+        """The word directly before it, articles skipped."""
         return next((word for word in reversed(self.before) if word not in ("the", "a", "an", "my")), "")
 
     def overlaps(self, other: "Span") -> bool:
+        """Return whether two spans share a character."""
         return self.start < other.end and other.start < self.end
 
 
@@ -78,22 +80,23 @@ _NUMBER = re.compile(
 )
 _TAIL = re.compile(r"\s*([^\W\d_]+|%|°[CF]?|[€£$])")
 _WITHIN = re.compile(r"in\s+(?:(?:the|an?|my|our|your|his|her|its|their|this|that)\b|[A-Z])")
-"""No inches: ``a table for 4 in the garden``."""
+"""The preposition *in*, which is no inches: ``a table for 4 in the garden``."""
 _CODE = re.compile(r"(?<![\w])#?(?=[A-Za-z0-9])(?=[\w-]{0,99}\d)(?=[\w-]{0,99}[A-Za-z_-])[\w-]{3,}|\b[A-Z]{2,6}\b|#\d+|\b\d{4,}\b")  # fmt: skip
 _MEASURED = re.compile(r"PM\d+|CO2?|NO[2x]?|SO2|O3|CH4|NH3|N2O|H2O", re.I)
-"""What is measured and looks like a code: dust by its size, gases by their formulas."""
+"""Measured quantities that look like codes: dust by its size, gases by their formulas."""
 _COUNT_BEFORE = re.compile(r"\d\s*°?$")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[$€£¥₹]")
 _ENDS_TITLE = re.compile(r"\s(?:by|in|at|with|and|or)\s")
 
 
 def spans(request: str, today: date) -> tuple[Span, ...]:
-    """The typed spans of a request, in order. Only its first ``MAX_REQUEST`` characters are read."""
+    """Find the typed spans of a request, in order. Only its first ``MAX_REQUEST`` characters are read."""
     return _spans(request[:MAX_REQUEST], today)
 
 
 @lru_cache(maxsize=64)
 def _spans(request: str, today: date) -> tuple[Span, ...]:
+    """Find the typed spans of a request, each with the words around it; the result is cached."""
     found: list[Span] = []
     for kind, pattern in _PATTERNS:
         for hit in pattern.finditer(request):
@@ -105,6 +108,7 @@ def _spans(request: str, today: date) -> tuple[Span, ...]:
         _add(found, Span("time", hit[0], hit[0], hit.start(), hit.end()))
     for hit in _LATITUDE_LONGITUDE.finditer(request):
         _add(found, Span("coordinates", hit[0], f"{hit[1]},{hit[2]}", hit.start(), hit.end()))
+    # Digits within an address, a date or a time are no numbers and no codes of their own.
     fixed = tuple(found)
     loose = (*_numbers(request), *_codes(request))
     found += [span for span in loose if not any(span.overlaps(other) for other in fixed)]
@@ -120,7 +124,7 @@ def _spans(request: str, today: date) -> tuple[Span, ...]:
 
 
 def _dated(found: list[Span], today: date) -> list[Span]:
-    """Days with the hour that is said nearest to them, and hours with their day, as their unit: a parameter may want both in one."""
+    """Pair days with the nearest hour and hours with their day, as their unit: a parameter may want both."""
     days = [span for span in found if span.kind == "date"]
     hours = [span for span in found if span.kind == "time"]
     paired: list[Span] = []
@@ -135,7 +139,7 @@ def _dated(found: list[Span], today: date) -> list[Span]:
 
 
 def _names(request: str) -> Iterator[tuple[int, int]]:
-    """Names, and titles that are more than one of them."""
+    """Yield the names, and titles that are more than one name."""
     plain = list(names_in(request))
     titles = list(titles_in(request))
     called = [one for one in titles if _said_to_be_one(request, *one)]
@@ -144,7 +148,10 @@ def _names(request: str) -> Iterator[tuple[int, int]]:
 
 
 def _said_to_be_one(request: str, start: int, end: int) -> bool:
-    """Whether the word before a title says that it is one, and no small word in it may end it: ``the film Alien by Someone``."""
+    """Return whether the word before a title says that it is one: ``the film Alien by Someone``.
+
+    No small word within it may end the title.
+    """
     before = _WORD.findall(request[max(0, start - 60) : start])
     return bool(before) and singular(before[-1].lower()) in TITLED and not _ENDS_TITLE.search(request[start:end])
 
@@ -155,6 +162,7 @@ def _add(found: list[Span], span: Span) -> None:
 
 
 def _numbers(request: str) -> Iterator[Span]:
+    """Yield numbers in digits and in words, each with its unit."""
     money = bool(_MONEY.search(request))
     for hit in _NUMBER.finditer(request):
         value = negated(request, hit.start()) + hit[0].replace(",", "").replace("−", "-")
@@ -170,12 +178,13 @@ def _numbers(request: str) -> Iterator[Span]:
 
 
 def _tail(request: str, end: int) -> str:
-    """What stands right behind a number and may be its unit."""
+    """Return the word right behind a number, which may be its unit."""
     tail = _TAIL.match(request, end)
     return "" if tail is None or _WITHIN.match(request, tail.start(1)) else tail[1]
 
 
 def _unit(tail: str, head: str) -> str:
+    """Return the standard unit or currency of the word behind, or the sign before, a number."""
     if head in CURRENCIES:
         return CURRENCIES[head]
     word = tail.lower()
@@ -190,7 +199,7 @@ def _unit(tail: str, head: str) -> str:
 
 
 def _codes(request: str) -> Iterator[Span]:
-    """Codes; three capitals behind an amount are currencies as well, known ones or not."""
+    """Yield codes; three capitals behind an amount are currencies as well, known ones or not."""
     for hit in _AMOUNT.finditer(request):
         for part in (1, 2):
             if hit[part] and not {hit[part].lower()} & (UNITS.keys() | CURRENCIES.keys()):
@@ -206,7 +215,7 @@ def _quoted(request: str) -> Iterator[Span]:
 
 
 def _terms(request: str) -> Iterator[Span]:
-    """Currencies, languages, countries and units by their names or codes; the longest name at a place wins."""
+    """Yield currencies, languages, countries and units by name or code; the longest name at a place wins."""
     tokens = list(_WORD.finditer(request))
     for at, token in enumerate(tokens):
         counted = bool(_COUNT_BEFORE.search(request, max(0, token.start() - 10), token.start()))
@@ -220,6 +229,7 @@ def _terms(request: str) -> Iterator[Span]:
 
 
 def _term(text: str, *, after_number: bool) -> tuple[SpanKind, str] | None:
+    """Return kind and standard form of a currency, language, country or unit; None for other text."""
     lowered = text.lower()
     base = " ".join(singular(word) for word in lowered.split(" "))
     currency = CURRENCIES.get(base) or CURRENCIES.get(lowered)
@@ -250,11 +260,11 @@ _SPELLED = re.compile(
     rf"(?<![\w-])(?:an?\s+(?={'|'.join(NUMBER_SCALES)}))?(?:{'|'.join(NUMBER_WORDS)})(?:(?:-|\s+and\s+|\s+)(?:{'|'.join(NUMBER_WORDS)})\b)*(?![\w-])", re.I
 )  # fmt: skip
 _MINUS = re.compile(r"([^\W_]*|[)%])\s*\b(?:minus|negative)\s+$", re.IGNORECASE)
-"""*Minus* with what is before it: a number there makes it a difference."""
+"""The word *minus* with what is before it: a number there makes it a difference."""
 
 
 def negated(text: str, start: int) -> str:
-    """``-`` where the number that starts here is said to be below zero ("minus 5"), else nothing."""
+    """Return ``-`` if the number that starts here is said to be negative ("minus 5"), else an empty string."""
     hit = _MINUS.search(text[max(0, start - 40) : start])
     before = hit[1].lower() if hit else ")"
     difference = before in (")", "%") or before[-1:].isdigit() or before in NUMBER_WORDS
@@ -262,13 +272,13 @@ def negated(text: str, start: int) -> str:
 
 
 def spelled_in(text: str) -> Iterator[tuple[int, int, int]]:
-    """Start, end and value of each spelled number of a text."""
+    """Yield start, end and value of each spelled number of a text."""
     for hit in _SPELLED.finditer(text):
         yield hit.start(), hit.end(), spelled_number(hit[0])
 
 
 def spelled_number(text: str) -> int:
-    """``seventy-two`` and ``three hundred and five`` as numbers."""
+    """Parse ``seventy-two`` and ``three hundred and five`` as numbers."""
     total = part = 0
     for word in re.findall(r"[a-z]+", text.lower()):
         value = NUMBER_WORDS.get(word)

@@ -1,13 +1,13 @@
-"""Words with a fixed meaning in requests: number words, currencies, languages, countries, units, cues."""
+"""Words with a fixed meaning in requests: numbers, currencies, languages, countries, units, cues."""
 
 
 def word_set(text: str) -> frozenset[str]:
-    """The words of a text: how tables of words are written down."""
+    """Return the words of a text, as tables of words are written in this package."""
     return frozenset(text.split())
 
 
 def word_sets(text: str) -> tuple[frozenset[str], ...]:
-    """Several such sets, parted by semicolons."""
+    """Return several word sets, separated by semicolons."""
     return tuple(word_set(part) for part in text.split(";"))
 
 
@@ -65,13 +65,13 @@ UNITS = {
     )
 }  # fmt: skip
 SHORT_UNITS = frozenset(unit for unit in UNITS if len(unit) <= 2)
-"""Read as units directly after a number only."""
+"""Units that are read as such directly after a number only."""
 
 FROM_CUES = word_set("from between since starting departing leaving after")
 TO_CUES = word_set("to into until till through towards before by many")
 PLACE_CUES = word_set("in at near from to around for of between and")
 BOOKED_CUES = tuple((first, "the", "name", "of") for first in ("in", "on", "under"))
-"""Before the name that something is booked under."""
+"""Words before the name that something is booked under."""
 NAMING_CUES = word_set("named called titled name title entitled")
 
 STARTERS = word_set(
@@ -84,9 +84,9 @@ STARTERS = word_set(
 OPENERS = STARTERS | word_set(
     "change exchange summarise summarize describe put enter two three besides going moving travelling traveling flying heading"
 )
-"""What a capital at the start of a sentence makes no name of; within a phrase some of them are nouns."""
+"""Words that a capital at the start of a sentence does not make a name; within a phrase some are nouns."""
 ORDERS = word_set(
     "book reserve cancel order delete remove register schedule rent hire buy send move mark rename postpone reschedule"
 )
-"""What opens an order where an article or a pronoun follows: a capital makes no name of it."""
+"""Words that open an order if an article or a pronoun follows; their capital makes no name."""
 ARTICLES = word_set("the a an my our your his her its their some any all me us this")

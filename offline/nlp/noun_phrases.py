@@ -1,4 +1,4 @@
-"""Names of a request, found by their capitals and by the words before them."""
+"""Find the names in a request, by their capitals and by the words before them."""
 
 import re
 from collections.abc import Iterator
@@ -19,11 +19,11 @@ _WITHIN = _JOINING | word_set("in on to with from for at by and a an over under 
 TITLED = WORK_WORDS | word_set(
     "recipe show series game dish play opera magazine podcast course documentary product headline piece painting track called titled named entitled"
 )
-"""What a title follows."""
+"""Words that a title follows."""
 
 
 def names_in(request: str) -> Iterator[tuple[int, int]]:
-    """Start and end of each run of capitalised words (``Bank of England``), common first words of a sentence left off."""
+    """Yield start and end of each run of capitalised words (``Bank of England``), without common first words."""
     tokens = list(_TOKEN.finditer(request))
     at = 0
     while at < len(tokens):
@@ -37,7 +37,7 @@ def names_in(request: str) -> Iterator[tuple[int, int]]:
 
 
 def _after_noun(tokens: list[re.Match[str]], at: int, end: int, request: str) -> int:
-    """Where the name begins in ``Population of Some Town`` at the start of a sentence, whose first word has its capital from there."""
+    """Return where the name begins in ``Population of Some Town``, whose first word opens a sentence."""
     opens = tokens[at].start() == 0 or request[: tokens[at].start()].rstrip()[-1:] in (".", "!", "?", "\n", ":")
     noun = (
         opens
@@ -53,6 +53,7 @@ def _trimmed(request: str, end: int) -> int:
 
 
 def _is_name(token: re.Match[str], request: str) -> bool:
+    """Return whether a token begins a name, rather than a sentence or an order."""
     word = token[0]
     if not word[0].isupper() or word.lower() in _NOT_NAMES or re.match(r"I['’]", word):
         return False
@@ -65,7 +66,7 @@ def _is_name(token: re.Match[str], request: str) -> bool:
 
 
 def _parted(tokens: list[re.Match[str]], at: int, end: int) -> int:
-    """The end of the person's name in ``Jane Doe of Some University``, which are two names; of others the end as it is."""
+    """Return the end of the person's name in ``Jane Doe of Some University``, which are two names."""
     of = next((i for i in range(at + 2, end) if tokens[i][0].lower() == "of"), None)
     if of is None:
         return end
@@ -74,6 +75,7 @@ def _parted(tokens: list[re.Match[str]], at: int, end: int) -> int:
 
 
 def _end_of_name(tokens: list[re.Match[str]], at: int, request: str) -> int:
+    """Return the index of the name's last word; small words join capitalised ones."""
     end = at
     while end + 1 < len(tokens) and end - at < _MAX_WORDS:
         if request[tokens[end].start() : tokens[end].end()].endswith(("'s", "’s")):
@@ -93,9 +95,10 @@ def _end_of_name(tokens: list[re.Match[str]], at: int, request: str) -> int:
 
 
 def titles_in(request: str) -> Iterator[tuple[int, int]]:
-    """Start and end of names that small words run through: ``A Winter in Moonfall``, ``the recipe Soup with Rice``.
+    """Yield start and end of names with small words in them, such as ``A Winter in Moonfall``.
 
-    "Berlin to Paris" is no title: one begins with an article that is written large, opens the text, or follows what has a title.
+    "Berlin to Paris" is no title: a title begins with a capitalised article, opens the text, or follows a word for a
+    titled thing, as in ``the recipe Soup with Rice``.
     """
     tokens = list(_TOKEN.finditer(request))
     at = 0
@@ -107,6 +110,7 @@ def titles_in(request: str) -> Iterator[tuple[int, int]]:
 
 
 def _opens_title(tokens: list[re.Match[str]], at: int, request: str) -> bool:
+    """Return whether a title may begin at this token."""
     word = tokens[at][0]
     if not word[0].isupper() or re.match(r"I(?:['’]|$)", word):
         return False
@@ -120,7 +124,7 @@ def _opens_title(tokens: list[re.Match[str]], at: int, request: str) -> bool:
 
 
 def _end_of_title(tokens: list[re.Match[str]], at: int, request: str) -> int:
-    """Index of the title's last word: the last large one that small words lead to; ``at`` where nothing follows."""
+    """Return the index of the title's last word: the last capitalised one that small words lead to."""
     end = at
     for step in range(at + 1, min(at + _MAX_WORDS + 3, len(tokens))):
         gap = request[tokens[step - 1].end() : tokens[step].start()]

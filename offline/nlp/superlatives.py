@@ -1,4 +1,7 @@
-"""Which of several things a request means: by its place ("the second author"), or by what it has most of ("the cheapest flight")."""
+"""Find which of several things a request means.
+
+It is meant by an ordinal ("the second author"), or by what it has most of ("the cheapest flight").
+"""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -48,14 +51,14 @@ _MOST: Mapping[str, tuple[frozenset[str], bool]] = {
     )
     for word in adjectives.split()
 }  # fmt: skip
-"""What an adjective, or the stem of a participle, measures, and whether it means the most of that."""
+"""Measures by adjective or stem of a participle: words of the measure, and whether the most of it is meant."""
 _IRREGULAR = {"best": "good", "better": "good", "worst": "bad", "worse": "bad"} | dict.fromkeys(
     ("farthest", "furthest", "farther", "further"), "far"
 )
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)?")
 _CLAUSE_END = re.compile(r"[.?!;:,](?=\s|$)")
 _LASTING = re.compile(r"\b(?:has|have|had)\s+(?:\w+\s+)?(?:been|existed|lived|worked|served|stood)\b[^.?!;:,]*$")
-"""What has been so longer began earlier."""
+"""A lasting state; if it has lasted longer, it began earlier."""
 _COUNTED = word_set("more most fewest fewer less least")
 _FEW = word_set("fewest fewer less least lowest lower")
 _HIGH = word_set(
@@ -72,23 +75,27 @@ _FUNCTION = word_set(
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """The thing with the most (``most``) or least of a field that one of ``fields`` is in the name of."""
+    """The thing with the most or the least of a field."""
 
     fields: frozenset[str]
+    """Words, one of which the field's name must have."""
     most: bool
+    """True if the most is meant; otherwise the least."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The thing at ``index`` (-1: the last) of a list of what ``noun`` names."""
+    """The thing at an index of a list."""
 
     index: int
+    """Index in the list; -1 is the last."""
     noun: str
+    """The noun after the ordinal, which says what the list is of."""
 
 
 @lru_cache(maxsize=256)
 def places(request: str) -> tuple[Place, ...]:
-    """The ordinals of a request, with the noun after each."""
+    """Find the ordinals of a request, with the noun after each."""
     return tuple(
         Place(_PLACES[found[1].lower()], found[2].lower().strip("-"))
         for found in _ORDINAL.finditer(_QUOTED.sub(" ", request))
@@ -96,7 +103,7 @@ def places(request: str) -> tuple[Place, ...]:
 
 
 def without_places(request: str, nouns: Collection[str]) -> str:
-    """A request without the ordinals that stand before these nouns."""
+    """Blank out the ordinals of a request that stand before these nouns."""
     return _ORDINAL.sub(
         lambda found: f"{' ' * (found.start(2) - found.start())}{found[2]}" if found[2].lower() in nouns else found[0],
         request,
@@ -104,18 +111,21 @@ def without_places(request: str, nouns: Collection[str]) -> str:
 
 
 def measured(word: str) -> bool:
-    """Whether a participle says by what things are ranked: *rated*, *cited*."""
+    """Return whether a participle says by what things are ranked: *rated*, *cited*."""
     return word.endswith("ed") and _measured(word) is not None
 
 
 def compares(word: str) -> bool:
-    """Whether a word is the comparative or the superlative of an adjective that measures something: *older*, *best*."""
+    """Return whether a word is a comparative or superlative that measures something: *older*, *best*."""
     return _compared(word) is not None
 
 
 @lru_cache(maxsize=256)
 def ranks(request: str) -> tuple[Rank, ...]:
-    """The superlatives and comparatives of a request: of an adjective what it measures, of *highest* and *more* the words after it."""
+    """Find the superlatives and comparatives of a request.
+
+    An adjective gives what it measures; *highest* and *more* give the words after them.
+    """
     request = _QUOTED.sub(" ", request)
     marks = list(_WORD.finditer(request))
     tokens = [mark[0].lower() for mark in marks]
@@ -155,7 +165,7 @@ def ranks(request: str) -> tuple[Rank, ...]:
 
 
 def _measure_before(tokens: Sequence[str], at: int, following: Sequence[str]) -> bool:
-    """Whether what is compared stands before the adjective: the fare is lower, the draught greater of the two."""
+    """Return whether the measure stands before the adjective: "the fare is lower", "the draught greater of the two"."""
     joined = not following or tokens[at + 1] in _BESIDE
     plain = at > 0 and tokens[at - 1] not in _STOP | _FUNCTION and not tokens[at - 1].endswith("ly")
     return joined and plain and _compared(tokens[at - 1]) is None
@@ -167,13 +177,13 @@ def _measured(word: str) -> tuple[frozenset[str], bool] | None:
 
 
 def _verb(word: str) -> tuple[frozenset[str], bool] | None:
-    """What a verb measures, as in *readers rate highest*."""
+    """Find what a verb measures, as in *readers rate highest*."""
     stems = (word[: -len(end)] for end in ("ed", "e", "es") if word.endswith(end))
     return next((_MOST[stem] for stem in stems if stem in _MOST), None)
 
 
 def _compared(token: str) -> tuple[frozenset[str], bool] | None:
-    """Of a comparative or a superlative, what its adjective measures."""
+    """Find what the adjective of a comparative or superlative measures."""
     if token in _IRREGULAR:
         return _MOST[_IRREGULAR[token]]
     stem = next((token[: -len(end)] for end in ("est", "er") if token.endswith(end) and len(token) > len(end) + 2), "")
@@ -181,9 +191,10 @@ def _compared(token: str) -> tuple[frozenset[str], bool] | None:
 
 
 def ranked(values: Sequence[Mapping[str, JsonValue]], rank: Rank) -> tuple[int, str] | None:
-    """The place of the extreme among ``values`` (fields by dotted name), and the field that decided; None where no field does.
+    """Find the index of the extreme among ``values`` (fields by dotted name), and the field that decided.
 
-    The field must be a number or a date in more than one of them; those named by the request's own word come first.
+    The field must be a number or a date in more than one of them; fields named by the request's own word come first.
+    None if no field qualifies.
     """
     names = list(dict.fromkeys(name for value in values for name in value))
     for name in sorted(names, key=lambda name: -len(rank.fields & set(words(name.rpartition(".")[2])))):
@@ -197,6 +208,7 @@ def ranked(values: Sequence[Mapping[str, JsonValue]], rank: Rank) -> tuple[int, 
 
 
 def _comparable(value: JsonValue) -> float | str | None:
+    """Return a value as a number, or as text if it is a date or time; None if it cannot be ranked."""
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, (int, float)):
@@ -210,9 +222,10 @@ def _comparable(value: JsonValue) -> float | str | None:
 
 
 def placed(request: str, size: int, about: frozenset[str]) -> int | None:
-    """The index in a list of ``size`` things that an ordinal of the request means; ``about``: the words that speak of the list.
+    """Return the index in a list of ``size`` things that an ordinal of the request means.
 
-    An ordinal with a noun that is not of the list means another one. None where no ordinal means this list, or it is too short.
+    ``list_words``: words that may refer to the list. An ordinal with another noun means another list. None if no
+    ordinal means this list, or if it is too short.
     """
     for place in places(request):
         noun = words(place.noun)

@@ -1,1 +1,1 @@
-"""An author that needs no model: what a request says, the sentences that the offered functions can say, and which of them says the same."""
+"""Write programs without a model: find the sentence over the offered functions that fits the request."""

@@ -1,4 +1,4 @@
-"""Programs without a model: the sentence that says what a request says, as the text of a program."""
+"""Write programs without a model: the sentence that says what the request says, compiled to a program."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -22,9 +22,10 @@ _ROOT = re.compile(r"[^\W\d]\w*")
 
 
 def written(clock: PlanningClock, question: ProgramQuestion) -> WrittenProgram:
-    """A program, or nothing where no sentence says enough of what the request says. Where one came to nothing, the next best is tried.
+    """Write a program, or none if no sentence covers enough of the request; after a failure the next best.
 
-    It is worked out in a thread of its own: no text is parsed here, since CPython's parser counts its depth for all threads together.
+    It runs in a thread of its own. No text is parsed here, since CPython's parser counts its depth for all threads
+    together.
     """
     if (
         question.goes_on
@@ -54,13 +55,20 @@ def written(clock: PlanningClock, question: ProgramQuestion) -> WrittenProgram:
 
 
 def _dead_end(attempt: Attempt, functions: Collection[str]) -> str:
-    """What no further text may hold: the call that failed, else the first one, since all that begins with it will come to nothing."""
+    """Return text that no further program may hold: the call that failed, else the first call.
+
+    Whatever begins with the same first call would fail too.
+    """
     failed = next((one for one in functions if f"call of {one} failed" in attempt.told), "")
     return f"{failed}(" if failed else f"await {attempt.text.partition('await ')[2].partition(chr(10))[0]}"
 
 
 def candidates(question: ProgramQuestion, clock: PlanningClock | None = None) -> list[Meant]:
-    """The sentences, the best first. ``OutOfPlanningTimeError``: the clock says so."""
+    """Return the candidate sentences, best first.
+
+    Raises:
+        OutOfPlanningTimeError: the clock has run out.
+    """
     offered = functions(question.offer, question.docs)
     vocabulary = frozenset(word for one in offered for word in one.vocabulary)
     kinds = frozenset(kind for one in offered for kind in one.kinds)
@@ -71,13 +79,13 @@ def candidates(question: ProgramQuestion, clock: PlanningClock | None = None) ->
 
 
 def functions(offer: OfferText, docs: Mapping[str, ToolDoc]) -> list[Function]:
-    """The functions that only read, in the order of the offer."""
+    """List the offered functions that only read, in the order of the offer."""
     known = [(place, one) for place, one in enumerate(offer.signatures) if one.name in docs]
     return [Function(one, docs[one.name], place) for place, one in known if docs[one.name].safe]
 
 
 def text_of(meant: Meant, offer: OfferText) -> str:
-    """The program of one sentence, or of two, one after the other."""
+    """Compile the program of one sentence, or of two in sequence."""
     steps: list[Step] = []
     answers: list[str] = []
     for number, end in enumerate(meant.ends):
@@ -89,7 +97,7 @@ def text_of(meant: Meant, offer: OfferText) -> str:
 
 
 def _renamed(step: Step, names: Mapping[str, str]) -> Step:
-    """A step under its new name, over others under theirs."""
+    """Rename a step, and the steps that it refers to."""
     fields = step.model_dump()
     for key in ("of", "left", "right", "like", "value"):
         if isinstance(fields.get(key), str):

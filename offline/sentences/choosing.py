@@ -1,4 +1,4 @@
-"""What is done with the list at hand: tests of its items, and the one with the most or the least."""
+"""Select from the list at hand: by tests of its items, by ordinals, or by the most or the least."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -17,12 +17,12 @@ from offline.sentences.scene import Scene
 
 _BY_NAME = 0.8
 _SINCE = frozenset({"birth", "born", "founded"})
-"""What is less of the more age a thing has."""
+"""Words of beginnings: the higher the age of a thing, the earlier it began."""
 _FILTERS = 0.5
 
 
 def chosen(draft: Draft, scene: Scene) -> Iterator[Draft]:
-    """A list cut to what the request says of it: tests first, then the one with the most or the least."""
+    """Yield drafts whose list is narrowed by the request: tests first, then the most or the least."""
     if not draft.many or draft.hits:
         return
     yield from _bounded(draft, scene.said)
@@ -51,7 +51,7 @@ def chosen(draft: Draft, scene: Scene) -> Iterator[Draft]:
 
 
 def _at_place(draft: Draft, said: Said) -> Iterator[Draft]:
-    """The second of a list, where the request says so of what the list is of."""
+    """Select the second of a list, if the request has that ordinal with a noun for the list."""
     kinds = of_list(draft.many) or head_of(draft.functions[-1].doc.api)
     for number, place in enumerate(said.places):
         if number in draft.placed or draft.paired or draft.many.endswith("[]") or not goes_by(place.noun, kinds):
@@ -62,13 +62,13 @@ def _at_place(draft: Draft, said: Said) -> Iterator[Draft]:
 
 
 def most_meant(one: Field, rank: Rank) -> bool:
-    """Whether the one with the most of a field is meant: who was born first has the highest age."""
+    """Return whether the most of a field is meant: who was born first has the highest age."""
     since = bool(rank.fields & _SINCE)
     return rank.most != (since and "age" in one.own and not rank.fields <= {"age"})
 
 
 def _alike(one: Field, ranks: Sequence[Rank], *, most: bool) -> frozenset[int]:
-    """The superlatives that say the same once more, in other words."""
+    """Find the superlatives that say the same in other words."""
     return frozenset(
         number
         for number, rank in enumerate(ranks)
@@ -77,7 +77,7 @@ def _alike(one: Field, ranks: Sequence[Rank], *, most: bool) -> frozenset[int]:
 
 
 def measures(one: Field, wanted: frozenset[str], *, most: bool) -> float:
-    """How well a field says how much of something a thing has."""
+    """Score how well a field tells how much of something a thing has."""
     if not (one.numeric or _dated(one)):
         return 0.0
     meant = wanted.union(*map(synonyms, wanted))
@@ -91,6 +91,7 @@ def _dated(one: Field) -> bool:
 
 
 def _bounded(draft: Draft, said: Said) -> Iterator[Draft]:
+    """Filter items by a number or day that the request bounds."""
     for number, bound in enumerate(said.bounds):
         if number in draft.bounded or not draft.free(bound.span):
             continue
@@ -104,6 +105,7 @@ def _bounded(draft: Draft, said: Said) -> Iterator[Draft]:
 
 
 def _bound_fits(one: Field, span: Span, near: frozenset[str]) -> float:
+    """Score how well a field can be tested against a bound, from 0 to 1."""
     year = one.need.kind == "year" or "year" in one.own
     if span.kind == "number":
         is_year = len(span.value) == 4 and span.value[:2] in ("18", "19", "20") and not span.unit
@@ -123,7 +125,7 @@ def _bound_value(one: Field, span: Span) -> Value:
 
 
 def _filtered(draft: Draft, scene: Scene) -> Iterator[Draft]:
-    """Items whose fields say what the request says: a name, a kind, words."""
+    """Filter items by fields that say what the request says: a name, a kind, words."""
     label = _label_of(draft)
     yield from _being(draft, scene)
     for one in draft.seen:
@@ -153,7 +155,7 @@ def _filtered(draft: Draft, scene: Scene) -> Iterator[Draft]:
 
 
 def _being(draft: Draft, scene: Scene) -> Iterator[Draft]:
-    """Items that are what a word of the request says of them: the remote jobs, the species that are evergreen."""
+    """Filter items by a flag that a word of the request names: the remote jobs, the evergreen species."""
     for one in draft.seen:
         told = one.field.output.type == "boolean" and one.path.count("[]") == 0 and one.field not in draft.decided
         if told and any(strength == 1 for strength in scene.of_field(one.field)):
@@ -161,7 +163,10 @@ def _being(draft: Draft, scene: Scene) -> Iterator[Draft]:
 
 
 def _label_of(draft: Draft) -> Seen | None:
-    """The field by which an item goes where none is called a name: its first text that neither identifies nor sorts it, and is no day."""
+    """Find the field that labels an item if none is called a name.
+
+    It is the first text that is no identifier, no class and no day.
+    """
     plain = [
         one
         for one in draft.seen
@@ -177,6 +182,7 @@ def _label_of(draft: Draft) -> Seen | None:
 def _where(
     draft: Draft, one: Seen, test: str, value: Value, spans: tuple[Span, ...], loss: float, bound: int = -1
 ) -> Draft:
+    """Append a filter step to a draft."""
     name = draft.name("fitting")
     step = Where.model_validate(
         {"do": "where", "name": name, "of": draft.many, "field": one.path, "test": test, "value": value}

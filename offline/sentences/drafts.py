@@ -1,4 +1,4 @@
-"""Drafts of sentences: steps so far, what lies at hand after them, and what of the request they have taken up."""
+"""Drafts of sentences: the steps so far, what is at hand after them, and what of the request they cover."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -21,52 +21,63 @@ _NAMED_KINDS = frozenset({"query", "entity", "person", "place", "organization", 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A field at hand. ``path``: absolute, or, where a list is at hand, within its item. ``call``: which call answered it, from 0."""
+    """A field that is at hand after some steps."""
 
     field: Field
     path: str
+    """Absolute path, or, where a list is at hand, the path within its item."""
     function: Function | None
     call: int
+    """Number of the call that answered it, from 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """``many``: the list at hand; empty: single things are. ``paired``: its items are pairs of an item and what came of it.
-
-    ``used``: spans of the request that it has taken up; ``ranked``, ``bounded``, ``placed``: superlatives, bounds and ordinals, by their numbers. ``matched``: words by which
-    fields were chosen to rank and filter by. ``links``: how sure its links are, each from 0 to 1. ``naming``: what the list was searched by, while none of its items is picked.
-    """
+    """A sentence under construction."""
 
     steps: tuple[Step, ...] = ()
     seen: tuple[Seen, ...] = ()
+    """Fields at hand."""
     many: str = ""
+    """Path of the list at hand; empty where single things are at hand."""
     paired: bool = False
+    """True if the list's items are pairs of an item and the result of a call for it."""
     functions: tuple[Function, ...] = ()
     used: tuple[Span, ...] = ()
+    """Spans of the request that are used."""
     ranked: frozenset[int] = frozenset()
+    """Numbers of the superlatives that are used."""
     bounded: frozenset[int] = frozenset()
+    """Numbers of the bounds that are used."""
     decided: tuple[Field, ...] = ()
+    """Fields by which things were ranked or filtered."""
     echoed: tuple[Field, ...] = ()
+    """Fields that only repeat a name that was searched for."""
     asked: tuple[tuple[Function, str], ...] = ()
+    """Functions with the parameters that the request filled."""
     loss: float = 0.0
+    """Cost of uncertain choices; 0 is none."""
     naming: tuple[tuple[Parameter, str], ...] = ()
+    """Parameters and values that the list was searched by, until one of its items is picked."""
     placed: frozenset[int] = frozenset()
+    """Numbers of the ordinals that are used."""
 
     @property
     def hits(self) -> bool:
-        """Whether the list at hand is what a search for one thing by its name found."""
+        """True if the list at hand was found by searching for one thing by its name."""
         return any(names_item(parameter, self) for parameter, _ in self.naming)
 
     @property
     def last(self) -> int:
-        """The number of the last call."""
+        """Number of the last call."""
         return len(self.functions) - 1
 
     def free(self, span: Span) -> bool:
+        """Return whether no used span overlaps this one."""
         return not any(span.overlaps(other) for other in self.used)
 
     def name(self, wanted: str) -> str:
-        """A name for a step that is not taken."""
+        """Return a name for a step that no other step has."""
         taken = {step.name for step in self.steps}
         return next(
             one for number in range(1, 99) if (one := wanted if number == 1 else f"{wanted}_{number}") not in taken
@@ -74,7 +85,7 @@ class Draft:
 
 
 def begun(function: Function, scene: Scene) -> Iterator[Draft]:
-    """The drafts of one call that takes all that it needs out of the request."""
+    """Yield the drafts of one call that takes everything it needs from the request."""
     for way in scene.inputs(function):
         if way.listed is not None:
             yield from _over_values(function, way)
@@ -83,7 +94,7 @@ def begun(function: Function, scene: Scene) -> Iterator[Draft]:
 
 
 def called_next(draft: Draft, function: Function, scene: Scene) -> Iterator[Draft]:
-    """A draft with one more call, which takes something of what is at hand."""
+    """Yield a draft with one more call, which takes something of what is at hand."""
     if len({*draft.functions, function}) > MOST_TOOLS or len(draft.functions) >= MOST_CALLS:
         return
     if sum(one is function for one in draft.functions) > 1:
@@ -104,7 +115,10 @@ def called_next(draft: Draft, function: Function, scene: Scene) -> Iterator[Draf
 
 
 def _links(draft: Draft, function: Function, scene: Scene) -> Iterator[tuple[dict[str, Seen], float]]:
-    """The parameters that something at hand fits, with it; each required one that can be, or a single one that is searched by."""
+    """Yield the parameters that fields at hand fit, with these fields and the loss.
+
+    All required parameters are linked that can be; without any, one that is searched by name.
+    """
     linked: dict[str, Seen] = {}
     loss = 0.0
     for name, parameter in function.parameters.items():
@@ -141,13 +155,13 @@ def _links(draft: Draft, function: Function, scene: Scene) -> Iterator[tuple[dic
 
 
 def _chosen_by_last(draft: Draft) -> bool:
-    """Whether what the last call answered has already served to choose the thing at hand."""
+    """Return whether the last call's response has already served to choose the thing at hand."""
     own = draft.functions[-1].fields
     return bool(draft.ranked) and not draft.many and any(one in own for one in draft.decided)
 
 
 def _source(draft: Draft, function: Function, parameter: Parameter, scene: Scene) -> tuple[Seen, float] | None:
-    """What at hand fits a parameter best: of several as good, what was answered last."""
+    """Find what at hand fits a parameter best, and prefer what was answered last."""
     found: list[tuple[float, int, Seen]] = []
     for seen in draft.seen:
         if seen.function is None or (seen.function is function and not scene.said.repeats):
@@ -167,6 +181,7 @@ def _source(draft: Draft, function: Function, parameter: Parameter, scene: Scene
 def _called(
     draft: Draft, function: Function, given: Mapping[str, Given], linked: Mapping[str, Seen], loss: float
 ) -> Iterator[Draft]:
+    """Append a call, and yield the drafts over its response."""
     name = draft.name(function.name)
     arguments = _arguments(given, {key: f"{{{one.path}}}" for key, one in linked.items()})
     after = _with_call(
@@ -187,6 +202,7 @@ def _called(
 def _each(
     draft: Draft, function: Function, given: Mapping[str, Given], linked: Mapping[str, Seen], loss: float
 ) -> Iterator[Draft]:
+    """Append a call for each item of the list at hand, and yield the drafts over the responses."""
     name = draft.name(f"each_{function.name}")
     arguments = _arguments(given, {key: f"{{{one.path}}}" for key, one in linked.items()})
     step = ForEach(do="for_each", name=name, of=draft.many, function=function.name, arguments=arguments)
@@ -196,7 +212,7 @@ def _each(
 
 
 def _over_values(function: Function, way: Inputs) -> Iterator[Draft]:
-    """One call for each of several values."""
+    """Yield drafts with one call for each of several values."""
     if way.listed is None:
         return
     key, readings = way.listed
@@ -225,7 +241,7 @@ def _arguments(given: Mapping[str, Given], linked: Mapping[str, str]) -> list[Ar
 
 
 def _written(value: object) -> Value:
-    """A constant as the grammar takes it: braces are not paths."""
+    """Return a constant as the grammar takes it: braces are not paths."""
     if isinstance(value, str):
         return _plain(value)
     if isinstance(value, (bool, int, float)):
@@ -240,6 +256,7 @@ def _plain(text: str) -> str:
 
 
 def _with_call(draft: Draft, function: Function, step: Step, given: Mapping[str, Given], loss: float) -> Draft:
+    """Append a call's step, with the spans and parameters that it uses and the cost of weak values."""
     spans = tuple(span for one in given.values() for span in one.spans)
     asked = tuple((function, key) for key, one in given.items() if one.spans)
     weak = sum(0.6 * (1 - one.likeness) for one in given.values() if one.spans)
@@ -258,7 +275,7 @@ def _with_call(draft: Draft, function: Function, step: Step, given: Mapping[str,
 
 
 def _places(fields: tuple[Field, ...]) -> dict[str, list[Field]]:
-    """The fields of a response by the list whose items hold them; those of no list under an empty name."""
+    """Group the fields of a response by the list that holds them; those of no list under an empty path."""
     found: dict[str, list[Field]] = {}
     for one in fields:
         holder = one.path[: one.path.rfind("[]") + 2] if "[]" in one.path else ""
@@ -273,6 +290,7 @@ def _within(one: Field, place: str) -> str:
 def _answered(
     draft: Draft, function: Function, name: str, naming: tuple[tuple[Parameter, str], ...]
 ) -> Iterator[Draft]:
+    """Yield the drafts over a response: its single values, each of its lists, and one item of each list."""
     call = len(draft.functions) - 1
     places = _places(function.fields)
     if places.get(""):
@@ -282,6 +300,7 @@ def _answered(
         if not place:
             continue
         of = f"{name}{'.' if not place.startswith('[') else ''}{place}"
+        # A nested list is reached through all outer items and keeps its brackets; an outermost list is one value.
         of = of if place.count("[]") > 1 else of[:-2]
         items = tuple(
             Seen(one, f"item.{within}" if (within := _within(one, place)) else "item", function, call) for one in fields
@@ -293,7 +312,7 @@ def _answered(
 
 
 def _nested(place: str, places: Mapping[str, list[Field]], function: Function, call: int) -> Iterator[Seen]:
-    """What lists within the items of a list hold."""
+    """Yield the fields of lists within the items of a list."""
     for other, fields in places.items():
         if other.startswith(place) and other != place:
             yield from (
@@ -302,7 +321,7 @@ def _nested(place: str, places: Mapping[str, list[Field]], function: Function, c
 
 
 def _one_of(listed: Draft, before: tuple[Seen, ...]) -> Iterator[Draft]:
-    """One item of a list: the one whose name it was searched by, else the first."""
+    """Pick one item of a list: the one whose name was searched for, else the first."""
     for parameter, text in listed.naming:
         field = names_item(parameter, listed)
         if field is not None:
@@ -318,7 +337,7 @@ def _one_of(listed: Draft, before: tuple[Seen, ...]) -> Iterator[Draft]:
 
 
 def names_item(parameter: Parameter, listed: Draft) -> Seen | None:
-    """The field of an item that says what a list was searched by, where that is its name rather than something about it."""
+    """Find the item field that a list was searched by, if it is the item's name."""
     texts = [
         one
         for one in listed.seen
@@ -346,7 +365,7 @@ def names_item(parameter: Parameter, listed: Draft) -> Seen | None:
 
 
 def single(draft: Draft, name: str, before: tuple[Seen, ...] = ()) -> Draft:
-    """A draft whose list has become one thing of this name."""
+    """Return a draft whose list has become one thing with this name."""
     own = tuple(replace(one, path=_rooted(one.path, name, paired=draft.paired)) for one in draft.seen)
     return replace(draft, many="", paired=False, seen=(*before, *own), naming=())
 
@@ -359,7 +378,7 @@ def _rooted(path: str, name: str, *, paired: bool) -> str:
 
 
 def _paired(draft: Draft, function: Function, name: str, *, searched: bool) -> Iterator[Draft]:
-    """What for each of several came of a call: pairs, or all their lists as one."""
+    """Yield drafts over the responses of a call for each item: as pairs, or with all their lists as one."""
     call = len(draft.functions) - 1
     outer = tuple(replace(one, path=f"item.{one.path}") if draft.paired else one for one in draft.seen)
     places = _places(function.fields)

@@ -1,4 +1,4 @@
-"""How drafts end: which fields answer, how many there are, what they come to together."""
+"""Endings of drafts: which fields answer, how many things there are, what numbers add up to."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,18 +15,22 @@ _ASIDE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """A draft with its answer. ``answers``: the fields that are told; ``figures``: what is worked out."""
+    """A draft with its answer."""
 
     draft: Draft
     steps: tuple[Step, ...]
     text: str
+    """Template of the answer."""
     answers: tuple[Seen, ...]
+    """The fields that the answer states."""
     figure: str = ""
+    """The kind of number that is computed; empty if none is."""
     label: tuple[Seen, ...] = ()
+    """The field that labels the answer, if any."""
 
 
 def ends(draft: Draft, scene: Scene) -> Iterator[End]:
-    """The ways to answer from what is at hand."""
+    """Yield the ways to answer from what is at hand."""
     if draft.many:
         yield from _of_list(draft, scene)
     else:
@@ -34,6 +38,7 @@ def ends(draft: Draft, scene: Scene) -> Iterator[End]:
 
 
 def _of_one(draft: Draft, scene: Scene) -> Iterator[End]:
+    """Yield the endings that state fields of one thing."""
     yield from _counted(draft, scene)
     last = len(draft.functions) - 1
     best = _telling(draft.seen, scene, last)
@@ -61,7 +66,10 @@ def _of_one(draft: Draft, scene: Scene) -> Iterator[End]:
 
 
 def _value_chosen(draft: Draft) -> str:
-    """Where the value of the request lies for which the thing with the most was found, one call for each of them; empty where there is none."""
+    """Return the path of the request's value for which the extreme was found; empty if there is none.
+
+    There is one if one call was made for each of several values.
+    """
     ranked = next((step for step in draft.steps if isinstance(step, Ranked)), None)
     if ranked is None:
         return ""
@@ -74,14 +82,14 @@ def _value_chosen(draft: Draft) -> str:
 
 
 def _labels(draft: Draft) -> list[Seen]:
-    """What a thing is called: by its name, else by its day."""
+    """Find what a thing is labelled by: its name, else its day."""
     plain = [one for one in draft.seen if "[]" not in one.path and not one.field.listed]
     named = [one for one in plain if one.field.names]
     return named + [one for one in plain if one.field.need.kind == "date"]
 
 
 def _ranked_by(draft: Draft, picked: Sequence[Seen]) -> list[Seen]:
-    """The field by which a thing was chosen, where it is not told already."""
+    """Find the field by which a thing was chosen, if it is not stated already."""
     ranked = any(step.do in ("most", "least") for step in draft.steps)
     return [
         one for one in draft.seen if ranked and one.field in draft.decided and one.field.numeric and one not in picked
@@ -89,7 +97,10 @@ def _ranked_by(draft: Draft, picked: Sequence[Seen]) -> list[Seen]:
 
 
 def _of_the_same(draft: Draft, shown: Sequence[Seen], scene: Scene) -> list[Seen]:
-    """The other fields of what is asked for as a whole: the last call goes by that word, and none of its fields does."""
+    """Find the other fields of what is asked for as a whole.
+
+    The last call is named by that word of the request, and none of its fields is.
+    """
     function = draft.functions[-1]
     rows = [scene.of_field(one) for one in function.fields]
     whole = [
@@ -115,7 +126,7 @@ def _of_the_same(draft: Draft, shown: Sequence[Seen], scene: Scene) -> list[Seen
 
 
 def _difference(draft: Draft, scene: Scene) -> tuple[tuple[Step, ...], str]:
-    """How far the one with the most is from the one with the least."""
+    """Build the steps for the difference between the most and the least."""
     last = draft.steps[-1] if draft.steps else None
     if "difference" not in scene.said.figures or not isinstance(last, Ranked) or not draft.decided[-1].numeric:
         return (), ""
@@ -128,7 +139,7 @@ def _difference(draft: Draft, scene: Scene) -> tuple[tuple[Step, ...], str]:
 
 
 def _at(name: str, field: str, draft: Draft) -> str:
-    """Where a field of an item is once the item has a name."""
+    """Return the path of an item's field once the item has a name."""
     decided = draft.decided[-1]
     path = next(one.path for one in draft.seen if one.field is decided)
     own = next(step.name for step in reversed(draft.steps) if isinstance(step, Ranked))
@@ -136,7 +147,7 @@ def _at(name: str, field: str, draft: Draft) -> str:
 
 
 def _counted(draft: Draft, scene: Scene) -> Iterator[End]:
-    """How many values a field holds."""
+    """Yield the ending that counts the values of a field."""
     for one in draft.seen:
         firsts = any(step.do == "first" for step in draft.steps)
         if one.field.listed and not firsts and one.call == draft.last and "count" in scene.said.figures:
@@ -145,6 +156,7 @@ def _counted(draft: Draft, scene: Scene) -> Iterator[End]:
 
 
 def _of_list(draft: Draft, scene: Scene) -> Iterator[End]:
+    """Yield the endings that join, count, sum or average the items of a list."""
     last = len(draft.functions) - 1
     items = tuple(one for one in draft.seen)
     for picked in _telling(items, scene, last):
@@ -169,14 +181,14 @@ def _of_list(draft: Draft, scene: Scene) -> Iterator[End]:
 
 
 def _each_of(draft: Draft, one: Seen) -> str:
-    """The path of a field in all items of the list at hand."""
+    """Return the path of a field over all items of the list at hand."""
     of = draft.many if draft.many.endswith("[]") else f"{draft.many}[]"
     rest = one.path if draft.paired else one.path.removeprefix("item").removeprefix(".")
     return f"{of}.{rest}" if rest else of
 
 
 def _telling(seen: Sequence[Seen], scene: Scene, last: int) -> Iterator[tuple[Seen, ...]]:
-    """The fields that say what is asked: the best for what one word asks, with the best for the others."""
+    """Yield selections of fields that say what is asked: the best for one word, then with the best for others."""
     rated = [
         (one, [strength * (1.0 if one.call == last else 0.9) for strength in scene.of_field(one.field)])
         for one in seen
@@ -213,7 +225,7 @@ def _telling(seen: Sequence[Seen], scene: Scene, last: int) -> Iterator[tuple[Se
 
 
 def _asked_by_name(one: Seen, scene: Scene) -> bool:
-    """Whether the request asks for an id, by that word."""
+    """Return whether the request asks for an identifier by its word."""
     form = frozenset(words(one.field.name)[-1:])
     return any(unit.own & form for unit in scene.said.units)
 

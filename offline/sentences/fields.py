@@ -1,4 +1,4 @@
-"""The fields of what a function answers, with the words that a request may use for them."""
+"""Response fields of a function, with the words that a request may use for them."""
 
 import re
 from dataclasses import dataclass
@@ -42,63 +42,68 @@ _IDENTITY = frozenset({"id", "code", "uri", "url", "slug", "key"})
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Field:
-    """A value in a response. ``path``: from the response, ``[]`` for each item of a list, one of plain values included: ``items[].tags``.
-
-    ``own``: the words of its name and of what holds it; ``told``: those of its description. ``beside_list``: the response holds a list of things.
-    ``sort``: the noun that its description is about: the *year* of the first edition.
-    """
+    """A value in a response."""
 
     path: str
+    """Path from the response, with ``[]`` for each item of a list, one of plain values included: ``items[].tags``."""
     own: frozenset[str]
+    """Words of its name and of what holds it."""
     told: frozenset[str]
+    """Words of its description."""
     output: OutputField
     listed: bool = False
+    """True if it holds several values."""
     alias: str = ""
+    """Name of a bare value: the last word of its tool's name."""
     beside_list: bool = False
+    """True if the response holds a list of things."""
     sort: frozenset[str] = frozenset()
+    """The noun that its description is about: the *year* of the first edition."""
 
     @property
     def name(self) -> str:
-        """Its own; of a bare value what its tool is called after."""
+        """Its own name, else the alias."""
         return self.output.name or self.alias
 
     @property
     def numeric(self) -> bool:
+        """True if it is a single number and no identifier."""
         return self.output.type in _NUMBERS and not self.listed and not _IDENTITY & set(words(self.name)[-1:])
 
     @property
     def machine(self) -> bool:
-        """Whether it is there for machines alone."""
+        """True if it is of use to machines alone."""
         return bool(_MACHINE & set(words(self.name)[-1:]))
 
     @property
     def identity(self) -> bool:
-        """Whether it identifies something."""
+        """True if it identifies something."""
         return bool(_IDENTITY & set(words(self.name)[-1:]))
 
     @property
     def paging(self) -> bool:
-        """Whether it tells of the list beside it, rather than of anything in it."""
+        """True if it counts the list beside it, rather than telling of anything in the list."""
         return self.beside_list and self.output.type in _NUMBERS and self.own <= _PAGING
 
     @property
     def classifies(self) -> bool:
-        """Whether it says what kind of thing something is."""
+        """True if it says what kind of thing something is."""
         return self.output.type == "string" and bool(_CLASSES & set(words(self.name)[-1:]))
 
     @property
     def names(self) -> bool:
-        """Whether it is what its holder is called."""
+        """True if it is the name of its holder."""
         return words(self.name)[-1:] in _NAMES and not self.listed
 
     @property
     def need(self) -> Need:
-        """What a value of it looks like, as of a parameter."""
+        """Form of its values, described as for a parameter."""
         return _need(self)
 
 
 @lru_cache(maxsize=8192)
 def _need(field: Field) -> Need:
+    """Describe a field's values as a required parameter's."""
     kind = field.output.type if field.output.type not in (None, "array", "object") else "string"
     return need_of(
         Parameter(
@@ -112,7 +117,7 @@ def _need(field: Field) -> Need:
 
 
 def fields_of(doc: ToolDoc) -> tuple[Field, ...]:
-    """The fields of a tool's response, in order."""
+    """List the fields of a tool's response, in order."""
     return _fields(
         doc.learnt_response or doc.response_schema or "",
         _Outputs(output_fields(doc)),
@@ -121,7 +126,7 @@ def fields_of(doc: ToolDoc) -> tuple[Field, ...]:
 
 
 class _Outputs(tuple[OutputField, ...]):
-    """Told by the texts that they are read from, beside which they stand."""
+    """Output fields with a cheap hash, for a cache whose key also holds the schema that they are read from."""
 
     __slots__ = ()
 
@@ -131,6 +136,7 @@ class _Outputs(tuple[OutputField, ...]):
 
 @lru_cache(maxsize=2048)
 def _fields(schema: str, outputs: "_Outputs", alias: str) -> tuple[Field, ...]:
+    """Build the fields of a schema, with the words of their names and descriptions."""
     told_of = dict(descriptions(read_value(schema)))
     found: list[Field] = []
     lists = any("[]." in one.path for one in outputs)
@@ -147,6 +153,9 @@ def _fields(schema: str, outputs: "_Outputs", alias: str) -> tuple[Field, ...]:
 
 
 def _sort(text: str) -> frozenset[str]:
-    """The noun that a description is about first: of *Three-letter code of the currency* code; none of *whether* and *how many*."""
+    """Find the noun that a description is about: *code* of "Three-letter code of the currency".
+
+    Descriptions that begin with *whether* or *how many* have none.
+    """
     said = _BREAK.split(text.strip(), maxsplit=1)[0]
     return frozenset() if _ASKS.match(said) else head_of(said)

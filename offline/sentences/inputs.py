@@ -1,4 +1,4 @@
-"""What a function of an offer can be called with, out of the request alone."""
+"""Fill the parameters of an offered function from the request alone."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,75 +34,83 @@ _NAMING = frozenset({"query", "entity", "person", "place", "organization", "symb
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A function of the offer, with its document. ``place``: in the offer, from 0."""
+    """A function of the offer, with its tool's document."""
 
     signature: Signature
     doc: ToolDoc
     place: int
+    """Index in the offer, from 0."""
 
     @property
     def name(self) -> str:
+        """Name of the function in the offer."""
         return self.signature.name
 
     @cached_property
     def own(self) -> frozenset[str]:
-        """The words of its name."""
+        """Words of its name."""
         return frozenset(words(self.doc.api)) | frozenset(words(self.doc.toolset))
 
     @cached_property
     def told(self) -> frozenset[str]:
-        """Those of its description."""
+        """Words of its description."""
         return text_words(self.doc.description)
 
     @cached_property
     def sort(self) -> frozenset[str]:
-        """The nouns that its description's sentences begin with: of *The visits of a ship, with their days* visit."""
+        """Nouns that its description's sentences begin with: *visit* of "The visits of a ship, with their days"."""
         begun = (head_of(one.partition(",")[0]) for one in _SENTENCE.split(self.doc.description))
         return frozenset[str]().union(*begun)
 
     @cached_property
     def kinds(self) -> frozenset[str]:
-        """What it gives, as its name and the names of its lists say."""
+        """Nouns for what it returns, from its name and the names of its lists."""
         lists = (of_list(one.path) for one in self.fields if "[]" in one.path)
         return head_of(self.doc.api).union(*lists)
 
     @property
     def vocabulary(self) -> frozenset[str]:
-        """The words of its name and of its fields' names."""
+        """Words of its name and description, and of its fields."""
         return self.own.union(self.told, *(one.own | one.told for one in self.fields))
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:
-        """Of what it answers."""
+        """Fields of its response."""
         return fields_of(self.doc)
 
     @cached_property
     def parameters(self) -> dict[str, Parameter]:
-        """By the names that the function has for them."""
+        """Parameters by the names that the function has for them."""
         known = {one.name: one for one in self.doc.parameters}
         return {name: known[own] for name, own in self.signature.arguments.items() if own in known}
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a parameter gets out of the request. ``likeness``: how well it fits."""
+    """A value that a parameter gets from the request."""
 
     value: JsonValue
     spans: tuple[Span, ...] = ()
     likeness: float = 0.0
+    """How well it fits, from 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """``given``: by the function's names. ``listed``: the parameter that one call for each of several values is made with, and those."""
+    """One way to fill a function's parameters."""
 
     given: Mapping[str, Given]
+    """Values by the function's parameter names."""
     listed: tuple[str, tuple[Reading, ...]] | None = None
+    """A parameter with several values, for each of which one call is made; else None."""
     loss: float = 0.0
 
 
 def inputs(function: Function, said: Said, linked: frozenset[str] = frozenset()) -> Iterator[Inputs]:
-    """The ways to fill what a function needs beside what is ``linked`` to earlier results; none where something is left."""
+    """Yield the ways to fill what a function needs in addition to ``linked`` parameters.
+
+    Earlier results fill the linked ones. There is no way if a required parameter stays open.
+    """
     parameters = {name: one for name, one in function.parameters.items() if name not in linked}
     doc = replace_parameters(function.doc, tuple(parameters.values()))
     found = assigned(doc, said.request, said.today, _OPTIONAL)
@@ -132,7 +140,10 @@ def _filled(
 def _otherwise(
     parameters: Mapping[str, Parameter], given: Mapping[str, Given], said: Said
 ) -> Iterator[dict[str, Given]]:
-    """With another name of the request for the one that is searched by: which is meant is seen by what is done with the others."""
+    """Yield fillings with another name of the request in place of the one that is searched by.
+
+    The use of the other names shows which was meant.
+    """
     for name, one in given.items():
         need = need_of(parameters[name])
         if need.kind not in _NAMING or not parameters[name].required or not one.spans:
@@ -146,31 +157,31 @@ def _otherwise(
 
 
 def _with_less(parameters: Mapping[str, Parameter], given: Mapping[str, Given]) -> Iterator[dict[str, Given]]:
-    """Without one of the values that may be left out: it may say something of what is found later."""
+    """Yield fillings without one of the optional values: it may be about something that is found later."""
     if len(given) > 1:
         for left in (name for name, one in given.items() if one.spans and not parameters[name].required):
             yield {name: one for name, one in given.items() if name != left}
 
 
 def called_so(span: Span, own: frozenset[str]) -> float:
-    """What it is worth that the word before a name says what it is: the ship "Queen Maud"."""
+    """Score the word before a name that says what it names: the ship "Queen Maud"."""
     return _CALLED if span.cue in own else 0.0
 
 
 def replace_parameters(doc: ToolDoc, parameters: tuple[Parameter, ...]) -> ToolDoc:
-    """The same document with these parameters alone."""
+    """Return the document with these parameters alone."""
     return doc if len(parameters) == len(doc.parameters) else doc.model_copy(update={"parameters": parameters})
 
 
 def _written_alike(text: str, example: str) -> float:
-    """Less than 1 where an example is written small and the text is not."""
+    """Return less than 1 if an example is in lower case and the text is not."""
     return 0.4 if example[:1].islower() and text[:1].isupper() and not text.isupper() else 1.0
 
 
 def _with_defaults(
     function: Function, parameters: Mapping[str, Parameter], given: Mapping[str, Given]
 ) -> dict[str, Given] | None:
-    """With the defaults of what is required; None where something stays open."""
+    """Add the defaults of required parameters; None if one stays open."""
     whole = dict(given)
     for name, parameter in parameters.items():
         if parameter.required and name not in whole:
@@ -184,7 +195,7 @@ def _with_defaults(
 def _with_phrases(
     parameters: Mapping[str, Parameter], given: Mapping[str, Given], open_ones: list[str], said: Said
 ) -> Iterator[dict[str, Given]]:
-    """As it is, and with a phrase for one parameter that takes what users say."""
+    """Yield the values unchanged, then with a phrase for one parameter that takes free text."""
     yield dict(given)
     for name, parameter in parameters.items():
         if name in given or (open_ones and name not in open_ones):
@@ -195,7 +206,11 @@ def _with_phrases(
 
 
 def phrases_for(need: Need, said: Said, *, hinted: bool = True) -> list[Span]:
-    """The phrases that a value of this kind may be, the likeliest first: written small, as the example is. ``hinted``: only where words beside it name the parameter."""
+    """Find the phrases that a value of this kind may be, likeliest first.
+
+    Phrases are in lower case, as the example is. ``needs_hint``: only phrases with words beside them that name the
+    parameter.
+    """
     if need.kind not in _FREE or need.enum or need.type not in ("string", "array") or need.kind in UNTOUCHED:
         return []
     if need.example and (not need.example[:1].islower() or any(one.isdigit() for one in need.example)):
@@ -206,7 +221,7 @@ def phrases_for(need: Need, said: Said, *, hinted: bool = True) -> list[Span]:
 
 
 def _named_beside(phrase: Span, need: Need) -> bool:
-    """Whether words beside a phrase speak of what is needed."""
+    """Return whether words beside a phrase refer to what is needed."""
     near = {word for word in (*phrase.before[-3:], *phrase.after[:1]) if len(word) > 3}
     if phrase.cue == "about" and _TOPICS & set(need.words):
         return True
@@ -221,7 +236,7 @@ _SMALL = frozenset({"the", "a", "of", "or", "in", "to", "for", "and", "name"})
 
 
 def _listed(parameters: Mapping[str, Parameter], given: Mapping[str, Given], said: Said) -> Iterator[Inputs]:
-    """One call for each of several values of the request that fit the same parameter."""
+    """Yield fillings with one call for each of several values that fit the same parameter."""
     for name, one in given.items():
         if not one.spans or one.likeness <= 0:
             continue
@@ -236,7 +251,10 @@ def _listed(parameters: Mapping[str, Parameter], given: Mapping[str, Given], sai
 
 
 def _side_by_side(readings: Sequence[Reading], about: Span, request: str) -> tuple[Reading, ...]:
-    """The values of one enumeration that ``about`` is one of, or that stand within it: however little a place says for one, it is as good as its neighbours."""
+    """Find the values of the enumeration that ``about`` belongs to.
+
+    However little its place says for one of them, it is as good as its neighbours.
+    """
     single = [one for one in readings if one.span.kind == about.kind]
     single = [one for one in single if not (one.span.overlaps(about) and _several(one.span, single, request))]
     found: list[Reading] = []
@@ -252,13 +270,13 @@ def _side_by_side(readings: Sequence[Reading], about: Span, request: str) -> tup
 
 
 def _several(wide: Span, readings: Sequence[Reading], request: str) -> bool:
-    """Whether a span is an enumeration of others rather than one thing."""
+    """Return whether a span is an enumeration of others rather than one thing."""
     within = [one for one in readings if one.span != wide and wide.start <= one.span.start < one.span.end <= wide.end]
     return len(within) > 1 and _together(sorted(within, key=lambda one: one.span.start), request)
 
 
 def _together(found: Sequence[Reading], request: str) -> bool:
-    """Whether values stand in one enumeration."""
+    """Return whether values stand in one enumeration."""
     return all(_joined(one.span, other.span, request) for one, other in pairwise(found))
 
 
@@ -268,7 +286,7 @@ def _joined(one: Span, other: Span, request: str) -> bool:
 
 
 def enumerated(one: Span, other: Span, request: str) -> bool:
-    """Whether two values stand next to each other in one enumeration."""
+    """Return whether two values are neighbours in one enumeration."""
     first, second = sorted((one, other), key=lambda span: span.start)
     return one.kind == other.kind and bool(_AND.fullmatch(request[first.end : second.start]))
 

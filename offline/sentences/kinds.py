@@ -1,4 +1,4 @@
-"""The kinds of things that functions give: what their lists are of."""
+"""Nouns for what functions return and what lists hold."""
 
 import re
 from collections.abc import Iterable
@@ -12,14 +12,17 @@ _PREPOSITIONS = word_set("in of by for from near at on to with within nearby aro
 EMPTY = word_set(
     "detail info information list data result item entry doc response record value index all basic full each hit page"
 )
-"""What a name ends in without saying what it is of."""
+"""Words that a name ends in without saying what it is of."""
 _METHODS = word_set("get post put patch delete head options")
-"""What a name ends in that a framework made of path and method."""
+"""HTTP methods at the end of names that a framework made of path and method."""
 _THE_MOST = re.compile(r"\bwhat(?:['’]s| is| are| was| were) the ([^\W\d_]+) ([^\W\d_]+)", re.I)
 
 
 def head_of(name: str) -> frozenset[str]:
-    """The noun that a function or a list goes by: of ``getAuthorBooks`` book, of ``restaurants_in_city`` restaurant; empty where it has none."""
+    """Find the noun of a function or list: *book* of ``getAuthorBooks``, *restaurant* of ``restaurants_in_city``.
+
+    Empty if the name has none.
+    """
     spoken: list[str] = []
     for word in words(name):
         if word in _PREPOSITIONS and spoken:
@@ -32,19 +35,19 @@ def head_of(name: str) -> frozenset[str]:
 
 
 def of_list(path: str) -> frozenset[str]:
-    """The noun of the innermost list of a path: of ``authors[].papers[].title`` paper."""
+    """Find the noun of a path's innermost list: *paper* of ``authors[].papers[].title``."""
     holder = path[: path.rfind("[]")] if "[]" in path else path
     return head_of(holder.rpartition(".")[2].removesuffix("[]")) if holder else frozenset()
 
 
 def goes_by(noun: str, kinds: Iterable[str]) -> bool:
-    """Whether something of one of these kinds may be called so."""
+    """Return whether a noun may stand for one of these kinds."""
     own = frozenset(words(noun))
     meant = own.union(*map(synonyms, own))
     return any(kind in meant for kind in kinds)
 
 
 def asks_for_most(text: str, kinds: Iterable[str]) -> bool:
-    """Whether it asks for the thing of one of these kinds that has the most of something: what is the largest plot?"""
+    """Return whether a text asks for the thing of these kinds with the most of something: what is the largest plot?"""
     asked = _THE_MOST.search(text)
     return asked is not None and compares(asked[1].lower()) and goes_by(asked[2], kinds)

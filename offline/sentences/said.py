@@ -1,4 +1,4 @@
-"""What a request says: values, words that ask for something, and what is to be done with what is found."""
+"""Parse a request: its values, the words that ask for something, and what is to be done with what is found."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -57,17 +57,17 @@ _MANY = re.compile(
     r"\b(?:list|all|every|each|everything|everyone|everybody|names of)\b|\b(?:who|what|which) (?:are|were)\b", re.I
 )
 VAGUE = word_set("code number value level amount")
-"""What a request says too little by, alone."""
+"""Words that say too little alone."""
 _OBJECTS = word_set(
     "the a an me us my our whichever which what it them this that these those one all each every of with at in on to for"
 )
 _OPENING = word_set(
     "since before after until till while though although because unless once whether whenever wherever during within"
 )
-"""What a capital at the beginning of a sentence makes no name of."""
+"""Words that a capital at the start of a sentence does not make a name."""
 _NO_VALUES = word_set("one a an both")
 _CLASSES = word_set("many which what all every each")
-"""What stands before the kind of thing that is asked for."""
+"""Words before the kind of thing that is asked for."""
 _NOT = re.compile(
     r"\b(?:not|never|without|except|neither|nor|excluding|(?<!each )(?:an)?other(?! day\b))\b|\b(?:is|are|was|were|has|have|does)n['’]t\b",
     re.I,
@@ -120,7 +120,7 @@ _SMALL = word_set(
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A part of the request that names something: readings of it lie between ``start`` and ``end``."""
+    """A part of the request that names something; its readings lie between ``start`` and ``end``."""
 
     start: int
     end: int
@@ -128,10 +128,11 @@ class Value:
     weight: float
 
     def holds(self, span: Span) -> bool:
+        """Return whether a span shares a character with the value."""
         return span.start < self.end and self.start < span.end
 
     def told_by(self, used: Sequence[Span]) -> bool:
-        """Whether all its names and figures lie in these spans."""
+        """Return whether all names and figures of the value lie in these spans."""
         own = [span for span in used if self.holds(span)]
         telling = [self.start + one.start() for one in _TELLING.finditer(self.text) if one[0].lower() not in _SMALL]
         return bool(own) and all(any(span.start <= at < span.end for span in own) for at in telling)
@@ -139,15 +140,21 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Something asked for in a word or an idiom. ``own``: what it says; ``meant``: what it may stand for. ``again``: it is said twice."""
+    """Something asked for by a word or an idiom."""
 
     own: frozenset[str]
+    """Words that say it."""
     meant: frozenset[str]
+    """Words that it may stand for."""
     weight: float = 1.0
     again: bool = False
+    """True if it stands for the second mention of a word."""
 
     def strength(self, own: frozenset[str], told: frozenset[str], sort: frozenset[str] = frozenset()) -> float:
-        """How well names of something and its description, which says first what ``sort`` of thing it is, say the same."""
+        """Score how well a name and a description say the same, from 0 to 1.
+
+        ``description_noun``: the noun that the description is about.
+        """
         if any(match(word, self.own) for word in own):
             return 0.7 if self.own <= VAGUE else 1.0
         if any(match(word, self.meant) for word in own) or any(match(word, self.own - VAGUE) for word in sort):
@@ -158,7 +165,7 @@ class Unit:
 
 
 COUNTED = Unit(word_set("number count total amount"), word_set("number count total amount"), 0.7)
-"""How many there are: told by a field, or counted."""
+"""The number of things, which a field states or a count gives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,37 +178,44 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A request as the author sees it. ``phrases``: words in a row that may be a value, though nothing marks them as one. ``places``: ordinals
-    of what functions give (the second author). ``wanted``: the kinds of things that *which* asks for.
-    """
+    """A request as the author reads it."""
 
     request: str
     values: tuple[Value, ...]
+    """Parts that name something."""
     spans: tuple[Span, ...]
     units: tuple[Unit, ...]
+    """Words that ask for something."""
     ranks: tuple[Rank, ...]
     figures: tuple[Figure, ...]
+    """Numbers that are to be computed."""
     bounds: tuple[Bound, ...]
     phrases: tuple[Span, ...]
+    """Runs of words that may be a value, though nothing marks them as one."""
     today: date
     many: bool = False
+    """True if a list of things is asked for."""
     classes: tuple[Span, ...] = ()
+    """Phrases for the class of things that is asked for."""
     negated: bool = False
+    """True if it has a negation."""
     places: tuple[Place, ...] = ()
+    """Ordinals of what functions return: the second author."""
     wanted: tuple[str, ...] = ()
+    """Kinds of things that *which* asks for."""
 
     def names(self, span: Span) -> bool:
-        """Whether a span is more than words of the functions themselves."""
+        """Return whether a span is more than words of the functions themselves."""
         return span.kind not in _VALUES or any(one.holds(span) for one in self.values)
 
     @property
     def repeats(self) -> bool:
-        """Whether a word stands in it twice: the colleagues of the colleagues."""
+        """True if a word stands in it twice: the colleagues of the colleagues."""
         return any(one.again for one in self.units)
 
     @property
     def total(self) -> float:
-        """The weight of all that it says."""
+        """Weight of everything that it says."""
         return (
             sum(one.weight for one in (*self.values, *self.units))
             + len(self.ranks)
@@ -213,7 +227,11 @@ class Said:
 def said_in(
     request: str, today: date, vocabulary: frozenset[str] = frozenset(), kinds: frozenset[str] = frozenset()
 ) -> Said:
-    """What a request says. ``vocabulary``: the words of the offered functions, which are no names where they open it; ``kinds``: what they give."""
+    """Parse a request.
+
+    ``vocabulary``: words of the offered functions, which are no names where they open a sentence; ``kinds``: nouns
+    for what the functions return.
+    """
     found = [
         span
         for span in spans(request, today)
@@ -251,13 +269,13 @@ def _wanted(rest: str, kinds: frozenset[str]) -> Iterator[str]:
 
 
 def _without(spoken: list[str], word: str, times: int) -> list[str]:
-    """Words less so many of one."""
+    """Remove up to this many occurrences of a word."""
     at = [place for place, one in enumerate(spoken) if one == word][: max(times, 0)]
     return [one for place, one in enumerate(spoken) if place not in at]
 
 
 def questions(request: str) -> Iterator[str]:
-    """The parts of a request that ask for something."""
+    """Yield the parts of a request that ask for something."""
     at = 0
     for one in asks(request):
         start = request.find(one.text, at)
@@ -269,25 +287,28 @@ def questions(request: str) -> Iterator[str]:
 
 
 def asked_about(question: str) -> frozenset[str]:
-    """What *what … about* wants, which is all that such a question asks; empty for others."""
+    """Return what *what … about* may stand for, which is all that such a question asks; empty for others."""
     return word_set(_CONTENT) if _ABOUT.search(question) else frozenset[str]()
 
 
 def asked_where(question: str) -> Iterator[frozenset[str]]:
-    """What a *where* or *when* that opens a question may stand for; one that follows what it is about asks nothing."""
+    """Yield what a *where* or *when* that opens a question may stand for.
+
+    One that follows what it is about asks nothing.
+    """
     for opened in _OPENED.finditer(question):
         yield from (word_set(meant) for pattern, meant in _ASKING if pattern.fullmatch(opened[1]))
 
 
 def _notable(rest: str) -> tuple[Rank, ...]:
-    """A work that stands for its author is the one that is best known."""
+    """Return a rank by fame: a work that represents its author is the best known one."""
     return tuple(
         Rank(frozenset(word_set("citation popularity rating votes score")), True) for _ in _NOTABLE.finditer(rest)
     )
 
 
 def _opens(span: Span, request: str, vocabulary: frozenset[str]) -> bool:
-    """Whether a word has its capital from the beginning of a sentence."""
+    """Return whether a word has its capital from the start of a sentence."""
     if (
         span.kind != "name"
         or " " in span.text
@@ -306,12 +327,12 @@ def _blank(found: re.Match[str]) -> str:
 
 
 def _spoken(text: str, vocabulary: frozenset[str]) -> bool:
-    """Whether a word is one that the functions themselves use, or another word for one."""
+    """Return whether a word, or a synonym, is one that the functions use themselves."""
     return any({word, *synonyms(word)} & vocabulary or match(word, vocabulary) for word in words(text))
 
 
 def _values(found: list[Span]) -> Iterator[Value]:
-    """Spans that overlap are readings of one value."""
+    """Group overlapping spans as readings of one value."""
     groups: list[list[Span]] = []
     for span in sorted(found, key=lambda one: (one.start, -one.end)):
         if groups and span.start < max(one.end for one in groups[-1]):
@@ -326,6 +347,7 @@ def _values(found: list[Span]) -> Iterator[Value]:
 
 
 def _bounds(request: str, found: list[Span]) -> Iterator[Bound]:
+    """Yield the tests that the words around numbers, days and hours make of them."""
     for span in found:
         if span.kind not in ("number", "date", "time"):
             continue
@@ -341,7 +363,7 @@ def _bounds(request: str, found: list[Span]) -> Iterator[Bound]:
 
 
 def _phrases(rest: str, vocabulary: frozenset[str]) -> Iterator[Span]:
-    """Runs of words that the functions do not use themselves."""
+    """Yield runs of words that the functions do not use themselves."""
     run: list[re.Match[str]] = []
     for token in [*_WORD.finditer(rest), None]:
         plain = (

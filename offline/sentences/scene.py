@@ -1,4 +1,4 @@
-"""A request and the functions that are offered for it, with what was worked out about them."""
+"""A parsed request with the functions offered for it, and scores between them."""
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -19,7 +19,7 @@ _BY_NAME = 0.8
 
 
 class Scene:
-    """Made for one request. What is asked again for every draft is kept."""
+    """Context of one request; what every draft asks again is cached."""
 
     def __init__(self, said: Said, functions: Sequence[Function], clock: PlanningClock) -> None:
         self.said = said
@@ -33,14 +33,14 @@ class Scene:
         self._phrases: dict[Field, list[Span]] = {}
 
     def inputs(self, function: Function, linked: frozenset[str] = frozenset()) -> list[Inputs]:
-        """The ways to fill what a function needs beside what is linked."""
+        """Return the ways to fill what a function needs in addition to linked parameters."""
         key = function.name, linked
         if key not in self._inputs:
             self._inputs[key] = list(inputs(function, self.said, linked))
         return self._inputs[key]
 
     def link(self, source: Function, field: Field, target: Function, parameter: Parameter) -> float:
-        """How well a field of what one answers fits a parameter of another."""
+        """Score how well a response field of one function fits a parameter of another."""
         key = source.name, target.name, parameter.name
         if key not in self._links:
             found = couplings(output_fields(source.doc), source.doc, parameter, target.doc, echoes=False)
@@ -48,21 +48,24 @@ class Scene:
         return self._links[key].get(field.output.path, 0.0)
 
     def of_field(self, field: Field) -> tuple[float, ...]:
-        """How well a field says each of the words that ask for something."""
+        """Score how well a field says each of the words that ask for something."""
         return self._strength(field, field.own, field.told, field.sort)
 
     def of_function(self, function: Function) -> tuple[float, ...]:
+        """Score how well a function's name and description say each of the words that ask for something."""
         return self._strength(function, function.own, function.told, function.sort)
 
     def of_parameter(self, function: Function, name: str) -> tuple[float, ...]:
+        """Score how well a parameter says each of the words that ask for something."""
         parameter = function.parameters[name]
         key = function.name, name
         return self._strength(key, frozenset(words(parameter.name)), text_words(parameter.description))
 
     def values_held(self, used: Iterable[Span]) -> dict[int, list[Span]]:
-        """The values of the request that some of these spans are in, by their number, with those spans.
+        """Map the numbers of the request's values to those of these spans that lie in them.
 
-        Where a span lies is worked out once: going over all values for each draft would take time that grows with the square of a request.
+        The values of a span are found once: checking all values for each draft would take time quadratic in the
+        request's length.
         """
         found: dict[int, list[Span]] = {}
         for span in used:
@@ -75,7 +78,7 @@ class Scene:
 
     @cached_property
     def numbers(self) -> tuple[float | None, ...]:
-        """The number that each value of the request holds."""
+        """The number in each value of the request; None without one."""
         numbers = [one for one in self.said.spans if one.kind == "number"]
         return tuple(
             next((float(one.value) for one in numbers if value.holds(one)), None) for value in self.said.values
@@ -83,20 +86,20 @@ class Scene:
 
     @cached_property
     def spoken_names(self) -> tuple[Span, ...]:
-        """The names and quotations of the request, each as a whole."""
+        """Names and quotations of the request that are values as a whole."""
         whole = {(value.start, value.end) for value in self.said.values}
         return tuple(one for one in self.said.spans if one.kind in ("name", "quoted") and (one.start, one.end) in whole)
 
     @cached_property
     def sayable(self) -> tuple[bool, ...]:
-        """Which of the words that ask for something a function or a field goes by."""
+        """For each word that asks for something, whether a function or field is named by it."""
         rows = [self.of_function(one) for one in self.functions]
         rows += [self.of_field(field) for one in self.functions for field in one.fields]
         return tuple(any(row[at] >= _BY_NAME for row in rows) for at in range(len(self.said.units)))
 
     @cached_property
     def questions(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """The parts of the request that ask for something, with the words of each."""
+        """The parts of the request that ask for something, with the numbers of their units."""
         found: list[tuple[str, tuple[int, ...]]] = []
         for text in questions(self.said.request):
             if meant := asked_about(text):
@@ -135,15 +138,17 @@ class Scene:
         return self._strengths[key]
 
     def readings(self, field: Field) -> list[Reading]:
-        """Values of the request that a field may hold."""
+        """Find the values of the request that a field may hold."""
         if field not in self._readings:
             self._readings[field] = list(told(field.need, self.said.request, self.said.today)[:2])
         return self._readings[field]
 
     def phrases(self, field: Field) -> list[Span]:
+        """Find the phrases of the request that a field may hold."""
         if field not in self._phrases:
             self._phrases[field] = phrases_for(self.need(field), self.said)[:2]
         return self._phrases[field]
 
     def need(self, field: Field) -> Need:
+        """Return what a field's values look like."""
         return field.need

@@ -1,4 +1,4 @@
-"""Which sentence over the offered functions says what a request says."""
+"""Search the sentences over the offered functions for the one that says what a request says."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -27,38 +27,40 @@ _WHICH = re.compile(r"\b(?:which|who)\b", re.I)
 
 @dataclass(frozen=True, slots=True)
 class Meant:
-    """What is to be said: one sentence, or two about different things. ``share``: of what the request says, how much is taken up. ``told``: how surely what is
-    told is what is asked. ``left``: what the request names or orders and nothing takes up.
-    """
+    """One sentence, or two about different things, rated against the request."""
 
     ends: tuple[End, ...]
     score: float
     share: float
+    """Share of the request that is covered."""
     told: float
+    """How surely the answer is what is asked, from 0 to 1."""
     left: tuple[str, ...]
+    """Parts of the request, named or ordered, that nothing covers."""
 
     @property
     def certain(self) -> bool:
-        """Whether nothing that a request names or orders is left, and what is told is what was asked."""
+        """True if everything that the request names or orders is covered, and the answer is what was asked."""
         return self.told >= _TOLD and self.share >= _ENOUGH and not self.left
 
     @property
     def calls(self) -> frozenset[str]:
-        """The functions that it calls."""
+        """Names of the functions that it calls."""
         return frozenset(one.name for end in self.ends for one in end.draft.functions)
 
 
 def sentences(scene: Scene) -> list[Meant]:
-    """What can be said, the best first: single sentences, and pairs of them where no single one says it all."""
+    """Rank what can be said: single sentences, and pairs if no single sentence covers the request."""
     ended = [end for draft in _drafts(scene) for end in ends(draft, scene)]
     found = sorted((rated((end,), scene) for end in ended), key=lambda one: -one.score)
+    # Pairs are costly: they are rated only if the request has two clauses and no single sentence covers it.
     if any(one.certain for one in found) or len(clauses(scene.said.request)) < 2:
         return found
     return sorted(_pairs(found, scene), key=lambda one: -one.score) + found
 
 
 def _pairs(found: Sequence[Meant], scene: Scene) -> Iterator[Meant]:
-    """Two sentences that together say all: each about something that the other leaves."""
+    """Yield pairs of sentences that cover the request together, each about something that the other does not cover."""
     best: dict[object, Meant] = {}
     for one in found:
         end = one.ends[0]
@@ -74,20 +76,21 @@ def _pairs(found: Sequence[Meant], scene: Scene) -> Iterator[Meant]:
 
 
 def _apart(one: Meant, other: Meant, scene: Scene) -> bool:
-    """Whether each of two answers a question that the other leaves."""
+    """Return whether each of two sentences answers a question that the other does not."""
     asked = {text for text, units in scene.questions if units}
     left, others = (asked & set(each.left) for each in (one, other))
     return bool(left - others) and bool(others - left)
 
 
 def _drafts(scene: Scene) -> Iterator[Draft]:
-    """Drafts, those that take up most of the request first."""
+    """Yield drafts, those that cover most of the request first."""
     left: list[tuple[float, int, Draft]] = []
     made: set[object] = set()
 
     def put(draft: Draft) -> None:
         scene.clock.check()
         same = (draft.steps, draft.many, tuple(one.path for one in draft.seen))
+        # Steps hold lists, so they have no hash. The count of drafts breaks ties in the heap: drafts have no order.
         if repr(same) not in made:
             made.add(repr(same))
             heappush(left, (-_promise(draft, scene), len(made), draft))
@@ -108,7 +111,7 @@ def _drafts(scene: Scene) -> Iterator[Draft]:
 
 
 def _promise(draft: Draft, scene: Scene) -> float:
-    """What a draft takes up of the request, less what it costs."""
+    """Score a draft: what it covers of the request, less its cost."""
     return (
         _taken_up(draft, scene, _covered(draft, (), scene))
         - _cost(draft, scene)
@@ -117,7 +120,7 @@ def _promise(draft: Draft, scene: Scene) -> float:
 
 
 def rated(ended: tuple[End, ...], scene: Scene) -> Meant:
-    """What sentences take up of the request, less what of them is not asked for."""
+    """Rate one or two endings: what they cover of the request, less what of them is not asked for."""
     scene.clock.check()
     said = scene.said
     drafts = [end.draft for end in ended]
@@ -162,7 +165,10 @@ def rated(ended: tuple[End, ...], scene: Scene) -> Meant:
 
 
 def _unanswered(ended: Sequence[End], scene: Scene) -> list[str]:
-    """The questions of the request that nothing answers: each wants something of its own, that is told or by which it was chosen."""
+    """Find the questions that nothing answers; each needs an answer of its own.
+
+    An answer is a field that is stated, or by which the thing was chosen.
+    """
     rows = [row for end in ended for row in _answering(end, scene)]
     fits = {
         text: [
@@ -175,6 +181,8 @@ def _unanswered(ended: Sequence[End], scene: Scene) -> list[str]:
     }
     answered: dict[int, str] = {}
 
+    # Maximum bipartite matching by augmenting paths (Kuhn): no answer may serve two questions, and the order of the
+    # questions must not decide which of them stays unanswered.
     def given(text: str, seen: set[int]) -> bool:
         for number in fits[text]:
             if number not in seen:
@@ -188,19 +196,22 @@ def _unanswered(ended: Sequence[End], scene: Scene) -> list[str]:
 
 
 def _own(units: Sequence[int], scene: Scene) -> bool:
-    """Whether a question says what it asks by words of its own; *where* wants a place, whatever is compared."""
+    """Return whether a question names what it asks by words of its own.
+
+    *Where* asks for a place, whatever is compared.
+    """
     return any(scene.said.units[at].own for at in units)
 
 
 def _decides(field: Field | None, text: str) -> bool:
-    """Whether a field measures what a question compares."""
+    """Return whether a field measures what a question compares."""
     return field is not None and any(
         measures(field, rank.fields, most=most_meant(field, rank)) > 0 for rank in ranks(text)
     )
 
 
 def _answering(end: End, scene: Scene) -> Iterator[tuple[Field | None, tuple[float, ...]]]:
-    """How well each thing that is told, or by which one was chosen, says each of the words that ask for something."""
+    """Yield how well each stated or deciding field says each of the words that ask for something."""
     units = scene.said.units
     fields = [one.field for one in end.answers if one.field not in end.draft.echoed]
     for one in (*fields, *end.draft.decided):
@@ -220,13 +231,13 @@ def _answering(end: End, scene: Scene) -> Iterator[tuple[Field | None, tuple[flo
 
 
 def _counts(ended: Sequence[End]) -> frozenset[float]:
-    """The numbers that only say how many things a request names."""
+    """Return the numbers that only say how many things a request names."""
     listed = [len(step.values) for end in ended for step in end.steps if isinstance(step, Listed)]
     return frozenset(map(float, (*listed, len(ended))))
 
 
 def _vague(end: End, scene: Scene) -> bool:
-    """Whether another field answers a *where* or *when* as well, and is not told."""
+    """Return whether a field that is not stated answers a *where* or *when* as well."""
     answers = [one.field for one in end.answers]
     for at, unit in enumerate(scene.said.units):
         if unit.own or "name" in unit.meant or not any(scene.of_field(one)[at] for one in answers):
@@ -240,7 +251,7 @@ def _vague(end: End, scene: Scene) -> bool:
 
 
 def _told(end: End, scene: Scene) -> float:
-    """How well what is told says something that is asked."""
+    """Score how well the answer says something that is asked."""
     if end.figure == "count":
         return _said_by(scene.of_function(end.draft.functions[-1]), scene)
     said = (_said_by(scene.of_field(one.field), scene) * (one.field not in end.draft.echoed) for one in end.answers)
@@ -250,7 +261,7 @@ def _told(end: End, scene: Scene) -> float:
 
 
 def _names_the_best(end: End, scene: Scene) -> bool:
-    """Whether it names the one with the most, where that is asked: which is longer?"""
+    """Return whether it names the thing with the most, where that is asked: which is longer?"""
     named = any(one.field.names for one in end.answers) and bool(end.draft.ranked)
     return named and any(
         (_WHICH.search(text) or asks_for_most(text, end.draft.functions[-1].kinds))
@@ -260,14 +271,17 @@ def _names_the_best(end: End, scene: Scene) -> bool:
 
 
 def _names_class(end: End, scene: Scene) -> frozenset[str]:
-    """The words of the class of things that is asked for, which lamps, where what was searched by them is told by its names."""
+    """Return the words of the class of things that is asked for, if the class was searched and its names are stated."""
     told = any(one.field.names for one in (*end.answers, *end.label))
     taken = (one for one in scene.said.classes if told and any(one.overlaps(span) for span in end.draft.used))
     return frozenset(word for one in taken for word in words(one.text))
 
 
 def _names_kind(end: End, noun: str) -> bool:
-    """Whether something of the kind that *which* asks for is told, by its name or by a field that goes by the kind itself; not what was said already."""
+    """Return whether something of the kind that *which* asks for is stated, and was not said in the request.
+
+    Its name states it, or a field that is named by the kind.
+    """
     told = (one for one in (*end.answers, *end.label) if one.field not in end.draft.echoed)
     return any(
         goes_by(noun, one.field.own | one.field.sort)
@@ -277,12 +291,15 @@ def _names_kind(end: End, noun: str) -> bool:
 
 
 def _stands_for(one: Seen) -> bool:
-    """Whether a field tells which thing is meant: its name, or anything where nothing is called by a name."""
+    """Return whether a field tells which thing is meant: its name, or any field where nothing has a name."""
     return one.field.names or (one.function is not None and not any(field.names for field in one.function.fields))
 
 
 def _kinds(one: Seen, end: End) -> Iterator[frozenset[str]]:
-    """What a thing may go by: what holds it, else what its call gives; one looked up by its name is also what gave the name."""
+    """Yield nouns for a thing: of what holds it, else of what its call returns.
+
+    A thing that was looked up by its name is also of the kind that gave the name.
+    """
     holder = one.field.own - set(words(one.field.name)) - EMPTY
     if holder or one.function is None:
         yield holder
@@ -302,14 +319,14 @@ def _covered_by(end: End, scene: Scene) -> list[float]:
 
 
 def _arbitrary(end: End, scene: Scene) -> bool:
-    """Whether the first of several is told, or is gone on with though many are asked for."""
+    """Return whether the first of several is stated, or used further, though many are asked for."""
     firsts = [at for at, step in enumerate(end.draft.steps) if step.do == "first"]
     several = scene.said.many or "count" in scene.said.figures
     return bool(firsts) and (several or not any(step.do == "call" for step in end.draft.steps[firsts[-1] :]))
 
 
 def _unsifted(end: End, scene: Scene) -> bool:
-    """Whether it tells of each of a list whether it is so, where those that are so are asked for."""
+    """Return whether it states a flag for each of a list, where those that have the flag are asked for."""
     truths = (
         one.field for one in end.answers if one.field.output.type == "boolean" and one.field not in end.draft.decided
     )
@@ -317,14 +334,14 @@ def _unsifted(end: End, scene: Scene) -> bool:
 
 
 def _numbers_unasked(end: End, scene: Scene) -> bool:
-    """Whether it tells how many there are, which nobody asked."""
+    """Return whether it states a count that nobody asked for."""
     return "count" not in scene.said.figures and any(
         one.field.numeric and one.field.own & COUNTED.own for one in end.answers
     )
 
 
 def _surplus(end: End, scene: Scene) -> float:
-    """What of a sentence's end is not asked for."""
+    """Score what of an ending is not asked for."""
     said, draft = scene.said, end.draft
     strengths = [_said_by(scene.of_field(one.field), scene) * (one.field not in draft.echoed) for one in end.answers]
     cost = sum(0.3 for one in strengths if one < 0.5) + 0.1 * max(0, len(strengths) - 1) - 0.9 * bool(end.figure)
@@ -341,19 +358,19 @@ def _surplus(end: End, scene: Scene) -> float:
 
 
 def _about_the_same(end: End) -> bool:
-    """Whether what answers is told of a thing of the kind that the request names."""
+    """Return whether the answer is about a thing of the kind that the request names."""
     kinds = {field.need.kind for field in end.draft.echoed}
     functions = [one.function for one in end.answers if one.function]
     return any(field.names and field.need.kind in kinds for one in functions for field in one.fields)
 
 
 def word(unit: Unit) -> str:
-    """A word that asks for something, as it can be shown."""
+    """Return a word of a unit that can be shown."""
     return min(unit.own or unit.meant)
 
 
 def _said_by(strengths: Sequence[float], scene: Scene) -> float:
-    """How well the best of the words that name something is said; that there are many is no name."""
+    """Return the best of the strengths; the count unit names nothing and is left out."""
     return max((one for one, unit in zip(strengths, scene.said.units, strict=True) if unit is not COUNTED), default=0.0)
 
 
@@ -375,7 +392,7 @@ def _cost(draft: Draft, scene: Scene) -> float:
 
 
 def _covered(draft: Draft, answers: Sequence[Field], scene: Scene) -> list[float]:
-    """How well anything in a sentence says what each word of the request says."""
+    """Score how well a sentence says each of the words that ask for something, from 0 to 1."""
     rows = [scene.of_field(one) for one in answers]
     rows += [tuple(0.9 * one for one in scene.of_field(field)) for field in draft.decided]
     rows += [tuple(0.8 * one for one in scene.of_function(function)) for function in draft.functions]

@@ -1,1 +1,1 @@
-"""Values for the parameters of a call, out of a request and earlier responses."""
+"""Values for the parameters of a call, read from a request and from earlier responses."""

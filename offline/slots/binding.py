@@ -1,4 +1,4 @@
-"""The offline arguments: values out of the request, earlier results and defaults. What is not found is missing, never invented."""
+"""Bind arguments to values of the request, earlier results and defaults; nothing is invented."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,22 +22,22 @@ from offline.slots.candidates import today as current_day
 from offline.slots.response_binding import fed, feeding
 
 WHOLE = "the whole request"
-"""The reference of a value that is the request's own text, for want of anything better."""
+"""Reference of a value that is the request's own text, for want of anything better."""
 
 _WHOLE_REQUEST = word_set("q query question prompt search utterance")
 _REUSED = 0.7
-"""So well a span must fit to be bound to a second parameter of one call."""
+"""Score from which a span may be bound to a second parameter of one call."""
 _NAMES = word_set("place person organization query entity symbol country")
 Avoid = frozenset[tuple[str, str]]
-"""Parameters and values, as text, that are not to be bound."""
+"""Parameters and values, as text, that must not be bound."""
 
 _PLACES = word_set("city town destination place country address")
-"""What a query that looks for such a thing wants is a name, not a sentence."""
+"""Words in the description of a query that wants a place's name, not a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A possible value for one parameter, with its origin; ``span`` where it comes from the request."""
+    """A possible value for one parameter, with its origin; ``span`` is set if it comes from the request."""
 
     parameter: Parameter
     score: float
@@ -47,13 +47,14 @@ class Choice:
 
 
 def bind(question: ArgumentsQuestion, today: date | None = None, avoid: Avoid = frozenset()) -> Arguments:
-    """Arguments for one call, with the origin of each value.
+    """Bind the arguments of one call, with the origin of each value.
 
-    Every parameter collects candidates from the request (typed spans, DESIGN section 4) and from earlier results (coupled
-    fields); the strongest pair of parameter and value is bound first, and a span is bound to a second parameter of the call
-    only where nothing else is left for it. Required parameters then fall back on their default. ``today`` is what
-    relative dates count from (the local date by default). ``avoid``: values of the request that led to nothing; what else is named, however
-    weakly, is taken instead.
+    Every parameter collects candidates from the request (typed spans) and from earlier results (coupled fields). The
+    strongest pair of parameter and value is bound first; a span is bound to a second parameter only if nothing else
+    is left for it. Required parameters then fall back on their defaults.
+
+    ``today``: what relative dates count from, the local date by default. ``avoided``: values of the request that
+    failed; what else is named, however weakly, is taken instead.
     """
     needs = {parameter.name: need_of(parameter) for parameter in question.tool.parameters}
     choices = _choices(question, needs, today or current_day(), avoid)
@@ -72,7 +73,7 @@ def bind(question: ArgumentsQuestion, today: date | None = None, avoid: Avoid = 
 
 
 def _about_the_request(question: ArgumentsQuestion, found: Arguments) -> Arguments:
-    """The arguments without defaults that stand where the request names something else."""
+    """Drop defaults of parameters for which the request names something else."""
     lost = left_to_defaults(question.tool, question.request, found.values, found.provenance)
     values = {name: value for name, value in found.values.items() if name not in lost}
     bindings = tuple(binding for binding in found.provenance if binding.parameter not in lost)
@@ -81,7 +82,10 @@ def _about_the_request(question: ArgumentsQuestion, found: Arguments) -> Argumen
 
 
 def fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: date | None = None) -> Fillable:
-    """Which required parameters nothing could fill yet, and which steps of the path feed the tool (by their documents)."""
+    """Check which required parameters nothing could fill yet, and which steps of the path feed the tool.
+
+    Feeds are judged by the documents of the tools.
+    """
     day = today or current_day()
     missing: list[str] = []
     feeds: list[Feed] = []
@@ -101,13 +105,19 @@ def fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: date |
 
 
 def may_mean_another(tool: ToolDoc, parameter: str) -> bool:
-    """Whether a parameter wants the name of something, of which a request may hold several; but not in whose name a change is made."""
+    """Return whether a parameter wants a name, of which a request may hold several.
+
+    A person in whose name a change is made is never exchanged.
+    """
     kinds = _NAMES if tool.safe else _NAMES - {"person"}
     return any(need_of(own).kind in kinds for own in tool.parameters if own.name == parameter)
 
 
 def assigned(tool: ToolDoc, request: str, today: date, optional: float = STRONG) -> dict[str, Choice]:
-    """What a call of the tool would take out of the request alone, by parameter. ``optional``: how well it must fit one that may be left out."""
+    """Assign the values of the request alone to a tool's parameters.
+
+    ``min_optional_score``: how well a value must fit an optional parameter.
+    """
     needs = {parameter.name: need_of(parameter) for parameter in tool.parameters}
     sure = {name: replace(need, required=True) for name, need in needs.items()}
     choices = [
@@ -127,19 +137,20 @@ def assigned(tool: ToolDoc, request: str, today: date, optional: float = STRONG)
 
 
 def default_of(parameter: Parameter, tool: ToolDoc) -> JsonValue:
-    """What a required parameter gets where nothing is said: its default, or its only allowed value; None where it has neither."""
+    """Return a required parameter's default or its only allowed value; None if it has neither."""
     found = _fallback(parameter, tool, "")
     return None if found is None else found.value
 
 
 def uses(tool: ToolDoc, request: str) -> tuple[Span, ...]:
-    """The spans of a request that a call of the tool would take its values from."""
+    """Find the spans of a request that a call of the tool would take its values from."""
     needs = {parameter.name: need_of(parameter) for parameter in tool.parameters}
     choices = _choices(ArgumentsQuestion(request, tool, ()), needs, current_day(), frozenset())
     return tuple(choice.span for choice in _assign(choices, needs).values() if choice.span)
 
 
 def _choices(question: ArgumentsQuestion, needs: Mapping[str, Need], today: date, avoid: Avoid) -> list[Choice]:
+    """Collect the possible values of all parameters, from the request and earlier results, strongest first."""
     choices: list[Choice] = []
     avoided = {name for name, _ in avoid}
     for parameter in question.tool.parameters:
@@ -159,8 +170,10 @@ def _choices(question: ArgumentsQuestion, needs: Mapping[str, Need], today: date
 
 
 def _assign(choices: Sequence[Choice], needs: Mapping[str, Need]) -> dict[str, Choice]:
+    """Assign each parameter its strongest value, so that a span serves one parameter if that is possible."""
     bound: dict[str, Choice] = {}
     used: list[tuple[Span, Need]] = []
+    # First every span serves one parameter. Then required parameters may reuse a span that fits them well.
     for again in (False, True):
         for choice in choices:
             name = choice.parameter.name
@@ -177,7 +190,7 @@ def _assign(choices: Sequence[Choice], needs: Mapping[str, Need]) -> dict[str, C
 
 
 def _same_end(choice: Choice, needs: Mapping[str, Need], bound: Mapping[str, Choice]) -> bool:
-    """Whether the value is bound to the other end already: nothing is converted from a unit into the same one."""
+    """Return whether the other end of a pair has the same value: nothing is converted from a unit to itself."""
     need = needs[choice.parameter.name]
     return bool(need.role) and any(
         other.value == choice.value and needs[name].kind == need.kind and needs[name].role not in ("", need.role)
@@ -186,7 +199,7 @@ def _same_end(choice: Choice, needs: Mapping[str, Need], bound: Mapping[str, Cho
 
 
 def _taken(span: Span, need: Need, used: Sequence[tuple[Span, Need]]) -> bool:
-    """Whether another parameter has the span; a pair of coordinates serves both of its halves."""
+    """Return whether another parameter has the span; a pair of coordinates serves both of its halves."""
     halves = {"latitude", "longitude"}
     return any(
         span.overlaps(other) and not (span.kind == other.kind == "coordinates" and {need.kind, owner.kind} == halves)
@@ -195,10 +208,10 @@ def _taken(span: Span, need: Need, used: Sequence[tuple[Span, Need]]) -> bool:
 
 
 def _fallback(parameter: Parameter, tool: ToolDoc, request: str) -> Choice | None:
-    """A required parameter's default, its only allowed value, or, for a free query in words, the request itself.
+    """Find a required parameter's default, its only allowed value, or, for a free query, the request itself.
 
-    Catalogues often put an example where the default belongs, hence the origin ``default`` in the provenance. For the same
-    reason no default fills a call that changes something: somebody else's appointment would be deleted.
+    Catalogues often put an example where the default belongs, hence the origin ``default`` in the provenance. For the
+    same reason no default fills a call that changes something: somebody else's appointment would be deleted.
     """
     if not parameter.required:
         return None

@@ -1,4 +1,7 @@
-"""Which values a request offers for a parameter, and how strongly; of a call that changes something, what it may take from nowhere else."""
+"""Read which values a request offers for a parameter, and how strongly.
+
+Some parameters of calls that change something take their values from the request alone.
+"""
 
 import re
 from collections.abc import Iterator
@@ -18,19 +21,19 @@ from offline.slots.slot_values import enum_value, listed, value_for
 from offline.slots.span_scoring import FITS, YEAR, beside, is_aim, manner, role, standing
 
 FLOOR = 0.5
-"""Below this a span is no value for a required parameter."""
+"""Score below which a span is no value for a required parameter."""
 
 _LAST_NUMBER = 0.3
 _LAST_CHANCE = 0.4
 _NAMES_WANTED = word_set("organization person place query entity")
 
 STRONG = 0.8
-"""From here on a span is good enough for an optional parameter, which nobody asked to be filled."""
+"""Score from which a span is good enough for an optional parameter, which nobody asked to be filled."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A value for a parameter with its strength in [0, 1] and the span it comes from."""
+    """A value for a parameter with its score in [0, 1], and the span it was read from."""
 
     value: JsonValue
     score: float
@@ -38,9 +41,9 @@ class Reading:
 
 
 def readings(need: Need, spans: tuple[Span, ...], request: str, *, lenient: bool = False) -> list[Reading]:
-    """What reaches the floor for this need (``FLOOR``, or ``STRONG`` where it is optional), best first, then by place.
+    """Rank the readings that reach the minimum score for this need, best first, then by place.
 
-    ``lenient``: the best readings led to nothing, and weaker ones count as well.
+    ``lenient``: the best readings failed, and weaker ones count as well.
     """
     floor = _LAST_CHANCE / 2 if lenient else FLOOR if need.required else STRONG
     found = list(_mentioned(need, spans, request) if need.enum else _typed(need, spans))
@@ -49,7 +52,7 @@ def readings(need: Need, spans: tuple[Span, ...], request: str, *, lenient: bool
 
 
 def _only_name(need: Need, found: list[Reading], spans: tuple[Span, ...]) -> list[Reading]:
-    """The only thing that a request names, for a required parameter that wants a name: what else could be meant?"""
+    """Read the only thing that a request names, for a required parameter that wants a name."""
     named = [span for span in spans if span.kind in ("name", "quoted")]
     if need.kind in ("amount", "number") and need.required:
         return _only_number(found, spans)
@@ -60,7 +63,7 @@ def _only_name(need: Need, found: list[Reading], spans: tuple[Span, ...]) -> lis
 
 
 def _only_number(found: list[Reading], spans: tuple[Span, ...]) -> list[Reading]:
-    """The only number of a request that is no year, no measure and no part of anything else."""
+    """Read the only number of a request that is no year, no measure and no part of anything else."""
     plain = [span for span in spans if span.kind == "number" and not span.unit and not YEAR.fullmatch(span.value)]
     plain = [
         span
@@ -79,7 +82,7 @@ def _only_number(found: list[Reading], spans: tuple[Span, ...]) -> list[Reading]
 
 
 def _mentioned(need: Need, spans: tuple[Span, ...], request: str) -> Iterator[Reading]:
-    """Members of the enum that the request names."""
+    """Read the members of the enum that the request names."""
     for span in spans:
         value = enum_value(span.value, need)
         if value is not None:
@@ -95,6 +98,7 @@ def _mentioned(need: Need, spans: tuple[Span, ...], request: str) -> Iterator[Re
 
 
 def _typed(need: Need, spans: tuple[Span, ...]) -> Iterator[Reading]:
+    """Read spans of kinds that fit the need, scored by kind and by the words around them."""
     fits = FITS[need.kind]
     typed = frozenset((span.start, span.end) for span in spans if span.kind == "currency")
     for span in spans:
@@ -106,33 +110,39 @@ def _typed(need: Need, spans: tuple[Span, ...]) -> Iterator[Reading]:
 
 
 def today() -> date:
-    """What relative dates count from."""
+    """Return the local date, from which relative dates count."""
     return datetime.now().astimezone().date()
 
 
 def told(need: Need, request: str, day: date, *, lenient: bool = False) -> tuple[Reading, ...]:
-    """Readings of a need, best first. ``lenient``: the best ones led to nothing."""
+    """Find the readings of a need, best first; ``lenient``: the best ones failed."""
     return () if need.kind in UNTOUCHED else _read(need, request, day, lenient)
 
 
 @lru_cache(maxsize=16_384)
 def _read(need: Need, request: str, day: date, lenient: bool) -> tuple[Reading, ...]:
-    """Asked for again at every node of a walk, for every candidate."""
+    """Find readings with a cache: each node of a search asks again, for every candidate."""
     return tuple(readings(need, spans(request, day), request, lenient=lenient))
 
 
 _DECIDED = frozenset({"date", "time", "year", "number"})
 _FORMS = word_set("name full first last given family middle display user nick")
-"""Words of a name's own form, which do not say whose it is."""
+"""Words for the form of a name, which do not say whose name it is."""
 
 
 def asker_decides(need: Need, tool: ToolDoc, *, told: bool) -> bool:
-    """Whether no earlier answer may fill a parameter. ``told``: the request has a value for it; a person that it names is the one that is meant."""
+    """Return whether no earlier response may fill a parameter of a call that changes something.
+
+    ``is_stated``: the request has a value for it. A person that the request names is the one that is meant.
+    """
     return not tool.safe and (need.kind in _DECIDED or (told and need.kind == "person"))
 
 
 def of_another(field: str, need: Need, tool: ToolDoc) -> bool:
-    """Whether a field holds the name of something else than a person, for a parameter in whose name a change is made: ``room_name``."""
+    """Return whether a field holds the name of something other than a person: ``room_name``.
+
+    It matters for a parameter that takes the person in whose name a change is made.
+    """
     if tool.safe or need.kind != "person":
         return False
     own = frozenset(words(field.rpartition(".")[2])) - _FORMS

@@ -1,4 +1,4 @@
-"""Values for a parameter out of the responses of earlier steps: what they are documented to give, and which field and item of a list it is."""
+"""Read values for a parameter from earlier responses: which field it is, and which item of a list."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -22,30 +22,33 @@ from offline.slots.candidates import of_another
 
 _MAX_LEAVES = 20_000
 _NAMED = 2.0
-"""The score of an item whose name stands in the request."""
+"""Score of an item whose name stands in the request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fed:
-    """A value of an earlier response. ``reference``: ``2.items[0].lat`` (step, counted from 1, and place in its response)."""
+    """A value of an earlier response."""
 
     value: JsonValue
     score: float
     reference: str
+    """Step, counted from 1, and place in its response: ``2.items[0].lat``."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Response:
     fields: tuple[OutputField, ...]
     leaves: dict[str, list[tuple[str, JsonValue]]]
+    """Places and values by path."""
 
 
 def fed(
     parameter: Parameter, need: Need, consumer: ToolDoc, request: str, earlier: Sequence[tuple[ToolDoc, StepResult]]
 ) -> list[Fed]:
-    """Values of earlier responses that fit, best first. Later steps win ties: they are nearer to the request's end.
+    """Find the values of earlier responses that fit, best first.
 
-    Of a list, the item whose texts the request names best is taken, else the first.
+    Later steps win ties, since they are nearer to the request's end. Of a list the item is taken whose texts the
+    request names best, else the first.
     """
     found: list[Fed] = []
     for number, (producer, result) in enumerate(earlier, start=1):
@@ -76,6 +79,7 @@ def _read(text: str) -> _Response:
 
 
 def _walk(value: JsonValue, path: str, place: str, depth: int) -> Iterator[tuple[str, str, JsonValue]]:
+    """Yield path, place and value of each scalar of a response."""
     if depth > 12:
         return
     if isinstance(value, dict):
@@ -89,14 +93,17 @@ def _walk(value: JsonValue, path: str, place: str, depth: int) -> Iterator[tuple
 
 
 def _about(field: OutputField, producer: ToolDoc) -> frozenset[str]:
-    """The words that speak of the list that a field is in."""
+    """Collect the words that may refer to the list that a field is in."""
     return frozenset((*words(field.path), *field.holder)) | subject(producer.api) | text_words(producer.description)
 
 
 def _best_item(
     leaves: list[tuple[str, JsonValue]], response: _Response, request: str, need: Need, about: frozenset[str]
 ) -> tuple[str, JsonValue] | None:
-    """The leaf whose list item the request names best, else means by its place or rank, else the first; None where no value fits."""
+    """Select the leaf of the item that the request names best, else means by place or rank, else the first.
+
+    None if no value fits.
+    """
     fitting = [(place, value) for place, raw in leaves if (value := _fit(raw, need)) is not None]
     if len(fitting) < 2:
         return fitting[0] if fitting else None
@@ -110,7 +117,7 @@ def _best_item(
 
 
 def _by_rank(fitting: Sequence[tuple[str, JsonValue]], response: _Response, request: str) -> int | None:
-    """The item that has most, or least, of what the request's superlative measures."""
+    """Select the item with the most, or the least, of what the request's superlative measures."""
     wanted = ranks(request)
     if not wanted:
         return None
@@ -124,11 +131,12 @@ def _by_rank(fitting: Sequence[tuple[str, JsonValue]], response: _Response, requ
 
 
 def _item(place: str) -> str:
-    """The innermost list item that holds a place: ``items[2].location.lat`` → ``items[2]``."""
+    """Return the innermost list item that holds a place: ``items[2].location.lat`` → ``items[2]``."""
     return place[: place.rfind("]") + 1]
 
 
 def _item_scores(response: _Response, request: str) -> dict[str, float]:
+    """Score the items of a response by how well the request names their texts."""
     wanted = {singular(word) for word in re.findall(r"\w+", request.lower())} - STARTERS
     lowered = request.lower()
     scores: dict[str, float] = {}
@@ -146,7 +154,7 @@ def _item_scores(response: _Response, request: str) -> dict[str, float]:
 
 
 def _fit(value: JsonValue, need: Need) -> JsonValue:
-    """The value in the parameter's type, or None."""
+    """Convert a value to the parameter's type; None if it does not fit."""
     if isinstance(value, (dict, list)) or value is None:
         return None
     if need.enum and value not in need.enum:
@@ -173,5 +181,5 @@ def _fit(value: JsonValue, need: Need) -> JsonValue:
 
 
 def feeding(parameter: Parameter, need: Need, tool: ToolDoc, path: Sequence[ToolDoc]) -> Feed | None:
-    """The last step of the path that fits best."""
+    """Find the step of the path that feeds a parameter best; of equals the last."""
     return feed_of(parameter, tool, path, lambda field: not of_another(field, need, tool))

@@ -1,4 +1,4 @@
-"""A span's value in the type and form that a parameter asks for, or nothing where it does not fit."""
+"""Convert a span's value to the type and form that a parameter asks for."""
 
 import re
 from datetime import date
@@ -17,11 +17,11 @@ _PARTS = {"year": 0, "month": 1, "day": 2}
 
 _NUMBERED = re.compile(r"[A-Z]{0,4}[-/]?\d{6,}")
 _NAMED = word_set("query place person organization country")
-"""What a number given by an office, like a parcel's, is no value for."""
+"""Kinds for which a serial number, such as a parcel's, is no value although it looks like a name."""
 
 
 def value_for(span: Span, need: Need) -> JsonValue:
-    """The value, or None where the span does not fit the parameter's type, bounds, enum or form."""
+    """Convert a span's value for a parameter; None if it does not fit the type, bounds, enum or form."""
     if need.enum:
         meant = enum_value(span.value, need)
         return listed(enum_value(span.text, need) if meant is None else meant, need)
@@ -36,12 +36,12 @@ def value_for(span: Span, need: Need) -> JsonValue:
 
 
 def listed(value: JsonValue, need: Need) -> JsonValue:
-    """A value of an enum as a call takes it: of a list's items, as a list of one."""
+    """Return an enum's value as a call takes it: for a list of items, a list of one."""
     return [value] if need.type == "array" and value is not None else value
 
 
 def _is_no_value(span: Span, need: Need) -> bool:
-    """Words that name the parameter itself (``the city``) fill it as little as a title fills an identifier."""
+    """Return whether a span cannot be a value: words that name the parameter itself, or a title for an identifier."""
     if span.kind == "name" and set(words(span.text)) <= set(need.words):
         return True
     if need.kind == "identifier" and span.kind == "number" and not span.text[:1].isdigit():
@@ -56,7 +56,7 @@ def _is_no_value(span: Span, need: Need) -> bool:
 
 
 def enum_value(text: str, need: Need) -> JsonValue:
-    """The member of the enum that a text means: the same text, or the same unit, currency, language or country."""
+    """Find the enum's member that a text means: the same text, unit, currency, language or country."""
     wanted = _canonical(text)
     for value in need.enum:
         if isinstance(value, str) and (value.casefold() == text.casefold() or _canonical(value) == wanted):
@@ -76,6 +76,7 @@ def _canonical(text: str) -> str:
 
 
 def _text(span: Span, need: Need) -> str | None:
+    """Render a span's value as text in the parameter's form; None if there is none."""
     match span.kind:
         case "coordinates":
             latitude, longitude = span.value.split(",")
@@ -112,7 +113,7 @@ def _wants_code(need: Need) -> bool:
 
 
 def _hour(text: str, need: Need) -> str:
-    """An hour in the parameter's form: a number of hours, or the clock's time."""
+    """Format an hour for a parameter: as a number of hours, or as the clock's time."""
     if need.type in ("number", "integer"):
         return str(int(clock(text).partition(":")[0]))
     return clock(text)
@@ -127,6 +128,7 @@ def _day(day: date, need: Need, hour: str = "") -> str:
 
 
 def _number(text: str, need: Need) -> JsonValue:
+    """Parse a number within the parameter's type and bounds; None if it does not fit."""
     try:
         number = float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What the words around a span say for or against a value of a parameter, as steps of a score in [0, 1]."""
+"""Score what the words around a span say for or against it as a value of a parameter, in steps of [0, 1]."""
 
 import re
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ FITS: Mapping[NeedKind, Mapping[SpanKind, float]] = {
     "amount": {"number": 0.45}, "number": {"number": 0.35}, "boolean": {}, "query": {"quoted": 0.9, "name": 0.68},
     "text": {"quoted": 0.92}, "entity": {"quoted": 0.75, "name": 0.52, "code": 0.4, "number": 0.42},
 }  # fmt: skip
-"""How well a span's kind alone speaks for it, in [0, 1]; words around the span move it."""
+"""How well a span's kind alone fits a need, in [0, 1]; words around the span change it."""
 
 YEAR = re.compile(r"(1[89]|20)\d\d")
 _LENGTHS = word_set("kilometer meter mile foot centimeter inch")
@@ -47,14 +47,14 @@ _MEASURED = frozenset({"amount", "value", "quantity"})
 _COUNTING = word_set("limit count size quantity result top maximum amount number")
 _QUALIFIERS = word_set("id name code from to start end number value query q key type in of")
 _CONVERTED = frozenset({"currency", "unit", "language"})
-"""What things are converted into: ``10 miles in [kilometres]``."""
+"""Kinds of things that are converted: ``10 miles in [kilometres]``."""
 _TOWNS = frozenset({"city", "town"})
 _SMALL_WORDS = word_set("and or in to for of on at by with")
 _TOLD_BY_NAME = word_set("amount number identifier entity year latitude longitude")
 
 
 def beside(need: Need, span: Span) -> float:
-    """The parameter's own words right beside the span: ``limit of 5``, ``person 17``, ``artist Eminem``."""
+    """Score the parameter's own words next to the span: ``limit of 5``, ``person 17``, ``artist Eminem``."""
     if "name" in need.words and span.before[-4:] in BOOKED_CUES:
         return 0.5
     if need.kind == "query" and span.text[:1].isupper() and span.cue == "of":
@@ -71,7 +71,7 @@ def beside(need: Need, span: Span) -> float:
 
 
 def role(need: Need, span: Span) -> float:
-    """``from`` and ``to`` in the request against the parameter's own role."""
+    """Score ``from`` and ``to`` in the request against the parameter's role."""
     if not need.role:
         return 0.0
     side = "from" if span.cue in FROM_CUES else "to" if span.cue in TO_CUES else ""
@@ -85,7 +85,7 @@ def role(need: Need, span: Span) -> float:
 
 
 def manner(need: Need, span: Span) -> float:
-    """What else the words around say about a span, by the kind of need."""
+    """Score what else the surrounding words say about a span, by the kind of need."""
     cue, named = span.cue, span.cue in NAMING_CUES
     match need.kind:
         case "amount" | "number":
@@ -123,13 +123,14 @@ def _place_manner(need: Need, span: Span) -> float:
 
 
 def _day_manner(need: Need, span: Span) -> float:
-    """A day and an hour in one: said as a day with its hour, or as an hour of today."""
+    """Score a day for a time and a time for a day, where a parameter wants both in one."""
     if FITS[need.kind][span.kind] > 0.0 or not wants_both(described=need.form, example=need.example):
         return 0.0
     return {"date": 0.95, "time": 0.8}.get(span.kind, 0.0)
 
 
 def _number_manner(need: Need, span: Span) -> float:
+    """Score a number by its unit against the parameter's dimension; years and other units count against it."""
     own = set(need.words)
     if any(span.unit in _DIMENSIONS.get(word, frozenset[str]()) for word in own):
         return 0.5
@@ -144,7 +145,7 @@ def _number_manner(need: Need, span: Span) -> float:
 
 
 def likeness(example: str, text: str) -> float:
-    """The same pattern of letters and digits as the example's: ``tt0111161`` for ``tt1375666``."""
+    """Score whether letters and digits follow the example's pattern: ``tt0111161`` for ``tt1375666``."""
     if not any(character.isdigit() for character in example):
         return 0.0
     bare = text.lstrip("#")
@@ -163,17 +164,17 @@ _AIM = re.compile(r"\W*(?:please\s+)?(?:mark|set|flag|put|move|change)\b.*\b(?:a
 
 
 def is_organization(span: Span) -> bool:
-    """Whether a name says itself that it is an organisation's: ``Ilsenau Polytechnic``."""
+    """Return whether a name contains a word for an organisation: ``Ilsenau Polytechnic``."""
     return bool(ORGANIZATION_WORDS & set(words(span.text)))
 
 
 def is_aim(request: str, start: int) -> bool:
-    """Whether what starts here is what a thing is to become, not what it is: ``mark the task as [done]``."""
+    """Return whether the text from here is what a thing is to become: ``mark the task as [done]``."""
     return _AIM.match(request[:start]) is not None
 
 
 def is_personal(span: Span) -> bool:
-    """Whether a name is built as most people's: two or three capitalised words."""
+    """Return whether a name is formed like most people's names: two or three capitalised words."""
     parts = span.text.split()
     return (
         span.kind == "name"
@@ -184,9 +185,10 @@ def is_personal(span: Span) -> bool:
 
 
 def standing(need: Need, span: Span, typed: frozenset[tuple[int, int]]) -> float:
-    """What speaks against (or, for names of people and organisations, for) a span, to be added to its score.
+    """Score the form of a span: for names of people and organisations, or against it.
 
-    ``typed``: the places of spans that are currencies. A lone capitalised word that opens the request may owe its capital to that.
+    ``currency_places``: places of spans that are currencies. A single capitalised word that opens the request may owe
+    its capital to that.
     """
     score = _called(need, span)
     if span.kind == "name":
@@ -199,7 +201,7 @@ def standing(need: Need, span: Span, typed: frozenset[tuple[int, int]]) -> float
 
 
 def _called(need: Need, span: Span) -> float:
-    """What the word before a name, which says what it is the name of, means for a parameter: a book has a title, and is nobody."""
+    """Score the word before a name that says what it names: a book has a title, and is not a person."""
     if span.kind not in ("name", "quoted") or span.cue not in TITLED:
         return 0.0
     if need.kind in ("person", "place", "organization", "country"):
