@@ -54,14 +54,11 @@ class Gathering:
     async def gather(
         self, requests: Sequence[str], size: int, category: str | None, *, widen: bool = True
     ) -> list[Pool]:
-        (
-            """Return the candidates of each request, ``size`` from the vectors and ``size`` from the words.
+        """Return the candidates of each request, ``size`` from the vectors and ``size`` from the words.
 
         With ``widen``, tools of the strongest tool sets, tools walked next to strong candidates and tools that served similar requests
         are added. Reads of the graph are shared by all requests.
         """
-            ""
-        )
         # One text in each call: an embedding service's vector may depend on the texts that are sent with it.
         asked = [one for (one,) in await asyncio.gather(*(self._reader.read([request]) for request in requests))]
         found = await asyncio.gather(*(self._nearest(one, size, category) for one in asked))
