@@ -29,7 +29,7 @@ _RELATED = {
     "requests": "requests for the same",
     "documents": "tools for the same",
 }
-"""How a message describes the related texts of each kind of pair."""
+"""Descriptions of related texts, by kind of pair, for messages."""
 
 _log = logging.getLogger(__name__)
 
@@ -108,7 +108,7 @@ class CosineScale:
     documents: LinearMap = LinearMap()
     """For cosines of two documents."""
     comparable: bool = True
-    """Whether mapped cosines are on the bundled encoder's scale; otherwise thresholds and re-ranking mean little."""
+    """True if mapped cosines are on the bundled encoder's scale; else thresholds and re-ranking mean little."""
 
 
 _UNCHANGED = LinearMap()

@@ -1,4 +1,4 @@
-"""Calibration texts: for each topic, two requests that ask for the same thing and two tool documents that serve them.
+"""Calibration texts: for each topic, two equivalent requests and two tool documents that serve them.
 
 The reference figures of :mod:`retriever.calibration` were measured on these texts: after a change of one, measure them again.
 """

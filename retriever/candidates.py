@@ -149,7 +149,7 @@ def _pool(
     more: Candidates,
     further: Sequence[Walked],
 ) -> Pool:
-    """Join the candidates that were found first with those added later (``more``) and their transitions (``further``)."""
+    """Join the first candidates with those added later (``more``) and their transitions (``further``)."""
     if not found.ids:
         return Pool(found)
     if not more.ids:
@@ -174,7 +174,7 @@ def _worded(asked: ReadyRequest, limit: int, category: str | None) -> list[ToolI
         allowed[_beginning_with(tool_id(category, "", "").removesuffix("//"), first.ids)] = True
     share = limit // len(asked.matches) + 1
     found = first.best(limit, allowed)
-    # If the index was swapped while sentences were matched, their rows differ: then only the whole request's ids are valid.
+    # If the index was swapped between two matches, their rows differ: then only the whole request's count.
     for match in asked.matches[1:]:
         if match.ids is first.ids:
             found += match.best(share, allowed)

@@ -6,7 +6,7 @@ from domain.tool import ToolDoc
 from retriever.words import first_words, split_identifier
 
 TEMPLATE = "1"
-"""Version of both text forms. Increase it with every change of them: indexes of another version are refused, not mixed."""
+"""Version of both text forms. Change it with them: indexes of another version are refused, not mixed."""
 
 _MAX_TEXT = 20_000
 """Characters of a field that are read: catalogue texts come from strangers and may be huge."""

@@ -21,7 +21,7 @@ class EncoderForm(Model):
     dimension: int = Field(default=384, ge=1)
     """Numbers in a vector."""
     pooling: Literal["mean", "cls"] = "mean"
-    """How a text's vector is made: the mean of its tokens' states, or the state of its first token."""
+    """Pooling of a text's vector: the mean of its tokens' states, or the state of its first token."""
     query_prefix: str = ""
     """Text that is put before requests."""
     query_tokens: int = Field(default=128, ge=8, le=2048)

@@ -1,4 +1,4 @@
-"""Protocol of past experience with tools, as the search reads it: transitions and tools that served similar requests."""
+"""Past experience with tools, as the search reads it: transitions, and tools that served similar requests."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

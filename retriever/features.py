@@ -1,4 +1,4 @@
-"""Features of the re-ranker: a candidate's scores, its tool set's, its names in the request, transitions and precedents."""
+"""Features of the re-ranker: scores of a candidate and its tool set, names, transitions and precedents."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from retriever.words import name_words, standard_name, words
 Values = NDArray[np.float32]
 
 VERSION = "3"
-"""Version of the features' names and meanings: a re-ranker of another version is refused. 3: cosines are calibrated."""
+"""Version of the features; a re-ranker of another version is refused. 3: cosines are calibrated."""
 
 SCORES = (
     "cosine whole",

@@ -60,7 +60,8 @@ class Forest:
         at: NDArray[np.intp] = np.tile(self.roots, (len(features), 1))
         row: NDArray[np.intp] = (np.arange(len(features)) * features.shape[1])[:, None]
         values: Values = features.ravel()
-        # Leaves are their own children, so that all trees take ``depth`` steps; take() on one row of numbers is several times as fast as indexing by two.
+        # Leaves are their own children, so that all trees take ``depth`` steps.
+        # take() on one row of numbers is several times as fast as indexing by two.
         for _ in range(self.depth):
             below: NDArray[np.bool_] = values.take(row + self.feature.take(at)) <= self.threshold.take(at)
             step: NDArray[np.intp] = 2 * at + below

@@ -28,7 +28,7 @@ class IndexReport:
     embedded: int
     """New or changed documents that were embedded."""
     lexical: bool
-    """Whether the BM25 index was rewritten."""
+    """True if the BM25 index was rewritten."""
     seconds: float
 
 

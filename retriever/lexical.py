@@ -1,5 +1,5 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
-"""BM25 over the tools' texts, in a folder of its own; bm25s is imported for building, numpy is enough for reading."""
+"""BM25 over the tools' texts, in a folder of its own; building imports bm25s, reading needs only numpy."""
 
 import asyncio
 import threading
@@ -97,7 +97,7 @@ class LexicalIndex:
         return await asyncio.to_thread(self._files.fingerprint)
 
     async def texts(self) -> dict[ToolId, str]:
-        """Return the indexed texts; none if the index is missing or has another format or parameters and must be rebuilt."""
+        """Return the indexed texts; none if the index is missing or must be rebuilt (other format or parameters)."""
         return await asyncio.to_thread(lambda: self._files.texts() if self._files.built_with(self._settings()) else {})
 
     async def match(self, text: str) -> LexicalMatch:

@@ -27,7 +27,10 @@ _BROKEN = (OSError, ValueError, KeyError, TypeError)
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """An opened index; column w of its matrix is ``rows[starts[w]:starts[w + 1]]`` with the same slice of ``values``."""
+    """An opened index.
+
+    Column w of its matrix is ``rows[starts[w]:starts[w + 1]]`` with the same slice of ``values``.
+    """
 
     name: str
     ids: list[ToolId]
@@ -78,7 +81,7 @@ class LexicalFiles:
             raise self._unreadable(error) from error
 
     def counted(self) -> Counted | None:
-        """Return the word counts of the current generation; None if missing, damaged or unreadable, so that it is rebuilt."""
+        """Return the current generation's word counts; None if missing, damaged or unreadable: then rebuild."""
         try:
             if self._readable_meta().get("format") != _FORMAT or (name := self.current()) is None:
                 return None

@@ -1,7 +1,8 @@
-"""Update of a BM25 index after few texts have changed: stored word counts are reused, every score is recomputed from them.
+"""Update of a BM25 index after a few texts have changed, from stored word counts.
 
-The scores equal those of a full build (Lucene's formula, as in bm25s), because every added text changes how rare a word is and how long
-a text is on average. A full build spends its time on splitting texts into words; here only the changed texts are split.
+All scores are recomputed, because every added text changes how rare a word is and how long a text is on average; they equal those of a
+full build (Lucene's formula, as in bm25s). A full build spends its time on splitting texts into words; here only the changed texts are
+split.
 """
 
 from collections import Counter
@@ -38,7 +39,7 @@ class Counted:
 
 
 def counts_of(texts: Sequence[Sequence[int]]) -> dict[str, NDArray[np.generic]]:
-    """Return the counts, in the order of the matrix's columns, and the lengths that a build stores for later updates.
+    """Return the counts, in the order of the columns, and the lengths that a build stores for updates.
 
     ``texts``: each text as the numbers of its words.
     """

@@ -19,7 +19,7 @@ def ndcg(ranking: Sequence[Item], relevant: AbstractSet[Item], k: int) -> float:
 
 
 def lenient_ndcg(ranking: Sequence[Item], relevant: AbstractSet[Item], k: int) -> float:
-    """Return NDCG@k as ToolGen's evaluator computes it: relevant items not in the first ``k`` do not count in the ideal.
+    """Return NDCG@k as ToolGen's evaluator has it: the ideal ignores relevant items not in the first ``k``.
 
     One of three relevant items found, in the first place, gives 1 here and 0.469 by :func:`ndcg`. It is never below that
     metric, and is used only for comparison with figures of that evaluator (Reason-Wang/ToolGen, ``evaluation/retrieval/metrics.py``).

@@ -97,7 +97,7 @@ class ToolSearch:
         return await self._gathering.like(request, limit)
 
     async def relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> dict[ToolId, tuple[float, ...]]:
-        """Return each text's score against each tool, on the scale of ``ToolHit.score``; 0 for a tool that is not indexed."""
+        """Return each text's score against each tool, as ``ToolHit.score``; 0 for a tool that is not indexed."""
         if not texts or not ids:
             return dict.fromkeys(ids, (0.0,) * len(texts))
         scores = [

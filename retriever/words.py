@@ -1,4 +1,4 @@
-"""Splitting of texts into words, alike for documents and requests: identifiers split, case and punctuation dropped."""
+"""Splitting of texts into words, alike for documents and requests; case and punctuation are dropped."""
 
 import re
 from functools import lru_cache

@@ -25,7 +25,7 @@ _PAGE = 10_000
 _PAYLOAD = 2_000
 """Upper estimate of a point's bytes besides its vector."""
 _KEPT = 16_384
-"""Most recently used vectors that are cached, since the engine returns numbers one by one; 25 MB at 384 dimensions."""
+"""Vectors in the cache, 25 MB at 384 dimensions: the engine returns numbers one by one."""
 
 Result = TypeVar("Result")
 
@@ -38,7 +38,7 @@ class EdgeIndex:
     """
 
     def __init__(self, directory: Path, reindexing: str = "python scripts/reindex.py") -> None:
-        """``reindexing``: the command that an error message names to a user of another encoder."""
+        """Use ``directory``; ``reindexing`` is the command that an error about another encoder names."""
         self._folder = EdgeFolder(directory, reindexing)
         self._lock = threading.Lock()
         self._shard: Any = None
@@ -163,9 +163,8 @@ def _open(folder: EdgeFolder, identity: str, dimension: int) -> Any:
     import qdrant_edge as edge
 
     if folder.made_by() not in (None, (identity, dimension)) and _is_empty(folder.shard):
-        folder.shard.rename(
-            folder.fresh_part()
-        )  # an empty shard of another encoder, left by a build that failed at its start
+        # An empty shard of another encoder, left by a build that failed at its start.
+        folder.shard.rename(folder.fresh_part())
     if not folder.shard.exists():
         folder.check_space(0)
         folder.stamp(identity, dimension)

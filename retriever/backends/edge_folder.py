@@ -23,7 +23,7 @@ class EdgeFolder:
     """
 
     def __init__(self, root: Path, reindexing: str = "python scripts/reindex.py") -> None:
-        """``reindexing``: the command that an error message names to a user of another encoder."""
+        """Use ``root``; ``reindexing`` is the command that an error about another encoder names."""
         self.root = root
         self._reindexing = reindexing
         self.former = root.with_name(f"{root.name}.former")

@@ -1,4 +1,4 @@
-"""Collections of a Qdrant server, one active per encoder; a new one is built besides it and switched to by an alias.
+"""Collections of a Qdrant server: one active per encoder, replaced by switching an alias.
 
 ``NAME-HASH`` is an alias, ``NAME-HASH-1``, ``-2``, … are collections; the hash is that of identity and dimension. A process uses the
 alias of its own encoder, so that vectors of two encoders never mix, and a switch reaches all processes at once.
@@ -136,7 +136,7 @@ class QdrantCollections:
         return sorted(collections)
 
     async def notes(self, encoder: Encoder) -> dict[str, str]:
-        """Return the metadata of the active collection, in one round trip. Raises ``StoreVersionError`` if it was dropped."""
+        """Read the active collection's metadata, in one round trip. Raises ``StoreVersionError`` if it was dropped."""
         try:
             found = await self._metadata(self.alias(encoder))
         except MissingCollectionError:

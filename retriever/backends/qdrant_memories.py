@@ -36,7 +36,7 @@ _A_MEMORY = {"kind": ["memory"]}
 
 
 class QdrantMemories:
-    """``MemoryStore`` in collections whose names begin with ``name``."""
+    """Implementation of ``MemoryStore`` in collections whose names begin with ``name``."""
 
     def __init__(
         self,

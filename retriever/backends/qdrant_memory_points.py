@@ -46,7 +46,7 @@ def judged(filed_under: str) -> str:
 
 
 def where(wanted: Mapping[str, Sequence[str]], *, without: str = "") -> "models.Filter":
-    """Return a filter for points whose fields have one of these values each, and that have no mark named ``without``."""
+    """Return a filter for points whose fields each have one of these values, without the mark ``without``."""
     return side.where(wanted, not_in={without: [MARKED]} if without else None)
 
 

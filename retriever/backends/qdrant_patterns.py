@@ -15,7 +15,7 @@ _PAGE = 2_000
 
 
 class QdrantPatterns:
-    """``PatternIndex`` in collections whose names begin with ``name``."""
+    """Implementation of ``PatternIndex`` in collections whose names begin with ``name``."""
 
     def __init__(self, address: QdrantAddress, *, name: str = "footpath") -> None:
         self._connection = QdrantConnection(address)

@@ -1,4 +1,4 @@
-"""Base of encoders that only turn texts into vectors: sentences are encoded separately, and the scale is measured."""
+"""Base of encoders that only embed texts: it encodes sentences separately and measures the scale."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

@@ -1,5 +1,5 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-"""The bundled encoder: all-MiniLM-L6-v2 trained on requests and tools, int8, on the CPU, without torch or download."""
+"""The bundled encoder, without torch or download: all-MiniLM-L6-v2 trained on requests and tools, int8, on the CPU."""
 
 import asyncio
 import threading
@@ -61,7 +61,7 @@ class _Reading:
     prefix: str = ""
     """Text that is put before each text."""
     first: bool = False
-    """Whether a text's vector is the state of its first token."""
+    """True if a text's vector is the state of its first token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class BundledEmbedder(ReadsApart):
     def __init__(
         self, threads: int = 2, folder: Path = FOLDER, sha256: str = SHA256, form: EncoderForm | None = None
     ) -> None:
-        """Load the encoder in ``folder``, which ``sha256`` identifies, configured by ``form``; by default the bundled one."""
+        """Use the encoder in ``folder``, identified by ``sha256`` and configured by ``form``; by default the bundled one."""
         self._form = form or EncoderForm()
         self._threads = threads
         self._sha256 = sha256
@@ -112,10 +112,10 @@ class BundledEmbedder(ReadsApart):
         return np.concatenate([np.zeros((0, self.dimension), np.float32), *found])
 
     async def read(self, texts: Sequence[str]) -> list[Vectors]:
-        """Embed each text as a request in one pass: a sentence's vector is the mean of its tokens' states in the whole text.
+        """Embed each text as a request, in one pass.
 
-        That ranks as well as encoding each sentence separately, which is done only for encoders that use the first token's state.
-        A sentence beyond the last token gets the vector of the whole text.
+        A sentence's vector is the mean of its tokens' states in the whole text. That ranks as well as encoding each sentence separately,
+        which is done only for encoders that use the first token's state. A sentence beyond the last token gets the whole text's vector.
         """
         if self._form.pooling == "cls":
             return await super().read(texts)

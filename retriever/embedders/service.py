@@ -43,7 +43,7 @@ class Prefixes:
 
 
 class ServiceEmbedder(ReadsApart):
-    """Embeds texts by a service whose model gives ``dimension`` numbers, ``batch`` texts a request; vectors have unit length.
+    """Embeds texts by a service, ``batch`` texts a request; vectors have unit length and ``dimension`` numbers.
 
     The identity names no host: the same model served elsewhere uses the same index.
     """
@@ -115,5 +115,5 @@ class ServiceEmbedder(ReadsApart):
 
 
 def _fit(text: str) -> str:
-    """Cut a text, replace what UTF-8 cannot encode, and make an empty one a blank, because services refuse empty texts."""
+    """Cut a text and replace what UTF-8 cannot encode; an empty one becomes a blank, as services refuse it."""
     return text[:LONGEST].encode("utf-8", "replace").decode() or " "
