@@ -31,7 +31,8 @@ class SeveralPositives(torch.nn.Module):
 def contrast(scores: Any, label: Any) -> Any:
     """Return the mean cross-entropy of each positive against the step's negatives.
 
-    Other positives do not count against it. With one positive for each request it equals MultipleNegativesRankingLoss. ``scores``, ``label``: shape (requests, documents).
+    Other positives do not count against it. With one positive for each request it equals MultipleNegativesRankingLoss. ``scores``,
+    ``label``: shape (requests, documents).
     """
     right = label == POSITIVE
     against = scores.masked_fill(right | (label == LEFT_OUT), -torch.inf).logsumexp(1, keepdim=True)

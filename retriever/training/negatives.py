@@ -81,7 +81,8 @@ class Negatives:
     def mine(self, encode: Encode) -> int:
         """Keep for each example the documents that the model ranks highest, without likely positives.
 
-        Returns the number of likely positives. A document counts as a likely positive if its similarity exceeds the recipe's ``ceiling`` times the best positive's.
+        Returns the number of likely positives. A document counts as a likely positive if its similarity exceeds the recipe's
+        ``ceiling`` times the best positive's.
         """
         corpus, out = self._corpus, 0
         drawn_from = zip(self._near, self._siblings, self._written, strict=True)
