@@ -1,1 +1,1 @@
-"""Which tools could help: documents to text, text to vectors, search."""
+"""Tool retrieval: documents to text, text to vectors and words, candidates, ranking."""

@@ -1,8 +1,8 @@
-"""The scale of an encoder's cosines, measured on texts that come along and mapped to that of the bundled encoder.
+"""Calibration of an encoder's cosines: measured on bundled texts and mapped to the scale of the bundled encoder.
 
-Encoders put the same pairs of texts in the same order at other cosines: one gives unrelated texts 0.1, another 0.7. Thresholds, powers of
-similarities and the re-ranker's features were chosen with the bundled encoder. A linear map by two medians, of related and of unrelated
-texts, brings another encoder's cosines there.
+Encoders may rank the same pairs of texts alike and still give other cosines: one gives unrelated texts 0.1, another 0.7. Thresholds,
+powers of similarities and the re-ranker's features were chosen with the bundled encoder. A linear map through two medians, that of related
+and that of unrelated texts, brings another encoder's cosines to its scale.
 """
 
 import logging
@@ -19,16 +19,17 @@ if TYPE_CHECKING:
     from retriever.index import Embedder, Vectors
 
 REFERENCE_ENCODER = "footpath-minilm-3:652114fbc9579b78:text1:384"
-"""The identity of the bundled encoder, whose scale everything else was chosen on."""
+"""Identity of the bundled encoder, on whose scale thresholds and features were chosen."""
 
 _FLAT = 1e-4
-"""A difference of cosines below which nothing but rounding is seen."""
+"""Differences of cosines up to this are taken for rounding."""
 
 _RELATED = {
     "tools": "a request and a tool that serves it",
     "requests": "requests for the same",
     "documents": "tools for the same",
 }
+"""Descriptions of related texts, by kind of pair, for messages."""
 
 _log = logging.getLogger(__name__)
 
@@ -36,58 +37,59 @@ Cosines = TypeVar("Cosines", float, NDArray[np.float32])
 
 
 class PairCosines(Model):
-    """Cosines of one kind of pair of texts, over all pairs of the texts that come along."""
+    """Statistics of the cosines of one kind of pair, over all pairs of the bundled texts."""
 
     unrelated: float
-    """The median of pairs of different topics."""
+    """Median over pairs of different topics."""
     upper: float
-    """The upper quartile of pairs of different topics."""
+    """Upper quartile over pairs of different topics."""
     related: float
-    """The median of pairs of one topic."""
+    """Median over pairs of one topic."""
 
     @property
     def separates(self) -> bool:
-        """Whether related texts stand out from unrelated ones, whatever the scale is."""
+        """Return whether related texts stand out from unrelated ones, on any scale."""
         return self.related - self.unrelated > _FLAT and self.related > self.upper
 
     @property
     def flat(self) -> bool:
-        """Whether all texts look the same."""
+        """Return whether related and unrelated texts have the same cosine."""
         return abs(self.related - self.unrelated) <= _FLAT
 
 
 class Calibration(Model):
-    """An encoder's cosines of pairs of texts. Asymmetric encoders have another scale for each kind of pair."""
+    """Cosine statistics of an encoder for each kind of pair; asymmetric encoders have another scale for each."""
 
     identity: str
+    """Identity of the encoder."""
     tools: PairCosines
-    """Of a request with a tool's document."""
+    """Cosines of a request with a tool's document."""
     requests: PairCosines
-    """Of two requests."""
+    """Cosines of two requests."""
     documents: PairCosines
-    """Of two documents."""
+    """Cosines of two documents."""
 
     @property
     def indistinct(self) -> dict[str, PairCosines]:
-        """The kinds of pairs whose related texts do not stand out."""
+        """Return the kinds of pairs whose related texts do not stand out."""
         kinds = {"tools": self.tools, "requests": self.requests, "documents": self.documents}
         return {kind: pairs for kind, pairs in kinds.items() if not pairs.separates}
 
     @property
     def flat(self) -> bool:
-        """Whether a request has the same cosine with all tools."""
+        """Return whether a request has the same cosine with all tools."""
         return self.tools.flat
 
 
 @dataclass(frozen=True, slots=True)
 class LinearMap:
-    """Maps an encoder's cosine to the one that the bundled encoder would have given, about."""
+    """Linear map from an encoder's cosines to about those that the bundled encoder gives."""
 
     slope: float = 1.0
     offset: float = 0.0
 
     def map(self, cosines: Cosines) -> Cosines:
-        """Within [-1, 1]. The bundled encoder's cosines come back as they are."""
+        """Map cosines, clipped to [-1, 1]; the identity map returns them unchanged."""
         if self == _UNCHANGED:
             return cosines
         if isinstance(cosines, np.ndarray):
@@ -97,21 +99,21 @@ class LinearMap:
 
 @dataclass(frozen=True, slots=True)
 class CosineScale:
-    """How an encoder's cosines are read."""
+    """Maps from an encoder's cosines to the bundled encoder's scale."""
 
     tools: LinearMap = LinearMap()
-    """Those of a request with a tool's document."""
+    """For cosines of a request with a tool's document."""
     requests: LinearMap = LinearMap()
-    """Those of two requests, or of their patterns."""
+    """For cosines of two requests, or of their patterns."""
     documents: LinearMap = LinearMap()
-    """Those of two documents."""
+    """For cosines of two documents."""
     comparable: bool = True
-    """Whether they are on the bundled encoder's scale now. Where not, thresholds and re-ranking say little."""
+    """True if mapped cosines are on the bundled encoder's scale; else thresholds and re-ranking mean little."""
 
 
 _UNCHANGED = LinearMap()
 UNSCALED = CosineScale()
-"""The bundled encoder's own."""
+"""Scale of the bundled encoder itself."""
 
 REFERENCE = Calibration(
     identity=REFERENCE_ENCODER,
@@ -119,20 +121,20 @@ REFERENCE = Calibration(
     requests=PairCosines(unrelated=0.0712, upper=0.1251, related=0.8162),
     documents=PairCosines(unrelated=0.0497, upper=0.1017, related=0.5533),
 )
-"""Of the bundled encoder (``tests/unit/retriever/test_calibration.py`` measures it anew)."""
+"""Calibration of the bundled encoder; ``tests/unit/retriever/test_calibration.py`` measures it again."""
 
 
 async def calibrate(embedder: "Embedder") -> Calibration:
-    """Return the cosines of an encoder, from 96 short texts. That of the bundled one is known.
+    """Return an encoder's calibration, measured on 96 short texts; the bundled encoder's is a constant.
 
     Raises:
-        UnavailableError: the encoder cannot be asked.
+        UnavailableError: the encoder cannot be reached.
     """
     return REFERENCE if embedder.identity == REFERENCE_ENCODER else await measure(embedder)
 
 
 async def measure(embedder: "Embedder") -> Calibration:
-    """Embed the texts that come along, and compare them with each other. Raises ``UnavailableError``."""
+    """Embed the bundled texts and compare them with each other. Raises ``UnavailableError``."""
     requests = await embedder.embed([text for pair, _ in TOPICS for text in pair], "query")
     documents = await embedder.embed([text for _, pair in TOPICS for text in pair], "document")
     return Calibration(
@@ -144,7 +146,10 @@ async def measure(embedder: "Embedder") -> Calibration:
 
 
 def scale_of(found: Calibration) -> CosineScale:
-    """Return the maps to the bundled encoder's scale; cosines that do not tell texts apart are left as they are, with a warning."""
+    """Return the maps to the bundled encoder's scale.
+
+    Cosines that do not separate related from unrelated texts are left unmapped, with a warning.
+    """
     if found.identity == REFERENCE_ENCODER:
         return UNSCALED
     if found.indistinct:
@@ -158,7 +163,7 @@ def scale_of(found: Calibration) -> CosineScale:
 
 
 def describe_indistinctness(found: Calibration) -> str:
-    """Say what is wrong with an encoder whose cosines do not tell related texts from unrelated ones."""
+    """Return a message about an encoder whose cosines do not separate related from unrelated texts."""
     figures = "; ".join(
         f"{_RELATED[kind]} have a cosine of {pairs.related:.3f} at the median, unrelated ones {pairs.unrelated:.3f}"
         for kind, pairs in found.indistinct.items()
@@ -171,13 +176,16 @@ def describe_indistinctness(found: Calibration) -> str:
 
 
 def _linear_map(own: PairCosines, reference: PairCosines) -> LinearMap:
-    """Take both medians to those of the reference."""
+    """Return the map that takes both medians to those of the reference."""
     slope = (reference.related - reference.unrelated) / (own.related - own.unrelated)
     return LinearMap(slope, reference.unrelated - slope * own.unrelated)
 
 
 def _compared(ones: "Vectors", others: "Vectors") -> PairCosines:
-    """Rows are two texts of each topic. A text is not compared with itself, nor a pair of texts counted differently from another."""
+    """Compute the statistics of all pairs of rows; each topic has two consecutive rows.
+
+    ``others`` may be ``ones`` itself: then a text is not compared with itself.
+    """
     cosines = ones @ others.T
     topics = np.arange(len(ones)) // 2
     same = topics[:, None] == topics[None, :]

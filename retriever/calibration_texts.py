@@ -1,6 +1,6 @@
-"""Texts by which an encoder's scale is measured: of each topic two requests that ask for the same, and two tools that serve them.
+"""Calibration texts: for each topic, two equivalent requests and two tool documents that serve them.
 
-They are part of what the reference figures of :mod:`retriever.calibration` were measured on: whoever changes one measures those anew.
+The reference figures of :mod:`retriever.calibration` were measured on these texts: after a change of one, measure them again.
 """
 
 TOPICS: tuple[tuple[tuple[str, str], tuple[str, str]], ...] = (

@@ -1,4 +1,4 @@
-"""Which tools a request is ranked over: near by vector, alike by words, of the strongest tool sets, walked beside the strongest, and what served requests alike."""
+"""Candidates of a request: by vector, by words, from the strongest tool sets, by transitions and by precedents."""
 
 import asyncio
 from bisect import bisect_left
@@ -16,24 +16,26 @@ from retriever.lexical import Words
 from retriever.request import ReadyRequest, RequestReader
 
 _LINKED = 20
-"""Tools that are taken because they were walked beside strong candidates, at most."""
+"""Maximum of tools that are added because they were walked next to strong candidates."""
 _ALIKE, _FOLLOWED = 32, 5
-"""Requests alike that are looked at, and how many of them have their tools taken."""
+"""Similar requests that are read, and how many of them contribute their tools."""
 _SETS, _OF_A_SET = 3, 20
-"""Strongest tool sets whose other tools are taken too, and how many of each at most."""
+"""Strongest tool sets whose other tools are added, and the maximum of each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Candidates with the transitions beside them, and requests alike with what served them, best first."""
+    """Candidates of one request with the evidence for the re-ranker."""
 
     candidates: Candidates
     walked: Sequence[Walked] = ()
+    """Transitions out of or into the candidates."""
     precedents: Sequence[Precedent] = ()
+    """Similar past requests with the tools that served them, best first."""
 
 
 class Gathering:
-    """Gathers candidates. Safe for concurrent use."""
+    """Finds and scores the candidates of requests. Safe for concurrent use."""
 
     def __init__(
         self,
@@ -52,10 +54,12 @@ class Gathering:
     async def gather(
         self, requests: Sequence[str], size: int, category: str | None, *, widen: bool = True
     ) -> list[Pool]:
-        """For each request ``size`` from each side; ``widen``: with those of their tool sets, those walked beside strong ones and those that
-        served requests alike. What several requests want of the graph is asked for together.
+        """Return the candidates of each request, ``size`` from the vectors and ``size`` from the words.
+
+        With ``widen``, tools of the strongest tool sets, tools walked next to strong candidates and tools that served similar requests
+        are added. Reads of the graph are shared by all requests.
         """
-        # Each by itself: a vector of an embedding service may depend on what is sent with its text.
+        # One text in each call: an embedding service's vector may depend on the texts that are sent with it.
         asked = [one for (one,) in await asyncio.gather(*(self._reader.read([request]) for request in requests))]
         found = await asyncio.gather(*(self._nearest(one, size, category) for one in asked))
         if not widen:
@@ -71,16 +75,16 @@ class Gathering:
         return [_pool(*parts) for parts in zip(judged, walked, alike, more, further, strict=True)]
 
     async def size(self) -> int:
-        """How many tools are indexed."""
+        """Return the number of indexed tools."""
         return await self._lexical.count()
 
     async def like(self, request: str, limit: int) -> Sequence[Precedent]:
-        """The requests most like this one."""
+        """Return the past requests most similar to this one, best first."""
         (asked,) = await self._reader.read([request])
         return await self._precedents(asked, limit)
 
     async def relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> list[Candidates]:
-        """Each text's scores against those of the tools that are indexed."""
+        """Score each text against those of the given tools that are indexed."""
         asked = await self._reader.read(texts)
         cosines = await self._index.cosines(np.concatenate([one.vectors for one in asked]), ids)
         found: list[Candidates] = []
@@ -91,6 +95,7 @@ class Gathering:
         return found
 
     async def _nearest(self, asked: ReadyRequest, size: int, category: str | None) -> list[ToolId]:
+        """Return the ``size`` nearest tools by vector, followed by those by words."""
         where = None if category is None else {"category": category}
         near, worded = await asyncio.gather(
             self._near(asked, size, where), asyncio.to_thread(_worded, asked, size, category)
@@ -100,14 +105,14 @@ class Gathering:
     async def _all_judged(
         self, requests: Sequence[str], asked: Sequence[ReadyRequest], ids: Sequence[Sequence[ToolId]]
     ) -> list[Candidates]:
-        """The scores of each request's tools."""
+        """Score each request's tools."""
         cosines = await asyncio.gather(
             *(self._index.cosines(one.vectors, own) for one, own in zip(asked, ids, strict=True))
         )
         return [self._judged(*known) for known in zip(requests, asked, cosines, strict=True)]
 
     async def _beside(self, tools: Sequence[Sequence[ToolId]]) -> list[list[Walked]]:
-        """The transitions beside each of these sets of tools, in one read of the graph."""
+        """Return the transitions out of or into each of these sets of tools, in one read of the graph."""
         everything = list(dict.fromkeys(tool for own in tools for tool in own))
         walked = await self._experience.beside(everything) if self._experience and everything else ()
         sets = [frozenset(own) for own in tools]
@@ -120,7 +125,7 @@ class Gathering:
         return [hit.id for hit in await self._index.search(asked.whole, size, where)]
 
     def _judged(self, request: str, asked: ReadyRequest, cosines: Mapping[ToolId, NDArray[np.float32]]) -> Candidates:
-        """The scores of tools with these cosines."""
+        """Score the tools that have these cosines with the request."""
         dense, worded = asked.scores(cosines)
         share = self._dense_weight
         fused = (share * halves(dense) + (1 - share) * halves(worded)).astype(np.float32)
@@ -130,7 +135,7 @@ class Gathering:
 def _others(
     found: Candidates, walked: Sequence[Walked], alike: Sequence[Precedent], asked: ReadyRequest, category: str | None
 ) -> list[ToolId]:
-    """What else there is to look at beside what was found; nothing beside nothing."""
+    """Return tools to add to the candidates by tool set, transitions and precedents; none without candidates."""
     if not found.ids:
         return []
     siblings = _siblings(found, asked.matches[0].ids)
@@ -144,6 +149,7 @@ def _pool(
     more: Candidates,
     further: Sequence[Walked],
 ) -> Pool:
+    """Join the first candidates with those added later (``more``) and their transitions (``further``)."""
     if not found.ids:
         return Pool(found)
     if not more.ids:
@@ -152,15 +158,15 @@ def _pool(
 
 
 def halves(scores: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Column 0 is the whole text's; the mean of it and the best other column.
+    """Return the mean of column 0, the whole text's, and the best other column.
 
-    A request asks for several things, and each tool serves one.
+    A request may ask for several things, and each tool serves one of them.
     """
     return scores[:, 0] if scores.shape[1] == 1 else (scores[:, 0] + scores[:, 1:].max(axis=1)) / 2
 
 
 def _worded(asked: ReadyRequest, limit: int, category: str | None) -> list[ToolId]:
-    """Candidates by words, from the whole request and from each sentence."""
+    """Return candidates by BM25, from the whole request and from each sentence."""
     first = asked.matches[0]
     allowed = None
     if category is not None:
@@ -168,7 +174,7 @@ def _worded(asked: ReadyRequest, limit: int, category: str | None) -> list[ToolI
         allowed[_beginning_with(tool_id(category, "", "").removesuffix("//"), first.ids)] = True
     share = limit // len(asked.matches) + 1
     found = first.best(limit, allowed)
-    # Where the index was swapped between two sentences, their rows differ: those of the whole request count.
+    # If the index was swapped between two matches, their rows differ: then only the whole request's count.
     for match in asked.matches[1:]:
         if match.ids is first.ids:
             found += match.best(share, allowed)
@@ -176,7 +182,7 @@ def _worded(asked: ReadyRequest, limit: int, category: str | None) -> list[ToolI
 
 
 def _linked(found: Candidates, walked: Sequence[Walked], category: str | None) -> list[ToolId]:
-    """Tools outside ``found`` that stand beside its strongest, those with the most and the strongest links first."""
+    """Return tools outside ``found`` that have transitions from or to its strongest, best linked first."""
     strong = {found.ids[place]: float(found.fused[place]) for place in best_first(found.fused)[:STRONG]}
     known, weight = set(found.ids), dict[ToolId, float]()
     for one in walked:
@@ -189,14 +195,14 @@ def _linked(found: Candidates, walked: Sequence[Walked], category: str | None) -
 
 
 def _followed(found: Candidates, precedents: Sequence[Precedent], category: str | None) -> list[ToolId]:
-    """Tools outside ``found`` that served the requests most alike."""
+    """Return tools outside ``found`` that served the most similar requests."""
     tools = dict.fromkeys(tool for one in precedents[:_FOLLOWED] for tool in one.tools)
     known = set(found.ids)
     return [tool for tool in tools if tool not in known and category in (None, tool_id_parts(tool)[0])]
 
 
 def _siblings(found: Candidates, ids: Sequence[ToolId]) -> list[ToolId]:
-    """Tools outside ``found`` of the tool sets that its strongest are of. ``ids``: all that are indexed, ordered."""
+    """Return tools outside ``found`` from the tool sets of its strongest. ``ids``: all indexed tools, sorted."""
     order = best_first(found.fused)
     sets = list(dict.fromkeys(found.ids[place].rpartition("/")[0] for place in order[: 4 * _SETS]))[:_SETS]
     taken: list[ToolId] = []
@@ -207,7 +213,7 @@ def _siblings(found: Candidates, ids: Sequence[ToolId]) -> list[ToolId]:
 
 
 def _beginning_with(name: str, ids: Sequence[ToolId]) -> slice:
-    """Where those of a category or a tool set are among ordered ids: "0" comes right after "/"."""
+    """Return the slice of sorted ids that lie in a category or tool set; "0" is the character right after "/"."""
     return slice(bisect_left(ids, f"{name}/"), bisect_left(ids, f"{name}0"))
 
 

@@ -1,4 +1,4 @@
-"""A tool's document as text: one form for the encoder, one for BM25. Both are part of an index's identity."""
+"""Text forms of a tool's document, for the encoder and for BM25; both are part of an index's identity."""
 
 from hashlib import blake2b
 
@@ -6,14 +6,14 @@ from domain.tool import ToolDoc
 from retriever.words import first_words, split_identifier
 
 TEMPLATE = "1"
-"""Version of both templates. Change it with them: indexes made with another one are refused, not mixed."""
+"""Version of both text forms. Change it with them: indexes of another version are refused, not mixed."""
 
 _MAX_TEXT = 20_000
-"""Characters of a field that are looked at: catalogue texts are what strangers wrote."""
+"""Characters of a field that are read: catalogue texts come from strangers and may be huge."""
 
 
 def dense_text(tool: ToolDoc) -> str:
-    """What the encoder reads, most telling part first, for it sees 96 tokens."""
+    """Return the text for the encoder, most informative part first, because the encoder sees 96 tokens."""
     parts = [f"{tool.toolset}: {split_identifier(tool.api)}."]
     if description := first_words(tool.description[:_MAX_TEXT], 40):
         parts.append(description)
@@ -26,14 +26,14 @@ def dense_text(tool: ToolDoc) -> str:
 
 
 def lexical_text(tool: ToolDoc) -> str:
-    """What BM25 counts. Names are written twice: they say more than any one word of a description."""
+    """Return the text for BM25; names occur twice, because they say more than a word of a description."""
     parts = [tool.category, tool.toolset, tool.toolset, tool.api, tool.api]
     parts += [first_words(text[:_MAX_TEXT], 300) for text in (tool.description, tool.toolset_description)]
     return " ".join([*parts, *_parameter_names(tool)])
 
 
 def digest(text: str) -> str:
-    """Names a text: equal digests need no new vector."""
+    """Return a hash of a text, by which an unchanged text is not embedded again."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 

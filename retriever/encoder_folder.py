@@ -1,4 +1,4 @@
-"""An encoder's folder: its model and tokenizer, how they are used (``encoder.json``; without that file as the bundled ones), and what names them."""
+"""Folder of an encoder: model, tokenizer, configuration (``encoder.json``, optional) and the hash of all three."""
 
 import hashlib
 import os
@@ -16,25 +16,31 @@ FORM_FILE = "encoder.json"
 
 
 class EncoderForm(Model):
-    """``pooling``: a text's vector is the mean of its tokens, or the state of its first one. ``query_prefix``: stands before requests.
-
-    ``query_tokens`` and ``document_tokens``: where a request, its prefix included, and a tool's document are cut.
-    """
+    """Configuration of an encoder; the defaults are those of the bundled one."""
 
     dimension: int = Field(default=384, ge=1)
+    """Numbers in a vector."""
     pooling: Literal["mean", "cls"] = "mean"
+    """Pooling of a text's vector: the mean of its tokens' states, or the state of its first token."""
     query_prefix: str = ""
+    """Text that is put before requests."""
     query_tokens: int = Field(default=128, ge=8, le=2048)
+    """Tokens after which a request, its prefix included, is cut."""
     document_tokens: int = Field(default=96, ge=8, le=2048)
+    """Tokens after which a tool's document is cut."""
 
 
 def keep_use_private() -> None:
-    """Before onnxruntime is imported: since 1.29 it reports its use to its maker, unless the environment refuses that."""
+    """Turn off the usage reports of onnxruntime (1.29 and newer); call this before it is imported."""
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 
 def read_form(folder: Path) -> EncoderForm:
-    """The form of the encoder in ``folder``. ``UsageError``: its file cannot be used."""
+    """Read the configuration of the encoder in ``folder``; defaults where there is no file.
+
+    Raises:
+        UsageError: the file cannot be read or is invalid.
+    """
     file = folder / FORM_FILE
     try:
         return EncoderForm.model_validate_json(file.read_bytes())
@@ -47,7 +53,7 @@ def read_form(folder: Path) -> EncoderForm:
 
 
 def write_form(form: EncoderForm, folder: Path) -> None:
-    """Put it beside the model; one that goes without saying is left out."""
+    """Write the configuration into ``folder``; no file is kept for the defaults."""
     if form == EncoderForm():
         (folder / FORM_FILE).unlink(missing_ok=True)
     else:
@@ -55,7 +61,11 @@ def write_form(form: EncoderForm, folder: Path) -> None:
 
 
 def hash_of(folder: Path) -> str:
-    """What names an exported encoder: SHA-256 of model, tokenizer and, where there is one, form, one after the other. ``OSError``: it is not there."""
+    """Return the SHA-256 that identifies an exported encoder: model, tokenizer and, if there is one, configuration.
+
+    Raises:
+        OSError: the files are missing or unreadable.
+    """
     told = hashlib.sha256((folder / MODEL_FILE).read_bytes())
     told.update((folder / TOKENIZER_FILE).read_bytes())
     if (folder / FORM_FILE).exists():

@@ -1,4 +1,4 @@
-"""What walks have shown of tools, as the search sees it: which were walked, which stood beside each other, and what served requests alike."""
+"""Past experience with tools, as the search reads it: transitions, and tools that served similar requests."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,33 +10,35 @@ from numpy.typing import NDArray
 from domain.tool import ToolId
 
 SHARPNESS = 8
-"""How much more the requests most alike count where several are asked: a vote is similarity to this power."""
+"""Exponent of similarity in votes: a similar request's vote is its similarity to this power."""
 
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """How often accepted paths went from ``source`` to ``target``; the latter may be the end of the path."""
+    """Number of times that accepted paths went from one tool to another."""
 
     source: ToolId
     target: ToolId
+    """Next tool of the path, or ``FINISH`` for its end."""
     count: int
 
 
 @dataclass(frozen=True, slots=True)
 class Precedent:
-    """A request that these tools have served, with its similarity (cosine) to the one that is asked."""
+    """A past request, by the tools that served it and its similarity to the current request."""
 
     tools: tuple[ToolId, ...]
     similarity: float
+    """Cosine with the current request."""
 
 
 class Experience(Protocol):
-    """Graph and long-term memory, as far as the search reads them."""
+    """The part of graph and long-term memory that the search reads."""
 
     async def beside(self, tools: Iterable[ToolId]) -> Sequence[Walked]:
-        """Every transition out of one of these tools or into one."""
+        """Return every transition out of or into one of these tools."""
         ...
 
     async def precedents(self, request: NDArray[np.float32], limit: int) -> Sequence[Precedent]:
-        """The requests most like the one with this vector, of unit length; best first."""
+        """Return the past requests most similar to this vector (of unit length), best first."""
         ...

@@ -1,4 +1,4 @@
-"""What the re-ranker judges a candidate by: its own scores, its tool set's, its names in the request, and what was walked."""
+"""Features of the re-ranker: scores of a candidate and its tool set, names, transitions and precedents."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from retriever.words import name_words, standard_name, words
 Values = NDArray[np.float32]
 
 VERSION = "3"
-"""Of names and meanings below: a re-ranker made with others is refused. 3: cosines are on the bundled encoder's scale."""
+"""Version of the features; a re-ranker of another version is refused. 3: cosines are calibrated."""
 
 SCORES = (
     "cosine whole",
@@ -37,27 +37,36 @@ REQUEST = ("sentences", "words")
 NAMES_OF_ALL = (*SCORES, *TOOLSET, *NAMES, *WALKED, *PRECEDENTS, *REQUEST)
 
 STRONG = 10
-"""Best candidates by fused score whose neighbours count as linked."""
+"""Number of best candidates by fused score whose neighbours count as linked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """``cosines`` and ``worded``: shape (candidates, 1 + sentences), column 0 the whole request; ``fused``: (candidates,); all in [0, 1]."""
+    """Tools with their scores for one request, all in [0, 1]."""
 
     request: str
     ids: Sequence[ToolId]
     cosines: Values
+    """Calibrated cosines, shape (candidates, 1 + sentences); column 0 is the whole request's."""
     worded: Values
+    """BM25 scores, of the same shape."""
     fused: Values
+    """Weighted sums of both, shape (candidates,)."""
 
 
 def best_first(scores: Values) -> list[int]:
-    """Places by descending score, equal ones in their order."""
+    """Return the places by descending score; equal scores keep their order."""
     return np.argsort(-scores, kind="stable").tolist()
 
 
 def features(found: Candidates, walked: Sequence[Walked], precedents: Sequence[Precedent] = ()) -> Values:
-    """Shape (candidates, ``NAMES_OF_ALL``). ``walked``: the transitions beside any candidate; ``precedents``: best first."""
+    """Compute the feature matrix, shape (candidates, ``NAMES_OF_ALL``).
+
+    Args:
+        found: the candidates.
+        walked: the transitions out of or into any candidate.
+        precedents: similar requests, best first.
+    """
     parts = [tool_id_parts(tool) for tool in found.ids]
     sets = _numbers([standard_name(toolset) for _, toolset, _ in parts])
     categories = _numbers([category for category, _, _ in parts])
@@ -73,6 +82,7 @@ def features(found: Candidates, walked: Sequence[Walked], precedents: Sequence[P
 
 
 def _scores(found: Candidates) -> list[Values]:
+    """Compute the columns ``SCORES``."""
     cosines, worded, fused = found.cosines, found.worded, found.fused
     parts = slice(1, None) if cosines.shape[1] > 1 else slice(0, None)
     both = cosines[:, parts] + worded[:, parts]
@@ -93,13 +103,14 @@ def _scores(found: Candidates) -> list[Values]:
 
 
 def _places(scores: Values) -> Values:
-    """1 for the best, ½ for the second …; equal scores by their order."""
+    """Return reciprocal ranks: 1 for the best, ½ for the second …; equal scores rank in their order."""
     places = np.empty(len(scores), np.float32)
     places[best_first(scores)] = 1.0 / np.arange(1, len(scores) + 1, dtype=np.float32)
     return places
 
 
 def _of_sets(fused: Values, sets: NDArray[np.int64], categories: NDArray[np.int64]) -> list[Values]:
+    """Compute the columns ``TOOLSET``. ``sets`` and ``categories``: each candidate's, by number."""
     count = np.bincount(sets)
     order = np.lexsort((-fused, sets))  # each set's candidates together, best first
     starts = np.cumsum(count) - count
@@ -109,7 +120,7 @@ def _of_sets(fused: Values, sets: NDArray[np.int64], categories: NDArray[np.int6
         three[place, has] = fused[order[starts[has] + place]]
     mean = (three.sum(axis=0) / np.minimum(count, 3)).astype(np.float32)[sets]
     other = np.where(count > 1, three[0], np.float32(0))[sets]
-    other[order[starts]] = three[1]
+    other[order[starts]] = three[1]  # the best of a set has the second as its best other
     top = best_first(fused)[:20]
     share = np.bincount(categories[top], weights=fused[top], minlength=int(categories.max()) + 1)
     of_all = (share / max(float(share.sum()), 1e-9)).astype(np.float32)
@@ -117,7 +128,9 @@ def _of_sets(fused: Values, sets: NDArray[np.int64], categories: NDArray[np.int6
 
 
 def _names(request: str, parts: Sequence[tuple[str, str, str]]) -> list[Values]:
+    """Compute the columns ``NAMES``. ``parts``: each candidate's category, tool set and API."""
     asked = words(request)
+    # Blanks at both ends, so that a name is found as whole words only.
     known, run = set(asked), f" {' '.join(asked)} "
     rows = [
         (
@@ -131,10 +144,12 @@ def _names(request: str, parts: Sequence[tuple[str, str, str]]) -> list[Values]:
 
 
 def _share(named: Sequence[str], asked: set[str]) -> float:
+    """Return the share of a name's words that the request has."""
     return sum(word in asked for word in named) / len(named) if named else 0.0
 
 
 def _walks(found: Candidates, walked: Sequence[Walked], sets: NDArray[np.int64]) -> list[Values]:
+    """Compute the columns ``WALKED``."""
     row = {tool: number for number, tool in enumerate(found.ids)}
     out, into = np.zeros(len(row), np.float32), np.zeros(len(row), np.float32)
     for one in walked:
@@ -142,6 +157,7 @@ def _walks(found: Candidates, walked: Sequence[Walked], sets: NDArray[np.int64])
             out[row[one.source]] += one.count
         if one.target in row:
             into[row[one.target]] += one.count
+    # A tool in the middle of a path has a transition in and one out: the larger sum counts each path once.
     walks = np.maximum(out, into)
     strong = {place: float(found.fused[place]) for place in best_first(found.fused)[:STRONG]}
     linked, most = np.zeros(len(row), np.float32), np.zeros(len(row), np.float32)
@@ -156,6 +172,7 @@ def _walks(found: Candidates, walked: Sequence[Walked], sets: NDArray[np.int64])
 
 
 def _precedents(ids: Sequence[ToolId], precedents: Sequence[Precedent], sets: NDArray[np.int64]) -> list[Values]:
+    """Compute the columns ``PRECEDENTS``."""
     row = {tool: number for number, tool in enumerate(ids)}
     most, votes, place, of_set = (np.zeros(len(ids), np.float32) for _ in range(4))
     for number, one in enumerate(precedents):
@@ -171,10 +188,12 @@ def _precedents(ids: Sequence[ToolId], precedents: Sequence[Precedent], sets: ND
 
 
 def _asked(found: Candidates) -> list[Values]:
+    """Compute the columns ``REQUEST``, the same for all candidates."""
     whole = np.ones(len(found.ids), np.float32)
     return [whole * (found.cosines.shape[1] - 1), whole * np.log1p(len(found.request.split()))]
 
 
 def _numbers(names: Sequence[str]) -> NDArray[np.int64]:
+    """Number the distinct names in order of first occurrence, and return each name's number."""
     number = {name: place for place, name in enumerate(dict.fromkeys(names))}
     return np.array([number[name] for name in names], np.int64)

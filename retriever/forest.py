@@ -1,4 +1,4 @@
-"""Boosted regression trees, kept as plain numbers and asked about all candidates at once: no library of trees is needed to serve."""
+"""Boosted regression trees as plain numbers, evaluated for all candidates at once without a tree library."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,13 +14,17 @@ LEAF = -1
 
 
 class Tree(Model):
-    """Nodes by number, 0 the root: where ``features[feature] <= threshold`` go ``left``, else ``right``. ``feature`` -1: a leaf of ``value``."""
+    """A regression tree. Each field has one entry for each node; node 0 is the root."""
 
     feature: tuple[int, ...]
+    """Number of the feature that a node compares; ``LEAF`` (-1) for a leaf."""
     threshold: tuple[float, ...]
     left: tuple[int, ...]
+    """Child where the feature is at most the threshold."""
     right: tuple[int, ...]
+    """Child where the feature is above the threshold."""
     value: tuple[float, ...]
+    """Value of a leaf."""
 
     @model_validator(mode="after")
     def _whole(self) -> "Tree":
@@ -38,20 +42,25 @@ class Tree(Model):
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """All trees' nodes in one row, ``roots`` among them. ``child``: of node n at 2n + 1 where its feature is not above the threshold, else at 2n; a leaf is its own."""
+    """The nodes of all trees in one array for each field."""
 
     roots: NDArray[np.intp]
+    """Number of each tree's root."""
     feature: NDArray[np.intp]
+    """Number of the feature that a node compares; 0 for a leaf."""
     threshold: NDArray[np.float32]
     child: NDArray[np.intp]
+    """Children of node n: at 2n + 1 where its feature is at most the threshold, else at 2n; a leaf is its own child."""
     value: NDArray[np.float32]
     depth: int
+    """Edges from a root to its deepest leaf, over all trees."""
 
     def judge(self, features: Values) -> Values:
-        """The sum of what each tree says; shape (candidates,)."""
+        """Return the sum of all trees' values for each row of features, shape (candidates,)."""
         at: NDArray[np.intp] = np.tile(self.roots, (len(features), 1))
         row: NDArray[np.intp] = (np.arange(len(features)) * features.shape[1])[:, None]
         values: Values = features.ravel()
+        # Leaves are their own children, so that all trees take ``depth`` steps.
         # take() on one row of numbers is several times as fast as indexing by two.
         for _ in range(self.depth):
             below: NDArray[np.bool_] = values.take(row + self.feature.take(at)) <= self.threshold.take(at)
@@ -61,7 +70,7 @@ class Forest:
 
 
 def forest_of(trees: Sequence[Tree]) -> Forest:
-    """The trees, one behind the other."""
+    """Concatenate the trees' nodes."""
     roots, feature, child = list[int](), list[int](), list[int]()
     threshold, value = list[float](), list[float]()
     for tree in trees:
@@ -83,6 +92,7 @@ def forest_of(trees: Sequence[Tree]) -> Forest:
 
 
 def _depth(tree: Tree) -> int:
+    """Return the number of edges to the deepest leaf; children have higher numbers than their parents."""
     depths = [0] * len(tree.feature)
     for node, asked in enumerate(tree.feature):
         if asked != LEAF:

@@ -1,4 +1,4 @@
-"""The protocols of the retriever: an embedder and a vector index."""
+"""Protocols of the retriever: an embedder and a vector index."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,52 +15,66 @@ Vectors = NDArray[np.float32]
 
 
 class Embedder(Protocol):
-    """Text to vectors. ``identity`` names model, dimension and document template: it is the collection's identity."""
+    """Encoder that turns texts into vectors."""
 
     @property
-    def identity(self) -> str: ...
+    def identity(self) -> str:
+        """Name of model, dimension and document template, which identifies a collection of its vectors."""
+        ...
 
     @property
-    def dimension(self) -> int: ...
+    def dimension(self) -> int:
+        """Numbers in a vector."""
+        ...
 
     async def embed(self, texts: Sequence[str], role: Literal["query", "document"]) -> Vectors:
-        """Vectors of shape (len(texts), dimension), in order."""
+        """Return vectors of shape (len(texts), dimension), in order."""
         ...
 
     async def read(self, texts: Sequence[str]) -> list[Vectors]:
-        """Each text as a request: row 0 is the text's vector, the others its sentences', as ``words.sentence_spans`` has them."""
+        """Embed texts as requests: row 0 is the text's vector, the others are those of its sentences.
+
+        Sentences are as ``words.sentence_spans`` finds them.
+        """
         ...
 
     async def scale(self) -> CosineScale:
-        """Return the maps by which cosines of these vectors are read wherever they are compared with a number. ``UnavailableError``."""
+        """Return the maps to apply to cosines of these vectors before they are compared with a number.
+
+        Raises:
+            UnavailableError: the encoder cannot be reached.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A tool's vector. ``digest`` is the hash of the text it was made from; ``category`` can be filtered by."""
+    """A tool's vector with its payload."""
 
     id: ToolId
     vector: NDArray[np.float32]
     digest: str
+    """Hash of the text that the vector was made from."""
     category: str
+    """The tool's category, by which a search can be filtered."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A search result; ``score`` is the cosine similarity, in [-1, 1]."""
+    """A search result of a vector index."""
 
     id: ToolId
     score: float
+    """Cosine similarity, in [-1, 1]."""
 
 
 def hit_score(hit: Hit) -> float:
-    """Return the cosine, for :mod:`domain.ties`."""
+    """Return the hit's cosine, as a key for :mod:`domain.ties`."""
     return hit.score
 
 
 def hit_id(hit: Hit) -> ToolId:
-    """Return the tool's id, for :mod:`domain.ties`."""
+    """Return the tool's id, as a key for :mod:`domain.ties`."""
     return hit.id
 
 
@@ -68,42 +82,45 @@ class VectorIndex(Protocol):
     """Vectors of tools by id, for one embedder identity. All methods may raise ``UnavailableError``."""
 
     async def setup(self, identity: str, dimension: int) -> None:
-        """Open or create the collection; ``StoreVersionError`` where it has vectors of another identity."""
+        """Open or create the collection; raises ``StoreVersionError`` if it has vectors of another identity."""
         ...
 
     async def put(self, points: Sequence[Point]) -> None:
-        """Insert or replace by id."""
+        """Insert or replace points by id."""
         ...
 
     async def remove(self, ids: Iterable[ToolId]) -> None:
-        """Delete by id; unknown ids are ignored."""
+        """Delete points by id; unknown ids are ignored."""
         ...
 
     async def search(
         self, vector: NDArray[np.float32], limit: int, where: Mapping[str, str] | None = None
     ) -> list[Hit]:
-        """The nearest, best first, those of the same cosine by id (:mod:`domain.ties`). ``where`` holds equality filters on the payload (``category``)."""
+        """Return the nearest points, best first; ties are ordered by id (:mod:`domain.ties`).
+
+        ``where`` holds equality filters on the payload (``category``).
+        """
         ...
 
     async def cosines(self, asked: Vectors, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
-        """Each tool's cosines with the rows of ``asked``, shape (len(asked),), in the order of ``ids``; unknown ids are left out.
+        """Return each tool's cosines with the rows of ``asked``, shape (len(asked),), in the order of ``ids``.
 
-        A server sends a number for each, not the vectors.
+        Unknown ids are left out. A server sends a number for each pair, not the vectors.
         """
         ...
 
     async def vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
-        """Stored vectors by id; unknown ids are left out."""
+        """Return stored vectors by id; unknown ids are left out."""
         ...
 
     async def digests(self) -> dict[ToolId, str]:
-        """All ids with the digest of their text: what a re-run need not embed again."""
+        """Return all ids with the digest of their text, so that a re-run embeds only what has changed."""
         ...
 
     async def count(self) -> int:
-        """How many points there are."""
+        """Return the number of points."""
         ...
 
     async def close(self) -> None:
-        """Flush and release; idempotent."""
+        """Flush and release resources; idempotent."""
         ...

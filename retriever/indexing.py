@@ -1,4 +1,7 @@
-"""Documents → vectors and BM25. Interrupted anywhere, a second run goes on: texts whose digest is known are skipped."""
+"""Indexing of documents into vectors and BM25; an interrupted run is continued by the next one.
+
+Texts whose digest is already stored are skipped.
+"""
 
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -10,7 +13,7 @@ from retriever.index import Embedder, Point, VectorIndex, Vectors
 from retriever.lexical import LexicalIndex
 
 _BATCH = 512
-"""Documents embedded between two writes: what an interrupted run does again, a few seconds of work."""
+"""Documents embedded between two writes, a few seconds of work that an interrupted run repeats."""
 
 Portion = list[tuple[ToolDoc, str, str]]
 """Documents with their text for the encoder and its digest."""
@@ -18,11 +21,14 @@ Portion = list[tuple[ToolDoc, str, str]]
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """``tools`` were looked at, ``embedded`` of them were new or changed. ``lexical``: BM25 was rebuilt."""
+    """Result of one indexing run."""
 
     tools: int
+    """Documents that were read."""
     embedded: int
+    """New or changed documents that were embedded."""
     lexical: bool
+    """True if the BM25 index was rewritten."""
     seconds: float
 
 
@@ -33,7 +39,7 @@ async def index_tools(
     lexical: LexicalIndex,
     progress: Callable[[int], None] | None = None,
 ) -> IndexReport:
-    """Make every document searchable. Tools that are indexed but not among ``documents`` stay as they are.
+    """Add every document to both indexes; indexed tools that are not among ``documents`` are kept.
 
     ``progress`` gets the number of documents done so far. The index must be set up. Raises ``UnavailableError``.
     """
@@ -41,6 +47,7 @@ async def index_tools(
     words: dict[ToolId, str] = {}
     embedded = 0
 
+    # Documents are read once: the texts for BM25 are collected while the vectors are made.
     async def told() -> AsyncIterator[ToolDoc]:
         async for tool in documents:
             words[tool.id] = lexical_text(tool)
@@ -58,7 +65,10 @@ async def index_tools(
 
 
 async def unindexed(documents: AsyncIterator[ToolDoc], known: Mapping[ToolId, str]) -> AsyncIterator[Portion]:
-    """New and changed documents in portions. A vector depends a little on its portion, so all builds cut alike."""
+    """Yield new and changed documents in portions.
+
+    Vectors of some encoders depend a little on the batch, so all builds cut portions alike.
+    """
     waiting: dict[ToolId, tuple[ToolDoc, str, str]] = {}
     async for tool in documents:
         text = dense_text(tool)
@@ -72,7 +82,7 @@ async def unindexed(documents: AsyncIterator[ToolDoc], known: Mapping[ToolId, st
 
 
 async def put_portion(portion: Portion, vectors: Vectors, index: VectorIndex) -> None:
-    """Write the vectors of a portion, row by row. Raises ``UnavailableError``."""
+    """Store the vectors of a portion; row n belongs to document n. Raises ``UnavailableError``."""
     await index.put(
         [Point(tool.id, vector, name, tool.category) for (tool, _, name), vector in zip(portion, vectors, strict=True)]
     )

@@ -1,5 +1,5 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
-"""BM25 over the tools' texts, in a folder of its own. Reading needs numpy alone: bm25s is imported where it builds."""
+"""BM25 over the tools' texts, in a folder of its own; building imports bm25s, reading needs only numpy."""
 
 import asyncio
 import threading
@@ -21,7 +21,7 @@ Scores = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class LexicalParameters:
-    """BM25's k1 and b, chosen on training requests (docs/benchmarks.md)."""
+    """Parameters k1 and b of BM25, chosen on training requests (docs/benchmarks.md)."""
 
     k1: float = 1.5
     b: float = 0.9
@@ -29,19 +29,22 @@ class LexicalParameters:
 
 @dataclass(frozen=True, slots=True)
 class LexicalMatch:
-    """A text against all tools. ``scores`` are BM25 over the best tool's: 1 for it, 0 where no word is shared."""
+    """A text's BM25 scores against all tools."""
 
     ids: Sequence[ToolId]
     rows: Mapping[ToolId, int]
+    """Place of each id among ``ids`` and ``scores``."""
     scores: Scores
+    """BM25 divided by the best tool's: 1 for that one, 0 where no word is shared."""
 
     def of(self, tools: Sequence[ToolId]) -> Scores:
-        """Scores of these tools, in order; 0 for one that is not indexed."""
+        """Return the scores of these tools, in order; 0 for one that is not indexed."""
+        # Row -1 would read the last tool's score: np.where puts 0 in its place.
         rows = [self.rows.get(tool, -1) for tool in tools]
         return np.where(np.array(rows) < 0, np.float32(0), self.scores[rows]) if rows else np.zeros(0, np.float32)
 
     def best(self, limit: int, allowed: NDArray[np.bool_] | None = None) -> list[ToolId]:
-        """Ids of the best matches that share a word, best first; ``allowed`` masks rows."""
+        """Return the ids of the best tools that share a word with the text, best first; ``allowed`` masks rows."""
         scores = self.scores if allowed is None else np.where(allowed, self.scores, 0.0)
         limit = min(limit, len(scores))
         if limit <= 0:
@@ -52,7 +55,7 @@ class LexicalMatch:
 
 
 class Words(Protocol):
-    """What a search reads of the words of tools; see :class:`LexicalIndex`."""
+    """Word index as a search reads it; see :class:`LexicalIndex`."""
 
     async def match(self, text: str) -> LexicalMatch: ...
 
@@ -62,10 +65,10 @@ class Words(Protocol):
 
 
 class LexicalIndex:
-    """BM25 with every word of a request counted once (long requests repeat theirs).
+    """BM25 index of tools; every word of a request counts once, because long requests repeat theirs.
 
-    Changing texts writes the whole index beside the old one and swaps them; where few have changed, only these are split into words. Readers
-    in any process notice the swap at their next query.
+    A change writes a whole new index and swaps it in; if few texts have changed, only these are split into words. Readers in any
+    process notice the swap at their next query.
     """
 
     def __init__(self, directory: Path, parameters: LexicalParameters | None = None) -> None:
@@ -75,39 +78,46 @@ class LexicalIndex:
         self._opened: Generation | None = None
 
     async def put(self, texts: Mapping[ToolId, str]) -> bool:
-        """Add or replace texts, all at once or not at all. False: nothing changed, and nothing was written."""
+        """Add or replace texts, all or none, and return whether anything changed and was written."""
         return await asyncio.to_thread(self._put, texts, keep=True)
 
     async def replace(self, texts: Mapping[ToolId, str]) -> bool:
-        """Hold these texts and no others, whatever state the files are in. False: nothing changed, and nothing was written."""
+        """Make these the only texts, whatever state the files are in, and return whether anything was written."""
         return await asyncio.to_thread(self._put, texts, keep=False)
 
     async def remove(self, tools: Iterable[ToolId]) -> bool:
-        """Take texts out; ids that are not indexed are ignored. False: none was indexed, and nothing was written."""
+        """Remove texts, unknown ids ignored, and return whether any was indexed and the index was written."""
         return await asyncio.to_thread(self._remove, frozenset(tools))
 
     async def fingerprint(self) -> str:
-        """Names the indexed texts, on any machine; empty before the first ``put``, or where that cannot be read: make it anew."""
+        """Return a hash of the indexed texts, the same on any machine.
+
+        Empty before the first ``put``, or if it cannot be read: then the index must be rebuilt.
+        """
         return await asyncio.to_thread(self._files.fingerprint)
 
     async def texts(self) -> dict[ToolId, str]:
-        """What is indexed; nothing where the index is missing, of another format or of other parameters: make it anew."""
+        """Return the indexed texts; none if the index is missing or must be rebuilt (other format or parameters)."""
         return await asyncio.to_thread(lambda: self._files.texts() if self._files.built_with(self._settings()) else {})
 
     async def match(self, text: str) -> LexicalMatch:
-        """Score every tool. ``UnavailableError`` where no index is there or it cannot be read."""
+        """Score every tool against a text.
+
+        Raises:
+            UnavailableError: there is no index, or it cannot be read.
+        """
         return await asyncio.to_thread(self._match, text)
 
     async def count(self) -> int:
-        """How many tools are indexed; 0 before the first ``put``."""
+        """Return the number of indexed tools; 0 before the first ``put``."""
         return await asyncio.to_thread(lambda: len(self._current().ids) if self._files.current() else 0)
 
     async def ids(self) -> Sequence[ToolId]:
-        """What is indexed, ordered; nothing before the first ``put``."""
+        """Return the indexed ids, sorted; none before the first ``put``."""
         return await asyncio.to_thread(lambda: self._current().ids if self._files.current() else [])
 
     def load(self) -> None:
-        """Open the files now rather than at the first query. Safe from any thread."""
+        """Open the files now rather than at the first query. Safe in any thread."""
         self._current()
 
     def _put(self, texts: Mapping[ToolId, str], *, keep: bool) -> bool:
@@ -129,7 +139,7 @@ class LexicalIndex:
             return True
 
     def _write(self, before: Mapping[ToolId, str], texts: Mapping[ToolId, str]) -> None:
-        """In the order of ids, for equal scores are ranked by place: so the order of arrival changes no result."""
+        """Write texts sorted by id: equal scores are ranked by place, so the order of arrival must not matter."""
         texts = dict(sorted(texts.items()))
         known = self._files.counted() if self._files.built_with(self._settings()) else None
         built = updated(known, before, texts, self._parameters.k1, self._parameters.b) if known else None
@@ -139,8 +149,8 @@ class LexicalIndex:
         return {"k1": self._parameters.k1, "b": self._parameters.b}
 
     def _build(self, texts: list[str]) -> Built:
-        """Vocabulary, and the columns of the sparse word by tool matrix of BM25 scores."""
-        if not texts:  # bm25s takes the mean of their lengths
+        """Build the vocabulary and the columns of the sparse word-by-tool matrix of BM25 scores."""
+        if not texts:  # bm25s would take the mean of no lengths
             return {"": 0}, {
                 "data": np.zeros(0, np.float32),
                 "indices": np.zeros(0, np.int32),

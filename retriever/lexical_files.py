@@ -1,4 +1,4 @@
-"""The files of a BM25 index: whole generations, of which one is current. A crash leaves the former one in force."""
+"""Files of a BM25 index: whole generations, one of them current, so that a crash leaves the former one in use."""
 
 import fcntl
 import shutil
@@ -22,12 +22,15 @@ from retriever.words import WORDS
 
 _FORMAT = f"words{WORDS}/text{TEMPLATE}"
 _BROKEN = (OSError, ValueError, KeyError, TypeError)
-"""What reading a damaged file raises: orjson's and numpy's errors are ValueErrors."""
+"""Errors from reading a damaged file; those of orjson and numpy are ValueErrors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """An opened index. Column w of the matrix is ``rows[starts[w]:starts[w + 1]]`` with ``values`` of the same slice."""
+    """An opened index.
+
+    Column w of its matrix is ``rows[starts[w]:starts[w + 1]]`` with the same slice of ``values``.
+    """
 
     name: str
     ids: list[ToolId]
@@ -39,14 +42,14 @@ class Generation:
 
 
 class LexicalFiles:
-    """Reads and swaps generations in ``directory``. Arrays are mapped into memory, so that opening is quick."""
+    """Reads and swaps generations in a folder; arrays are memory-mapped, so that opening is fast."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._pointer = directory / "current"
 
     def current(self) -> str | None:
-        """Name of the generation in force, None before the first."""
+        """Return the name of the current generation; None before the first."""
         try:
             return self._pointer.read_text().strip()
         except FileNotFoundError:
@@ -56,7 +59,7 @@ class LexicalFiles:
 
     @contextmanager
     def writing(self) -> Generator[None]:
-        """One writer at a time, over processes: later ones wait, and then see what the former wrote."""
+        """Hold the write lock, across processes: later writers wait, and then see what the former wrote."""
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
             with (self._directory / "lock").open("a") as lock:
@@ -68,7 +71,7 @@ class LexicalFiles:
             ) from error
 
     def texts(self) -> dict[ToolId, str]:
-        """The indexed texts; none before the first generation, or where it has another format (it is made anew)."""
+        """Return the indexed texts; none before the first generation or if it has another format and must be rebuilt."""
         name = self.current()
         if name is None or self._readable_meta().get("format") != _FORMAT:
             return {}
@@ -78,7 +81,7 @@ class LexicalFiles:
             raise self._unreadable(error) from error
 
     def counted(self) -> Counted | None:
-        """The counts behind the current generation; None where there is none, or it keeps none, or cannot be read: it is made anew then."""
+        """Return the current generation's word counts; None if missing, damaged or unreadable: then rebuild."""
         try:
             if self._readable_meta().get("format") != _FORMAT or (name := self.current()) is None:
                 return None
@@ -91,16 +94,16 @@ class LexicalFiles:
         return Counted(whole.ids, whole.vocabulary, whole.starts, whole.rows, counts, lengths)
 
     def fingerprint(self) -> str:
-        """Hash of the indexed texts; empty where :meth:`texts` has none, or what tells of them cannot be read."""
+        """Return the stored hash of the indexed texts; empty where :meth:`texts` has none or the metadata is unreadable."""
         meta = self._readable_meta()
         return meta.get("texts", "") if meta.get("format") == _FORMAT else ""
 
     def holds(self, texts: Mapping[ToolId, str], settings: Mapping[str, float]) -> bool:
-        """Whether the current generation is of these texts and no others, and was built with these settings."""
+        """Return whether the current generation has exactly these texts and was built with these settings."""
         return self.fingerprint() == _hash(texts) and self.built_with(settings)
 
     def built_with(self, settings: Mapping[str, float]) -> bool:
-        """Whether the current generation was built with these settings."""
+        """Return whether the current generation was built with these settings."""
         return self._readable_meta().get("settings") == settings
 
     def write(
@@ -109,7 +112,7 @@ class LexicalFiles:
         settings: Mapping[str, float],
         built: Built,
     ) -> None:
-        """Write a generation and put it in force; the former ones go."""
+        """Write a generation, make it current and delete the former ones."""
         vocabulary, arrays = built
         meta = {"format": _FORMAT, "settings": dict(settings), "texts": _hash(texts)}
         name = uuid4().hex[:12]
@@ -121,6 +124,7 @@ class LexicalFiles:
             for key, value in (("ids", list(texts)), ("vocabulary", vocabulary), ("texts", dict(texts))):
                 (folder / f"{key}.json").write_bytes(orjson.dumps(value))
             (folder / "meta.json").write_bytes(orjson.dumps(meta))
+            # The pointer is replaced last and in one step, so that a reader never sees an unfinished generation.
             part = self._directory / "current.part"
             part.write_text(name)
             part.replace(self._pointer)
@@ -132,7 +136,7 @@ class LexicalFiles:
                 shutil.rmtree(other, ignore_errors=True)
 
     def open(self) -> Generation:
-        """Open the current generation. A writer may swap it meanwhile: then the new one is opened."""
+        """Open the current generation; if a writer swaps it meanwhile, open the new one."""
         for attempt in range(3):
             name = self.current()
             if name is None:
@@ -174,7 +178,7 @@ class LexicalFiles:
             raise self._unreadable(error) from error
 
     def _readable_meta(self) -> dict[str, Any]:
-        """What the current generation tells of itself; nothing where there is none, or where it is lost or damaged."""
+        """Return the metadata of the current generation; empty where it is missing or damaged."""
         try:
             name = self.current()
             return {} if name is None else self._meta(name)

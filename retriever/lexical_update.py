@@ -1,7 +1,8 @@
-"""BM25 of texts of which few have changed: the others' words are kept as they were counted, and every score is computed anew from the counts.
+"""Update of a BM25 index after a few texts have changed, from stored word counts.
 
-The scores are those of a whole build (Lucene's formula, as bm25s has it), for whatever is added moves how rare a word is and how long a
-text is on average. What costs time in a whole build is splitting texts into words; here it is done for the changed ones alone.
+All scores are recomputed, because every added text changes how rare a word is and how long a text is on average; they equal those of a
+full build (Lucene's formula, as in bm25s). A full build spends its time on splitting texts into words; here only the changed texts are
+split.
 """
 
 from collections import Counter
@@ -15,15 +16,18 @@ from domain.tool import ToolId
 from retriever.words import telling_words
 
 Built = tuple[dict[str, int], dict[str, NDArray[np.generic]]]
-"""Vocabulary, and the arrays of a generation by name."""
+"""Vocabulary and the arrays of a generation by name."""
 
 _MOST = 4
-"""A whole build is made where more than one text in so many has changed."""
+"""A full build is made if more than one text in this many has changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """How often which text has which word. Column w is ``rows[starts[w]:starts[w + 1]]`` with ``counts`` of the same slice; ``lengths`` in words."""
+    """Number of times that each text has each word.
+
+    Column w of the matrix is ``rows[starts[w]:starts[w + 1]]`` with the same slice of ``counts``.
+    """
 
     ids: Sequence[ToolId]
     vocabulary: Mapping[str, int]
@@ -31,14 +35,19 @@ class Counted:
     rows: NDArray[np.int32]
     counts: NDArray[np.float32]
     lengths: NDArray[np.int64]
+    """Length of each text in words."""
 
 
 def counts_of(texts: Sequence[Sequence[int]]) -> dict[str, NDArray[np.generic]]:
-    """What a whole build keeps for later: counts in the order of its columns, and lengths. Texts are their words' numbers."""
+    """Return the counts, in the order of the columns, and the lengths that a build stores for updates.
+
+    ``texts``: each text as the numbers of its words.
+    """
     tallies = [Counter(words) for words in texts]
     columns = np.array([word for tally in tallies for word in tally], np.int64)
     counts = np.array([count for tally in tallies for count in tally.values()], np.float32)
     rows = np.repeat(np.arange(len(tallies)), [len(tally) for tally in tallies])
+    # Sorts by column, then by row, as one key: row numbers fit into 32 bits.
     order = np.argsort(columns << 32 | rows)
     return {"counts": counts[order], "lengths": np.array([len(words) for words in texts], np.int64)}
 
@@ -46,12 +55,21 @@ def counts_of(texts: Sequence[Sequence[int]]) -> dict[str, NDArray[np.generic]]:
 def updated(
     known: Counted, before: Mapping[ToolId, str], texts: Mapping[ToolId, str], k1: float, b: float
 ) -> Built | None:
-    """What a whole build of ``texts``, given in the order of rows, would be. ``before``: the texts that were counted. None: too many have changed."""
+    """Return what a full build of ``texts`` would give, or None if too many texts have changed.
+
+    Args:
+        known: the stored word counts.
+        before: the texts that were counted.
+        texts: the new texts, in the order of rows.
+        k1: BM25's saturation of word counts.
+        b: BM25's normalisation by length.
+    """
     fresh = [tool for tool, text in texts.items() if before.get(tool) != text]
     if not texts or _MOST * (len(fresh) + len(before.keys() - texts.keys())) > len(before):
         return None
     place = {tool: row for row, tool in enumerate(texts)}
     changed = frozenset(fresh)
+    # New row of each old one; -1 for a text that is gone or has changed.
     moved = np.array([-1 if tool in changed else place.get(tool, -1) for tool in known.ids], np.int64)
     vocabulary = dict(known.vocabulary)
     lengths = np.zeros(len(texts), np.int64)
@@ -78,7 +96,7 @@ def updated(
 
 
 def _kept(known: Counted, moved: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
-    """Columns, rows as they are now, and counts of the texts that stay as they were."""
+    """Return columns, new rows and counts of the texts that have not changed."""
     columns = np.repeat(np.arange(len(known.starts) - 1), np.diff(known.starts))
     rows = moved[known.rows]
     stays = rows >= 0
@@ -94,6 +112,7 @@ def _scores(
     k1: float,
     b: float,
 ) -> NDArray[np.float32]:
+    """Compute BM25 scores: idf * tf / (tf + k1 * (1 - b + b * length / mean length)), with Lucene's idf."""
     rarity = np.log(1 + (len(lengths) - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
     norms = k1 * ((1 - b) + b * lengths / lengths.mean())
     return (rarity[columns] * (counts / (norms[rows] + counts))).astype(np.float32)

@@ -1,4 +1,4 @@
-"""From the states of a text's tokens to vectors of the text and of its parts."""
+"""Pooling of token states into vectors of a text and of its parts."""
 
 from collections.abc import Sequence
 
@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 Span = tuple[int, int]
-"""Where a piece of a text begins and ends, in characters."""
+"""Start and end of a piece of a text, in characters."""
 
 
 def shares(tokens: Sequence[Span], parts: Sequence[Span]) -> NDArray[np.float32]:
-    """Which tokens each vector is the mean of; shape (1 + parts, tokens), 1 or 0.
+    """Return a mask of the tokens that each vector is the mean of, shape (1 + parts, tokens), 1 or 0.
 
-    Row 0 is the whole text's: all tokens, those that stand for no character too. A part has those that lie inside it; where
-    there is none (what is beyond the last token was not read), it takes all, for the whole is what is known of it.
+    Row 0 is the whole text's: all tokens, special ones included. A part has the tokens inside it; a part without any (beyond
+    the last token, so it was not read) takes all, because the whole text is all that is known of it.
     """
     found = np.ones((1 + len(parts), len(tokens)), np.float32)
     if parts and len(tokens):
@@ -23,20 +23,29 @@ def shares(tokens: Sequence[Span], parts: Sequence[Span]) -> NDArray[np.float32]
 
 
 def first_of(tokens: int) -> NDArray[np.float32]:
-    """What takes the first token alone; shape (1, tokens)."""
+    """Return a mask of the first token only, shape (1, tokens)."""
     found = np.zeros((1, tokens), np.float32)
     found[:, :1] = 1.0
     return found
 
 
 def inside(tokens: NDArray[np.int64], parts: Sequence[Span]) -> NDArray[np.bool_]:
-    """Which tokens lie inside each part; shape (parts, tokens). ``tokens``: shape (tokens, 2). One that stands for no character lies in none."""
+    """Return a mask of the tokens inside each part, shape (parts, tokens).
+
+    ``tokens``: spans, shape (tokens, 2). Special tokens, whose span is empty, lie in no part.
+    """
     starts, ends = tokens.T
     bounds = np.array(parts, np.int64).reshape(-1, 2)
     return (starts >= bounds[:, :1]) & (ends <= bounds[:, 1:]) & (starts < ends)
 
 
 def mean_of(states: NDArray[np.float32], taken: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Means of unit length, in float32. ``states``: shape (…, tokens, dimension); ``taken``: (…, vectors, tokens), as :func:`shares` has them."""
+    """Return the means of token states, scaled to unit length, in float32.
+
+    Args:
+        states: shape (…, tokens, dimension).
+        taken: masks of shape (…, vectors, tokens), as from :func:`shares`.
+    """
+    # A sum in place of a mean: scaling to unit length removes the difference.
     total = (taken @ states).astype(np.float32)
     return total / np.maximum(np.linalg.norm(total, axis=-1, keepdims=True), 1e-12)

@@ -1,4 +1,4 @@
-"""A request made ready for scoring: its vectors and its BM25 scores, whole and sentence by sentence."""
+"""Requests encoded for scoring: vectors and BM25 scores of the whole text and of each sentence."""
 
 import asyncio
 from collections import OrderedDict
@@ -19,22 +19,24 @@ Scores = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class ReadyRequest:
-    """Row 0 of ``vectors`` and the first of ``matches`` are the whole text's, the others its sentences'."""
+    """Vectors and BM25 matches of a request."""
 
     vectors: Vectors
+    """Row 0 is the whole text's, the others are its sentences'."""
     matches: Sequence[LexicalMatch]
+    """BM25 matches, in the same order."""
     scale: LinearMap
-    """Brings the vectors' cosines with tools to the scale that thresholds and re-ranking know."""
+    """Map of cosines with tools to the scale of thresholds and re-ranking."""
 
     @property
     def whole(self) -> NDArray[np.float32]:
-        """The vector of the whole text."""
+        """Return the vector of the whole text."""
         return self.vectors[0]
 
     def scores(self, cosines: Mapping[ToolId, NDArray[np.float32]]) -> tuple[Scores, Scores]:
-        """Scaled cosines and BM25 scores of each tool, in order, each of shape (tools, texts), in [0, 1].
+        """Return calibrated cosines and BM25 scores of each tool, in order, each of shape (tools, texts), in [0, 1].
 
-        ``cosines``: those of each tool with ``vectors``, as an index has them.
+        ``cosines``: each tool's cosines with ``vectors``, as an index returns them.
         """
         if not cosines:
             return np.zeros((0, len(self.matches)), np.float32), np.zeros((0, len(self.matches)), np.float32)
@@ -43,7 +45,7 @@ class ReadyRequest:
 
 
 class RequestReader:
-    """Makes texts ready, and keeps the latest ``remembered``: a walk asks about the same request at every node."""
+    """Encodes requests and caches the latest ``remembered``: a walk needs the same request at every node."""
 
     def __init__(self, embedder: Embedder, lexical: Words, remembered: int = 64) -> None:
         self._embedder = embedder
@@ -52,7 +54,7 @@ class RequestReader:
         self._remembered: OrderedDict[str, ReadyRequest] = OrderedDict()
 
     async def read(self, texts: Sequence[str]) -> list[ReadyRequest]:
-        """The texts in order, new ones embedded in one batch."""
+        """Encode texts, in order; new ones are embedded in one batch."""
         new = [text for text in dict.fromkeys(texts) if text not in self._remembered]
         found = {text: self._remembered[text] for text in texts if text in self._remembered}
         if new:

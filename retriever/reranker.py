@@ -1,4 +1,7 @@
-"""Orders candidates by what was learnt from the requests of trajectories: a logistic regression and boosted trees over :mod:`retriever.features`."""
+"""Re-ranker of candidates: a logistic regression and boosted trees over :mod:`retriever.features`.
+
+It is trained on the requests of trajectories.
+"""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,18 +21,24 @@ BUNDLED = Path(__file__).parent / "reranker.json"
 
 
 class Learnt(Model):
-    """``weights`` and ``offset`` of standardised features: ``(value - mean) / spread``. ``encoder``: whose cosines it learnt from.
+    """Trained re-ranker as it is stored: its score is the regression's plus that of the trees.
 
-    What the ``trees`` say is added to it; over the candidates learnt from they vary by 1, and the regression by half of that.
+    Over the training candidates the trees' scores have a standard deviation of 1, and the regression's of half of that.
     """
 
     version: str
+    """Version of the features."""
     encoder: str
+    """Identity of the encoder whose cosines it was trained on."""
     names: tuple[str, ...]
+    """Names of the features, in order."""
     mean: tuple[float, ...]
     spread: tuple[float, ...]
+    """Standard deviation of each feature; features are standardised by ``(value - mean) / spread``."""
     weights: tuple[float, ...]
+    """Weights of the standardised features in the regression."""
     offset: float
+    """Intercept of the regression."""
     trees: tuple[Tree, ...] = ()
 
     @model_validator(mode="after")
@@ -43,20 +52,24 @@ class Learnt(Model):
 
 @dataclass(frozen=True, slots=True)
 class Reranker:
-    """Judges candidates; ``encoder`` is the identity of the one whose vectors they must be of."""
+    """Re-ranker ready for scoring."""
 
     encoder: str
+    """Identity of the encoder whose vectors the candidates must be scored with."""
     weights: NDArray[np.float32]
     offset: float
     forest: Forest
 
     def judge(self, features: Values) -> Values:
-        """How far each candidate serves the request, to be compared with others of the same request; shape (candidates,)."""
+        """Return how well each candidate serves the request, shape (candidates,).
+
+        Scores are comparable only within one request.
+        """
         return features @ self.weights + np.float32(self.offset) + self.forest.judge(features)
 
 
 def reranker_of(learnt: Learnt) -> Reranker:
-    """Standardising is folded into the weights."""
+    """Build a re-ranker, with the standardisation of features folded into its weights."""
     spread = np.array(learnt.spread, np.float64)
     weights = np.array(learnt.weights, np.float64) / spread
     offset = learnt.offset - float(weights @ np.array(learnt.mean))
@@ -65,7 +78,11 @@ def reranker_of(learnt: Learnt) -> Reranker:
 
 @lru_cache
 def read_reranker(path: Path = BUNDLED) -> Reranker:
-    """The one of a file, or that comes with Footpath. ``UnavailableError`` where it cannot be read or was made for other features."""
+    """Read the re-ranker of a file, by default the one that comes with Footpath.
+
+    Raises:
+        UnavailableError: it cannot be read, or was trained on other features.
+    """
     try:
         return reranker_of(Learnt.model_validate(orjson.loads(path.read_bytes())))
     except (OSError, orjson.JSONDecodeError, ValidationError) as error:

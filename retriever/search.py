@@ -1,4 +1,4 @@
-"""Which tools could help: the encoder's cosine and BM25, scaled to [0, 1] and summed with weights."""
+"""Search for tools by the weighted sum of the encoder's cosine and BM25, each scaled to [0, 1]."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,33 +17,33 @@ from retriever.words import standard_names
 
 @dataclass(frozen=True, slots=True)
 class SearchParameters:
-    """``dense_weight``: the cosine's share of the sum; ``candidates``: taken from each side before fusing.
-
-    Chosen on training requests by ``scripts/tune_retrieval.py`` (docs/benchmarks.md).
-    """
+    """Parameters of the search, chosen on training requests by ``scripts/tune_retrieval.py`` (docs/benchmarks.md)."""
 
     dense_weight: float = 0.5
+    """The cosine's share of the fused score."""
     candidates: int = 60
+    """Candidates that are taken from the vectors, and from the words, before scores are fused."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolHit:
-    """A tool with its fused score, the scaled cosine and the scaled BM25 score, all in [0, 1].
-
-    ``alike`` are the ids of lower-ranked copies: the same API of the same tool set in another spelling or category. ``odds``: the
-    re-ranker's judgement, by which it is in its place; None where no re-ranker orders.
-    """
+    """A tool that a search found; its three scores are in [0, 1], ``odds`` are unbounded."""
 
     id: ToolId
     score: float
+    """Fused score."""
     dense: float
+    """Calibrated cosine."""
     lexical: float
+    """Scaled BM25 score."""
     alike: tuple[ToolId, ...] = ()
+    """Ids of lower-ranked copies: the same API of the same tool set in another spelling or category."""
     odds: float | None = None
+    """The re-ranker's score, by which hits are ordered; None without a re-ranker."""
 
 
 class ToolSearch:
-    """Search over the indexed tools. Safe for concurrent use; the arguments must be open and stay so."""
+    """Search over the indexed tools. Safe for concurrent use; the indexes must stay open."""
 
     def __init__(
         self,
@@ -60,13 +60,13 @@ class ToolSearch:
 
     @property
     def reranks(self) -> bool:
-        """Whether a re-ranker orders what is found."""
+        """Return whether a re-ranker orders the hits."""
         return self._reranker is not None
 
     async def start_tools(self, request: str, limit: int, where: Mapping[str, str] | None = None) -> list[ToolHit]:
-        """The best tools, best first, look-alikes grouped; ``where`` may name a ``category``.
+        """Return the best tools, best first, copies grouped; ``where`` may name a ``category``.
 
-        With a re-ranker, in its order: ``score`` is then not in descending order.
+        With a re-ranker the hits are in its order, so ``score`` is not descending.
 
         Raises:
             UsageError: ``where`` names something else.
@@ -78,7 +78,7 @@ class ToolSearch:
         return hits
 
     async def start_tools_of(self, requests: Sequence[str], limit: int) -> list[list[ToolHit]]:
-        """As :meth:`start_tools`, for several requests at once: what they want of the stores is asked for together."""
+        """Return the best tools of several requests, as :meth:`start_tools` does, with shared reads of the stores."""
         return await self._hits(requests, limit)
 
     async def _hits(self, requests: Sequence[str], limit: int, category: str | None = None) -> list[list[ToolHit]]:
@@ -89,15 +89,15 @@ class ToolSearch:
         return [found.get(request, []) for request in requests]
 
     async def size(self) -> int:
-        """How many tools are indexed."""
+        """Return the number of indexed tools."""
         return await self._gathering.size()
 
     async def like(self, request: str, limit: int) -> Sequence[Precedent]:
-        """The requests most like one that were served before, best first; none where nothing tells of them."""
+        """Return the past requests most similar to this one, best first; none without experience."""
         return await self._gathering.like(request, limit)
 
     async def relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> dict[ToolId, tuple[float, ...]]:
-        """Each text's score against each tool, on the scale of ``ToolHit.score``; 0 for a tool that is not indexed."""
+        """Return each text's score against each tool, as ``ToolHit.score``; 0 for a tool that is not indexed."""
         if not texts or not ids:
             return dict.fromkeys(ids, (0.0,) * len(texts))
         scores = [
@@ -106,7 +106,7 @@ class ToolSearch:
         return {tool: tuple(found.get(tool, 0.0) for found in scores) for tool in ids}
 
     async def _judged(self, pool: Pool) -> list[ToolHit]:
-        """The candidates, best first, of equal ones by id."""
+        """Rank the candidates, best first; ties are ordered by id."""
         found = pool.candidates
         hits = _hits(found)
         if not self._reranker or not hits:
@@ -123,7 +123,7 @@ def _hits(found: Candidates) -> list[ToolHit]:
 
 
 def _grouped(hits: Iterable[ToolHit], limit: int) -> list[ToolHit]:
-    """The first of each group of look-alikes, with the others' ids."""
+    """Return the first hit of each group of copies, with the others' ids, ``limit`` groups at most."""
     groups: dict[tuple[str, str], list[ToolHit]] = {}
     for hit in hits:
         groups.setdefault(standard_names(hit.id), []).append(hit)

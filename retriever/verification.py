@@ -1,4 +1,4 @@
-"""Whether the indexes hold the documents of the graph, no others, and as they are now; and making it so."""
+"""Comparison of the indexes with the documents of the graph, and their repair."""
 
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
@@ -14,12 +14,16 @@ Documents = Callable[[], AsyncIterator[ToolDoc]]
 
 @dataclass(slots=True)
 class Differences:
-    """``missing``: documents that are not indexed. ``changed``: indexed with another text. ``orphans``: no documents."""
+    """Differences between one index and the documents; true if there are any."""
 
     indexed: int
+    """Number of indexed tools."""
     missing: list[ToolId] = field(default_factory=list[ToolId])
+    """Documents that are not indexed."""
     changed: list[ToolId] = field(default_factory=list[ToolId])
+    """Documents that are indexed with another text."""
     orphans: list[ToolId] = field(default_factory=list[ToolId])
+    """Indexed tools that have no document."""
 
     def __bool__(self) -> bool:
         return bool(self.missing or self.changed or self.orphans)
@@ -27,21 +31,27 @@ class Differences:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """``vectors`` and ``words`` (BM25) against ``documents``. ``points``: what the vector index counts."""
+    """Comparison of both indexes with the documents."""
 
     documents: int
+    """Number of documents."""
     points: int
+    """Number of points that the vector index counts."""
     vectors: Differences
     words: Differences
+    """Differences of the BM25 index."""
 
     @property
     def equal(self) -> bool:
-        """Whether nothing is to be done."""
+        """Return whether nothing has to be repaired."""
         return not (self.vectors or self.words) and self.points == self.documents
 
 
 async def compare(documents: Documents, index: VectorIndex, lexical: LexicalIndex) -> Comparison:
-    """Compare ids and texts. The index must be set up, which compares encoders. Raises ``UnavailableError``."""
+    """Compare both indexes with the documents, by ids and texts.
+
+    The vector index must be set up, which also compares encoders. Raises ``UnavailableError``.
+    """
     digests, texts = await index.digests(), await lexical.texts()
     vectors, words, count = Differences(len(digests)), Differences(len(texts)), 0
     async for tool in documents():
@@ -67,9 +77,9 @@ async def repair(
     found: Comparison,
     progress: Callable[[int], None] | None = None,
 ) -> int:
-    """Mend what was found: embed what is missing or changed, remove what has no document. How many were embedded.
+    """Embed missing and changed documents, remove orphans, and return the number of documents embedded.
 
-    Interrupted, it is run again, from a new comparison.
+    After an interruption, run it again with a new comparison.
     """
     if found.vectors.orphans:
         await index.remove(found.vectors.orphans)

@@ -1,4 +1,4 @@
-"""Vectors and words as somebody finds them who may not see some of the tools."""
+"""Views of the indexes without the tools that a user may not see."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
@@ -12,17 +12,20 @@ from retriever.lexical import LexicalMatch, Words
 
 
 def visible_vectors(index: VectorIndex, hidden: frozenset[ToolId]) -> VectorIndex:
-    """The index without these tools; itself, where there are none."""
+    """Return a view of the index without the hidden tools; the index itself if none is hidden."""
     return cast("VectorIndex", _VisibleVectors(index, hidden)) if hidden else index
 
 
 def visible_words(words: Words, hidden: frozenset[ToolId]) -> Words:
-    """The words without these tools'; themselves, where there are none."""
+    """Return a view of the words without those of the hidden tools; the words themselves if none is hidden."""
     return _VisibleWords(words, hidden) if hidden else words
 
 
 class _VisibleVectors:
-    """As many more are asked for as may be hidden, so that no search comes back short. What it does not narrow is the index's own."""
+    """Vector index without hidden tools; methods that need no restriction are those of the index.
+
+    A search asks for as many more hits as there are hidden tools, so that it never returns too few.
+    """
 
     def __init__(self, index: VectorIndex, hidden: frozenset[ToolId]) -> None:
         self._index = index
@@ -50,12 +53,14 @@ class _VisibleVectors:
 
 
 class _VisibleWords:
+    """Words without those of hidden tools."""
+
     def __init__(self, words: Words, hidden: frozenset[ToolId]) -> None:
         self._words = words
         self._hidden = hidden
 
     async def match(self, text: str) -> LexicalMatch:
-        """As if there were none of the hidden ones: the best of the others has 1."""
+        """Score the visible tools, scaled as if the hidden ones did not exist: the best visible one has 1."""
         found = await self._words.match(text)
         rows = [found.rows[tool] for tool in self._hidden if tool in found.rows]
         if not rows:

@@ -1,4 +1,4 @@
-"""A store's search as it would be with some more tools: nothing is written, and nobody else sees them."""
+"""Indexes as they would be with some more tools, in memory: nothing is written, and no other reader sees them."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,28 +16,28 @@ from retriever.lexical_files import Generation
 
 
 class VectorsWith:
-    """A vector index with some more points, or other ones in place of its own. It is only read."""
+    """Read-only vector index with additional points, which replace those of the same id."""
 
     def __init__(self, inner: VectorIndex, points: Sequence[Point]) -> None:
         self._inner = inner
         self._points = {point.id: point for point in points}
 
     async def setup(self, identity: str, dimension: int) -> None:
-        """As the index that it stands before."""
+        """Set up the underlying index."""
         await self._inner.setup(identity, dimension)
 
     async def put(self, points: Sequence[Point]) -> None:
-        """Refused: what is asked what-if is kept nowhere."""
+        """Raise ``UsageError``: this index is read-only."""
         raise UsageError(f"{len(points)} points cannot be kept in a search that is only asked what would be")
 
     async def remove(self, ids: Iterable[ToolId]) -> None:
-        """Refused, as ``put`` is."""
+        """Raise ``UsageError``: this index is read-only."""
         raise UsageError(f"{len(list(ids))} points cannot be removed from a search that is only asked what would be")
 
     async def search(
         self, vector: NDArray[np.float32], limit: int, where: Mapping[str, str] | None = None
     ) -> list[Hit]:
-        """The nearest of both, best first."""
+        """Return the nearest stored and additional points, best first."""
         found = [
             hit
             for hit in await self._inner.search(vector, limit + len(self._points), where)
@@ -52,32 +52,32 @@ class VectorsWith:
         return sorted([*found, *own], key=lambda hit: (-hit.score, hit.id))[:limit]
 
     async def cosines(self, asked: Vectors, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
-        """Of both, in the order of ``ids``."""
+        """Return the cosines of stored and additional points, in the order of ``ids``."""
         wanted = list(ids)
         found = await self._inner.cosines(asked, [one for one in wanted if one not in self._points])
         found |= {one: asked @ self._points[one].vector for one in wanted if one in self._points}
         return {one: found[one] for one in wanted if one in found}
 
     async def vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
-        """Of both."""
+        """Return the vectors of stored and additional points."""
         wanted = list(ids)
         found = await self._inner.vectors([one for one in wanted if one not in self._points])
         return found | {one: self._points[one].vector for one in wanted if one in self._points}
 
     async def digests(self) -> dict[ToolId, str]:
-        """Of both."""
+        """Return the digests of stored and additional points."""
         return await self._inner.digests() | {point.id: point.digest for point in self._points.values()}
 
     async def count(self) -> int:
-        """How many there would be."""
-        return len(await self.digests())
+        """Return the number of distinct points."""
+        return len(await self.digests())  # an additional point may replace a stored one
 
     async def close(self) -> None:
-        """Leaves the index open: it belongs to others."""
+        """Leave the underlying index open: others own it."""
 
 
 class WordsWith(LexicalIndex):
-    """A lexical index over these texts, made in memory: it reads and writes no file."""
+    """Read-only lexical index over these texts, built in memory without files."""
 
     def __init__(self, texts: Mapping[ToolId, str], parameters: LexicalParameters | None = None) -> None:
         super().__init__(Path(), parameters)
@@ -85,19 +85,19 @@ class WordsWith(LexicalIndex):
         self._whole = self._made(self._texts)
 
     async def put(self, texts: Mapping[ToolId, str]) -> bool:
-        """Refused: what is asked what-if is kept nowhere."""
+        """Raise ``UsageError``: this index is read-only."""
         raise UsageError(f"{len(texts)} texts cannot be kept in a search that is only asked what would be")
 
     async def replace(self, texts: Mapping[ToolId, str]) -> bool:
-        """Refused, as ``put`` is."""
+        """Raise ``UsageError``: this index is read-only."""
         raise UsageError(f"{len(texts)} texts cannot be kept in a search that is only asked what would be")
 
     async def texts(self) -> dict[ToolId, str]:
-        """All of them."""
+        """Return all texts."""
         return dict(self._texts)
 
     async def count(self) -> int:
-        """How many there would be."""
+        """Return the number of texts."""
         return len(self._texts)
 
     def _made(self, texts: dict[ToolId, str]) -> Generation:
@@ -122,7 +122,7 @@ class WordsWith(LexicalIndex):
 async def with_tools(
     embedder: Embedder, index: VectorIndex, lexical: LexicalIndex, tools: Sequence[ToolDoc]
 ) -> tuple[VectorIndex, LexicalIndex]:
-    """Both indexes as they would be with these tools."""
+    """Return both indexes as they would be with these tools added."""
     texts = [dense_text(tool) for tool in tools]
     vectors = await embedder.embed(texts, "document") if texts else np.zeros((0, embedder.dimension), np.float32)
     points = [

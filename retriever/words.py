@@ -1,4 +1,4 @@
-"""Text to words, the same way for documents and requests: identifiers are split, case and punctuation go."""
+"""Splitting of texts into words, alike for documents and requests; case and punctuation are dropped."""
 
 import re
 from functools import lru_cache
@@ -11,10 +11,10 @@ _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _SENTENCE_END = re.compile(r"(?<=[.?!])\s+|\n+")
 
 SENTENCES = 6
-"""Sentences of a request that are looked at apart, at most."""
+"""Maximum of sentences of a request that are scored separately."""
 
 WORDS = "2"
-"""Version of the splitting: indexes of words made with another one are built anew."""
+"""Version of the splitting: word indexes built with another version are rebuilt."""
 
 _COMMON = frozenset(
     _PIECE.findall(
@@ -25,22 +25,22 @@ _COMMON = frozenset(
 
 
 def split_identifier(text: str) -> str:
-    """Readable form of a name: ``getUser_byID`` → ``get User by ID``."""
+    """Return the readable form of a name: ``getUser_byID`` → ``get User by ID``."""
     return " ".join(_PIECE.findall(text))
 
 
 def words(text: str) -> list[str]:
-    """Lower-case words in order, with repeats."""
+    """Return the lower-case words in order, with repeats."""
     return [piece.lower() for piece in _PIECE.findall(text)]
 
 
 def telling_words(text: str) -> list[str]:
-    """:func:`words` without those that say nothing of a tool: articles, pronouns, and how one asks for something."""
+    """Return :func:`words` without stop words: articles, pronouns and phrases of asking."""
     return [word for word in words(text) if word not in _COMMON]
 
 
 def sentence_spans(text: str, limit: int = SENTENCES) -> list[tuple[int, int]]:
-    """Where the first ``limit`` sentences of four words or more begin and end; none where the text is one sentence."""
+    """Return the spans of the first ``limit`` sentences of four words or more; none if there is only one."""
     ends = [(one.start(), one.end()) for one in _SENTENCE_END.finditer(text)]
     bounds = zip([0, *(end for _, end in ends)], [*(start for start, _ in ends), len(text)], strict=True)
     found = [(start, end) for start, end in bounds if len(text[start:end].split(None, 3)) > 3]
@@ -48,28 +48,31 @@ def sentence_spans(text: str, limit: int = SENTENCES) -> list[tuple[int, int]]:
 
 
 def sentences(text: str, limit: int = SENTENCES) -> list[str]:
-    """The texts of :func:`sentence_spans`."""
+    """Return the texts of :func:`sentence_spans`."""
     return [text[start:end].strip() for start, end in sentence_spans(text, limit)]
 
 
 def first_words(text: str, limit: int) -> str:
-    """The first ``limit`` white-space separated words, in one line."""
+    """Return the first ``limit`` white-space separated words, in one line."""
     return " ".join(text.split(None, limit)[:limit])
 
 
 @lru_cache(maxsize=65_536)
 def name_words(name: str) -> tuple[str, ...]:
-    """:func:`words` of a name that is met again and again."""
+    """Return :func:`words` of a name, cached because names recur."""
     return tuple(words(name))
 
 
 @lru_cache(maxsize=65_536)
 def standard_name(text: str) -> str:
-    """A name without case and punctuation: what two copies of one tool have in common."""
+    """Return a name without case and punctuation, equal for copies of one tool."""
     return "_".join(words(text))
 
 
 def standard_names(tool: ToolId) -> tuple[str, str]:
-    """Tool set and API of an id, as :func:`standard_name` has them: equal for copies in another spelling or category."""
+    """Return tool set and API of an id, normalised by :func:`standard_name`.
+
+    They are equal for copies in another spelling or category.
+    """
     _, toolset, api = tool_id_parts(tool)
     return standard_name(toolset), standard_name(api)

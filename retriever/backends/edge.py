@@ -1,4 +1,4 @@
-"""Vectors in a folder, by Qdrant's engine in process (``qdrant-edge-py``). One process owns the folder."""
+"""Vector index in a folder, by Qdrant's embedded engine (``qdrant-edge-py``); one process owns the folder."""
 
 import asyncio
 import threading
@@ -19,32 +19,38 @@ from retriever.backends.edge_folder import EdgeFolder
 from retriever.index import Hit, Point, Vectors, hit_id, hit_score
 
 _NAMESPACE = UUID("0e3f6e7e-5a0b-5c0e-9a55-7a1f0a0b6c11")
-"""Makes point ids from tool ids: the engine takes UUIDs and integers only."""
+"""Namespace of point ids made from tool ids: the engine takes only UUIDs and integers."""
 
 _PAGE = 10_000
 _PAYLOAD = 2_000
-"""Bytes of a point beside its vector, generously."""
+"""Upper estimate of a point's bytes besides its vector."""
 _KEPT = 16_384
-"""Vectors that are kept as they were read, those asked for last: the engine hands numbers over one by one. 25 MB at 384 dimensions."""
+"""Vectors in the cache, 25 MB at 384 dimensions: the engine returns numbers one by one."""
 
 Result = TypeVar("Result")
 
 
 class EdgeIndex:
-    """All vectors are looked at: for tens of thousands of tools it takes milliseconds, and a search through a graph of them loses some.
+    """Vector index of one process; a search compares all vectors.
 
-    A returned ``put`` or ``remove`` survives a killed process. Operations run in worker threads, one at a time.
-    ``reindexing``: the command that a user of another encoder is told.
+    For tens of thousands of tools that takes milliseconds, while an approximate search would miss some. After ``put`` or ``remove``
+    has returned, the change survives a killed process. Operations run in worker threads, one at a time.
     """
 
     def __init__(self, directory: Path, reindexing: str = "python scripts/reindex.py") -> None:
+        """Use ``directory``; ``reindexing`` is the command that an error about another encoder names."""
         self._folder = EdgeFolder(directory, reindexing)
         self._lock = threading.Lock()
         self._shard: Any = None
         self._read: OrderedDict[ToolId, NDArray[np.float32]] = OrderedDict()
 
     async def setup(self, identity: str, dimension: int) -> None:
-        """Open or create. ``StoreBusyError`` where another process owns the folder, ``StoreVersionError`` for another encoder."""
+        """Open or create the index.
+
+        Raises:
+            StoreBusyError: another process owns the folder.
+            StoreVersionError: its vectors were made by another encoder.
+        """
         await asyncio.to_thread(self._setup, identity, dimension)
 
     async def put(self, points: Sequence[Point]) -> None:
@@ -100,7 +106,7 @@ class EdgeIndex:
     def _cosines(self, shard: Any, asked: Vectors, wanted: Sequence[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
         new = _vectors(shard, {point_id(tool): tool for tool in wanted if tool not in self._read})
         for tool, row in new.items():
-            self._read[tool] = row.copy()  # a view would keep all that were read with it
+            self._read[tool] = row.copy()  # a view would keep the whole array alive
         found = [tool for tool in wanted if tool in self._read]
         if not found:
             return {}
@@ -148,21 +154,22 @@ class EdgeIndex:
 
 @lru_cache(maxsize=65_536)
 def point_id(tool: ToolId) -> UUID:
-    """The engine's id of a tool's point."""
+    """Return the engine's id of a tool's point."""
     return uuid5(_NAMESPACE, tool)
 
 
 def _open(folder: EdgeFolder, identity: str, dimension: int) -> Any:
-    """Load the shard; create it beside its place and move it there, so that a crash leaves none half made."""
+    """Load the shard; a new one is created in another place and moved, so that a crash leaves none half made."""
     import qdrant_edge as edge
 
     if folder.made_by() not in (None, (identity, dimension)) and _is_empty(folder.shard):
-        folder.shard.rename(folder.fresh_part())  # what a build left that failed at its start is nobody's
+        # An empty shard of another encoder, left by a build that failed at its start.
+        folder.shard.rename(folder.fresh_part())
     if not folder.shard.exists():
         folder.check_space(0)
         folder.stamp(identity, dimension)
         part = folder.fresh_part()
-        # Sixteen bits a number: looked at in half the time, and a cosine moves by a hundred-thousandth.
+        # 16 bits a number: searched in half the time, at the cost of 0.00001 in a cosine.
         vectors = edge.EdgeVectorParams(
             size=dimension, distance=edge.Distance.Cosine, datatype=edge.VectorStorageDatatype.Turbo16
         )

@@ -1,4 +1,4 @@
-"""The folder around an embedded shard: who owns it, and which encoder made its vectors."""
+"""Folder of an embedded shard: its owner and the encoder that made its vectors."""
 
 import fcntl
 import os
@@ -13,16 +13,17 @@ import orjson
 from domain.errors import FootpathError, StoreBusyError, StoreVersionError, UnavailableError
 
 RESERVE = 160 << 20
-"""Free bytes below which nothing is written: the engine grows its log and its segments by chunks of 32 MiB."""
+"""Free bytes that must remain after a write: the engine grows its log and its segments by chunks of 32 MiB."""
 
 
 class EdgeFolder:
-    """``lock`` (held while open), ``identity.json`` and ``shard/`` under one root. ``former``: what an earlier version moved away at a switch.
+    """Folder with ``lock`` (held while open), ``identity.json`` and ``shard/``.
 
-    ``reindexing``: the command that a user of another encoder is told.
+    ``former`` is the folder to which an earlier version of Footpath moved the old index at a switch.
     """
 
     def __init__(self, root: Path, reindexing: str = "python scripts/reindex.py") -> None:
+        """Use ``root``; ``reindexing`` is the command that an error about another encoder names."""
         self.root = root
         self._reindexing = reindexing
         self.former = root.with_name(f"{root.name}.former")
@@ -31,10 +32,10 @@ class EdgeFolder:
         self._held: IO[str] | None = None
 
     def acquire(self) -> None:
-        """Own the folder until :meth:`release`; the lock goes with the process, however it ends."""
+        """Own the folder until :meth:`release`; the lock ends with the process, however it ends."""
         try:
             if not self.root.exists() and self.former.exists():
-                self.former.rename(self.root)  # a switch was cut short between its two steps
+                self.former.rename(self.root)  # a switch was interrupted between its two steps
             self.root.mkdir(parents=True, exist_ok=True)
             held = (self.root / "lock").open("a+")
         except OSError as error:
@@ -49,21 +50,21 @@ class EdgeFolder:
                 f"the vector index in {self.root} is in use by another process (number {owner}). An embedded index has "
                 "one owner: wait for it or stop it, or let several processes share a Qdrant server"
             ) from error
-        held.truncate(0)
+        held.truncate(0)  # only after the lock is ours: before, it names the owner
         held.write(str(os.getpid()))
         held.flush()
         self._held = held
 
     def release(self) -> None:
-        """Give the folder back; idempotent."""
+        """Release the lock; idempotent."""
         if self._held is not None:
             self._held.close()
             self._held = None
 
     def check_space(self, more: int) -> None:
-        """``UnavailableError`` unless ``more`` bytes and a reserve fit on the disk.
+        """Raise ``UnavailableError`` unless ``more`` bytes and a reserve fit on the disk.
 
-        The engine writes through memory maps: on a full disk the kernel kills the process, with no word to anyone.
+        The engine writes through memory maps: on a full disk the kernel kills the process without an error.
         """
         free = shutil.disk_usage(self.root).free
         if free < more + RESERVE:
@@ -74,7 +75,10 @@ class EdgeFolder:
 
     @contextmanager
     def translated(self, action: str) -> Generator[None]:
-        """The engine raises bare exceptions, and panics (BaseException) on damaged files."""
+        """Turn the engine's errors into ``UnavailableError``; it raises bare exceptions, and panics on damaged files.
+
+        A panic is a ``BaseException``.
+        """
         try:
             yield
         except (FootpathError, KeyboardInterrupt, SystemExit, MemoryError):
@@ -88,13 +92,13 @@ class EdgeFolder:
             ) from error
 
     def stamp(self, identity: str, dimension: int) -> None:
-        """Say which encoder a new shard is for."""
+        """Write the identity of the encoder that a new shard is for."""
         part = self._stamp.with_suffix(".part")
         part.write_bytes(orjson.dumps({"identity": identity, "dimension": dimension}))
         part.replace(self._stamp)
 
     def check(self, identity: str, dimension: int) -> None:
-        """``StoreVersionError`` where the shard was made by another encoder."""
+        """Raise ``StoreVersionError`` if the shard was made by another encoder."""
         known = self._read()
         if known != (identity, dimension):
             raise StoreVersionError(
@@ -104,11 +108,11 @@ class EdgeFolder:
             )
 
     def made_by(self) -> tuple[str, int] | None:
-        """Identity and dimension of the encoder whose vectors lie here, None where there are none."""
+        """Return identity and dimension of the encoder that made the shard; None without a shard."""
         return self._read() if self.shard.exists() else None
 
     def empty_of_others(self, identity: str, dimension: int) -> None:
-        """Leave nothing here that another encoder made. ``StoreBusyError`` where another process has it open."""
+        """Delete the shard if another encoder made it. Raises ``StoreBusyError`` if another process has it open."""
         if not self.shard.exists():
             return
         self.acquire()
@@ -123,7 +127,7 @@ class EdgeFolder:
             self.release()
 
     def delete(self) -> bool:
-        """Delete the folder and return whether it was there. ``StoreBusyError`` where another process has it open."""
+        """Delete the folder and return whether it existed. Raises ``StoreBusyError`` if another process has it open."""
         if not self.root.exists():
             return False
         self.acquire()
@@ -147,7 +151,7 @@ class EdgeFolder:
             ) from error
 
     def fresh_part(self) -> Path:
-        """An empty place for a shard in the making."""
+        """Return the path for a shard that is being created, after removing a left-over one."""
         part = self.root / "shard.part"
         shutil.rmtree(part, ignore_errors=True)
         return part

@@ -1,4 +1,4 @@
-"""Vectors in memory, searched one by one: the reference that other indexes are compared with."""
+"""Vector index in memory with exact search, the reference for other indexes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -12,7 +12,7 @@ from retriever.index import Hit, Point, Vectors, hit_id, hit_score
 
 
 class ExactIndex:
-    """Nothing is kept beyond the process. Ties are broken by id."""
+    """Vector index in memory; ties are broken by id."""
 
     def __init__(self) -> None:
         self._points: dict[ToolId, Point] = {}

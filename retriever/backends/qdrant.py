@@ -1,4 +1,4 @@
-"""Vectors on a Qdrant server, shared by several processes and machines."""
+"""Vector index on a Qdrant server, shared by several processes and machines."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from qdrant_client import AsyncQdrantClient, models
 
 _NAMESPACE = UUID("0e3f6e7e-5a0b-5c0e-9a55-7a1f0a0b6c11")
-"""Makes point ids from tool ids, as the embedded index does: a server takes UUIDs and integers only."""
+"""Namespace of point ids made from tool ids, as in the embedded index: a server takes only UUIDs and integers."""
 
 _BATCH = 256
-"""Points of one request: 1,024 dimensions take 5 MB as JSON, and a server takes 32 MB."""
+"""Points of one request: with 1,024 dimensions 5 MB of JSON, and a server accepts 32 MB."""
 _PAGE = 2_000
 
 
 class QdrantIndex:
-    """One collection per encoder; see :mod:`retriever.backends.qdrant_collections`.
+    """Vector index with one collection per encoder; see :mod:`retriever.backends.qdrant_collections`.
 
-    Search is exact, and finds what the embedded index finds. With ``quantization`` it is approximate: over a graph of 8-bit
-    vectors, re-scored with the true ones, for collections of millions. Vectors sent are applied before ``put`` returns.
+    Search is exact and finds the same as the embedded index. With ``quantization`` it is approximate, over a graph of 8-bit vectors
+    and re-scored with the original ones, for collections of millions. Vectors are applied before ``put`` returns.
     """
 
     def __init__(
@@ -46,11 +46,11 @@ class QdrantIndex:
         self._collection = ""
 
     async def setup(self, identity: str, dimension: int) -> None:
-        """Open this encoder's collection in force, or make the first one.
+        """Open this encoder's active collection, or create the first one.
 
         Raises:
             StoreVersionError: only other encoders have vectors there, or the server is too old.
-            UnavailableError: the server is down, slow, refuses the key, or is none of Qdrant's.
+            UnavailableError: the server is down, slow, refuses the key, or is not a Qdrant server.
         """
         encoder = Encoder(identity, dimension)
         await self._connection.open()
@@ -58,9 +58,9 @@ class QdrantIndex:
         self._encoder = encoder
 
     async def setup_beside(self, identity: str, dimension: int) -> None:
-        """Open a collection beside the one in force: what is put is found by nobody else before :meth:`switch`.
+        """Open a collection besides the active one; its points are found by no other process before :meth:`switch`.
 
-        An interrupted re-index goes on where it was. Raises as :meth:`setup`, but minds no other encoder.
+        An interrupted re-index continues where it stopped. Raises as :meth:`setup`, but vectors of other encoders are no error.
         """
         encoder = Encoder(identity, dimension)
         await self._connection.open()
@@ -68,32 +68,35 @@ class QdrantIndex:
         self._encoder = encoder
 
     async def in_force(self) -> list[tuple[str, int]]:
-        """Identity and dimension of the encoders that have vectors in force. The index need not be set up."""
+        """Return identity and dimension of the encoders with active vectors. The index need not be set up."""
         await self._connection.open()
         return [(one.identity, one.dimension) for one in await self._collections.in_force()]
 
     async def switch(self) -> None:
-        """Put this index's collection in force for every process that uses this encoder, at once."""
+        """Make this index's collection the active one for every process that uses this encoder, at once."""
         encoder = self._opened()
         if self._collection != (alias := self._collections.alias(encoder)):
             await self._collections.switch(encoder, self._collection)
             self._collection = alias
 
     async def drop_older(self) -> list[str]:
-        """Delete this encoder's collections that were in force before, and return their names."""
+        """Delete this encoder's formerly active collections, and return their names."""
         return await self._collections.drop_older(self._opened())
 
     async def delete(self, identity: str, dimension: int, *, beside: bool) -> list[str]:
-        """Delete an encoder's vectors, those in force or those beside them; the names of what went. It need not be set up."""
+        """Delete an encoder's active vectors, or those not yet active, and return the collections' names.
+
+        The index need not be set up.
+        """
         await self._connection.open()
         return await self._collections.delete(Encoder(identity, dimension), beside=beside)
 
     async def note(self, key: str, value: str) -> None:
-        """Keep a word with the collection in force; the other processes read it with :meth:`notes`."""
+        """Store a value with the active collection; other processes read it with :meth:`notes`."""
         await self._collections.note(self._opened(), key, value)
 
     async def notes(self) -> dict[str, str]:
-        """What was noted with the collection in force."""
+        """Return the values stored with the active collection."""
         return await self._collections.notes(self._opened())
 
     async def put(self, points: Sequence[Point]) -> None:
@@ -110,7 +113,7 @@ class QdrantIndex:
         ]
         for start in range(0, len(rows), _BATCH):
             batch = rows[start : start + _BATCH]
-            # Waiting for each, not for the last alone: on a cluster they lie on several machines.
+            # Each is awaited, not only the last: on a cluster they are on several machines.
             await self._call("write vectors", lambda client, batch=batch: client.upsert(collection, batch))
 
     async def remove(self, ids: Iterable[ToolId]) -> None:
@@ -205,13 +208,14 @@ class QdrantIndex:
         await self._connection.close()
 
     async def _call(self, action: str, request: "Callable[[AsyncQdrantClient], Awaitable[Result]]") -> Result:
-        """Send a request about the collection. ``StoreVersionError`` where it was dropped since it was opened."""
+        """Send a request about the collection. Raises ``StoreVersionError`` if it was dropped since it was opened."""
         try:
             return await self._connection.call(action, request)
         except MissingCollectionError as error:
             raise self._collections.dropped(self._opened()) from error
 
     def _opened(self) -> Encoder:
+        """Return the encoder that the index was set up with. Raises ``UnavailableError`` before that."""
         if self._encoder is None:
             raise UnavailableError(
                 f"the vector index at {self._connection.address.url} is not open: call setup first"
@@ -219,7 +223,7 @@ class QdrantIndex:
         return self._encoder
 
     def _fit(self, vectors: Iterable[NDArray[np.float32]] = ()) -> str:
-        """The collection, after a look at vectors: a server could refuse a wrong one after others were written."""
+        """Check the vectors' shapes and return the collection; a server might refuse one after others were written."""
         encoder = self._opened()
         for vector in vectors:
             if vector.shape != (encoder.dimension,):
@@ -231,7 +235,7 @@ class QdrantIndex:
 
 
 def point_id(tool: ToolId) -> str:
-    """The server's id of a tool's point."""
+    """Return the server's id of a tool's point."""
     return str(uuid5(_NAMESPACE, tool))
 
 

@@ -1,7 +1,7 @@
-"""Collections of a Qdrant server: one per encoder identity, built beside the one in force and switched by an alias.
+"""Collections of a Qdrant server: one active per encoder, replaced by switching an alias.
 
-``NAME-HASH`` is an alias, ``NAME-HASH-1``, ``-2``, … are collections; the hash is that of identity and dimension. A process
-asks by the alias of its own encoder, so that vectors of two encoders never meet, and a switch reaches all processes at once.
+``NAME-HASH`` is an alias, ``NAME-HASH-1``, ``-2``, … are collections; the hash is that of identity and dimension. A process uses the
+alias of its own encoder, so that vectors of two encoders never mix, and a switch reaches all processes at once.
 """
 
 import re
@@ -15,19 +15,22 @@ from retriever.backends.qdrant_connection import MissingCollectionError, QdrantC
 
 @dataclass(frozen=True, slots=True)
 class Encoder:
-    """What a collection is for."""
+    """Identity of the encoder that a collection belongs to."""
 
     identity: str
     dimension: int
 
     @property
     def digest(self) -> str:
-        """Twelve characters that stand for both."""
+        """Return a hash of both, twelve characters."""
         return blake2b(f"{self.dimension} {self.identity}".encode(), digest_size=6).hexdigest()
 
 
 class QdrantCollections:
-    """The collections that begin with ``name``. ``quantization``: new ones keep 8-bit copies of their vectors in memory."""
+    """Collections whose names begin with ``name``.
+
+    With ``quantization``, new ones keep 8-bit copies of their vectors in memory.
+    """
 
     def __init__(self, connection: QdrantConnection, name: str, *, quantization: bool) -> None:
         self._connection = connection
@@ -35,11 +38,11 @@ class QdrantCollections:
         self._quantization = quantization
 
     def alias(self, encoder: Encoder) -> str:
-        """The alias of this encoder's collection in force."""
+        """Return the alias of this encoder's active collection."""
         return f"{self._name}-{encoder.digest}"
 
     async def open(self, encoder: Encoder) -> str:
-        """The alias of this encoder's collection, made where the server has no vectors of any encoder.
+        """Return the alias of this encoder's collection, which is created if the server has no vectors of any encoder.
 
         Raises:
             StoreVersionError: the server has vectors of another encoder only.
@@ -49,7 +52,7 @@ class QdrantCollections:
             await self._check(aliases[alias], encoder)
             if await self.count(aliases[alias]):
                 return alias
-        # A collection without vectors, as a build leaves it that fails at its start, is in nobody's way.
+        # A collection without vectors, left by a build that failed at its start, does not count.
         makers = {await self._maker(collection) for collection in aliases.values() if await self.count(collection)}
         if makers:
             others = ", ".join(sorted(makers))
@@ -63,11 +66,11 @@ class QdrantCollections:
         return alias
 
     async def count(self, collection: str) -> int:
-        """Its vectors, one by one."""
+        """Return the exact number of a collection's vectors."""
         return (await self._connection.call("count vectors", lambda client: client.count(collection, exact=True))).count
 
     async def in_force(self) -> list[Encoder]:
-        """The encoders whose vectors are in force, as far as their collections tell."""
+        """Return the encoders with active vectors, as far as their collections have metadata."""
         filled = [collection for collection in (await self._aliases()).values() if await self.count(collection)]
         found = [await self._metadata(collection) for collection in filled]
         return [
@@ -77,7 +80,7 @@ class QdrantCollections:
         ]
 
     async def beside(self, encoder: Encoder) -> str:
-        """A collection that is not in force: the one that an interrupted re-index began, or a new one."""
+        """Return a collection that is not active: the one of an interrupted re-index, or a new one."""
         alias, aliases = self.alias(encoder), await self._aliases()
         numbers = sorted(await self._numbers(alias))
         current = _number(aliases[alias]) if alias in aliases else 0
@@ -90,7 +93,7 @@ class QdrantCollections:
         return collection
 
     async def switch(self, encoder: Encoder, collection: str) -> None:
-        """Put a collection in force, for all processes at once."""
+        """Make a collection the active one, for all processes at once."""
         from qdrant_client import models
 
         alias = self.alias(encoder)
@@ -98,6 +101,7 @@ class QdrantCollections:
         changes: list[models.CreateAliasOperation | models.DeleteAliasOperation] = [
             models.CreateAliasOperation(create_alias=made)
         ]
+        # Both changes are one request, so that no process finds the alias missing.
         if alias in await self._aliases():
             changes.insert(0, models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=alias)))
         await self._connection.call(
@@ -106,7 +110,7 @@ class QdrantCollections:
         )
 
     async def drop_older(self, encoder: Encoder) -> list[str]:
-        """Delete this encoder's collections that were in force before, and return their names."""
+        """Delete this encoder's formerly active collections, and return their names."""
         alias, aliases = self.alias(encoder), await self._aliases()
         if alias not in aliases:
             raise UnavailableError("this encoder has no vectors in force yet: switch to them before the former ones go")
@@ -115,7 +119,10 @@ class QdrantCollections:
         return await self._delete([one for one in own if _number(one) < current])
 
     async def delete(self, encoder: Encoder, *, beside: bool) -> list[str]:
-        """Delete what this encoder has in force and before; or, ``beside``, what it has that was never in force. Their names."""
+        """Delete this encoder's active and former collections and return their names.
+
+        With ``beside``, delete instead those that were never active.
+        """
         alias, aliases = self.alias(encoder), await self._aliases()
         current = _number(aliases[alias]) if alias in aliases else 0
         own = [one for one in await self._collections() if one.startswith(f"{alias}-")]
@@ -129,7 +136,7 @@ class QdrantCollections:
         return sorted(collections)
 
     async def notes(self, encoder: Encoder) -> dict[str, str]:
-        """What was noted with the collection in force, in one round trip. Raises ``StoreVersionError`` where it was dropped."""
+        """Read the active collection's metadata, in one round trip. Raises ``StoreVersionError`` if it was dropped."""
         try:
             found = await self._metadata(self.alias(encoder))
         except MissingCollectionError:
@@ -137,14 +144,14 @@ class QdrantCollections:
         return {key: str(value) for key, value in found.items()}
 
     async def note(self, encoder: Encoder, key: str, value: str) -> None:
-        """Keep a word with the collection in force. Raises ``StoreVersionError`` where it was dropped."""
+        """Store a value with the active collection. Raises ``StoreVersionError`` if it was dropped."""
         collection = await self._in_force_of(encoder)
         await self._connection.call(
             "note the state of the index", lambda client: client.update_collection(collection, metadata={key: value})
         )
 
     def dropped(self, encoder: Encoder) -> StoreVersionError:
-        """Describe vectors that were opened and are gone: another process has dropped them after a change of encoder."""
+        """Build the error for vectors that another process dropped after a change of encoder."""
         return StoreVersionError(
             f"the vectors of {encoder.identity} ({encoder.dimension} dimensions) are no longer at "
             f"{self._connection.address.url}: they were dropped after a change to another encoder. Name the encoder that is "
@@ -159,7 +166,7 @@ class QdrantCollections:
         return collection
 
     async def _create(self, collection: str, encoder: Encoder) -> None:
-        """Another process may be first: then its collection is used."""
+        """Create a collection; if another process was first, its collection is used."""
         from qdrant_client import models
 
         vectors = models.VectorParams(size=encoder.dimension, distance=models.Distance.COSINE)
@@ -187,7 +194,7 @@ class QdrantCollections:
         )
 
     async def _check(self, collection: str, encoder: Encoder) -> None:
-        """Names say which encoder a collection is for; this finds one that somebody made by hand or restored elsewhere."""
+        """Raise ``StoreVersionError`` if a collection does not fit its name, as one made by hand or restored elsewhere."""
         from qdrant_client import models
 
         found = await self._connection.call("read a collection", lambda client: client.get_collection(collection))

@@ -1,4 +1,4 @@
-"""A connection to a Qdrant server, and its failures in words that say what to do."""
+"""Connection to a Qdrant server; its errors say what to do."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -15,27 +15,27 @@ if TYPE_CHECKING:
     from qdrant_client import AsyncQdrantClient
 
 OLDEST = (1, 16)
-"""The first server version that keeps metadata with a collection."""
+"""Oldest supported server version, the first that stores metadata with a collection."""
 
 LOCAL = ":memory:"
-"""The address of the client's local mode, which tests use."""
+"""Address of the client's local mode, which tests use."""
 
 _GRPC_PORT = 6334
 _USUAL_PORTS = (None, 80, 443, 6333)
 
 _KEPT, _KEPT_SECONDS = 20, 4.0
-"""Idle connections that are kept, and for how long: a server closes them itself after 5 seconds."""
+"""Maximum of idle connections, and seconds that they are kept; a server closes them itself after 5 seconds."""
 
 Result = TypeVar("Result")
 
 
 class MissingCollectionError(UnavailableError):
-    """The collection that was asked is not there."""
+    """The requested collection does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class QdrantAddress:
-    """Where the server is. ``grpc_port`` 0: see :meth:`port_of_grpc`. ``timeout``: seconds a request may take.
+    """Address of a server, with the options of its client.
 
     Raises:
         UsageError: the key cannot be sent in a header.
@@ -45,10 +45,12 @@ class QdrantAddress:
     api_key: str = field(default="", repr=False)
     prefer_grpc: bool = False
     grpc_port: int = 0
+    """Port of gRPC; 0: see :meth:`port_of_grpc`."""
     timeout: int = 30
+    """Seconds that a request may take."""
 
     def __post_init__(self) -> None:
-        # The HTTP client would refuse it with a message that shows it.
+        # The HTTP client would refuse the key with a message that shows it.
         if not (self.api_key.isascii() and self.api_key.isprintable() and " " not in self.api_key):
             raise UsageError(
                 "the API key of the Qdrant server holds blanks or characters that no HTTP header can carry"
@@ -56,13 +58,16 @@ class QdrantAddress:
 
     @property
     def port_of_grpc(self) -> int:
-        """The port that was named; else Qdrant's own, 6334, or beside an HTTP port of one's own choice the next one, as Qdrant's two are."""
+        """Return the port of gRPC: the configured one, else Qdrant's 6334.
+
+        With a custom HTTP port it is the one after that, as with Qdrant's defaults 6333 and 6334.
+        """
         port = urlsplit(self.url).port
         return self.grpc_port or (_GRPC_PORT if port in _USUAL_PORTS else port + 1)
 
 
 class _SharedClient:
-    """The client of all connections to one address in one event loop, so that what one has connected the others use."""
+    """Client that all connections to one address in one event loop share."""
 
     def __init__(self) -> None:
         self.client: AsyncQdrantClient | None = None
@@ -74,14 +79,14 @@ _shared_clients = WeakKeyDictionary[asyncio.AbstractEventLoop, dict[QdrantAddres
 
 
 def _shared_client(address: QdrantAddress) -> _SharedClient:
-    """One of its own in local mode, where the client is the server."""
+    """Return the shared client of an address; in local mode a new one, because there the client is the server."""
     if address.url == LOCAL:
         return _SharedClient()
     return _shared_clients.setdefault(asyncio.get_running_loop(), {}).setdefault(address, _SharedClient())
 
 
 class QdrantConnection:
-    """A client of a server, opened and closed once, and shared within the event loop. Safe for concurrent use."""
+    """Connection to a server, whose client is shared within the event loop. Safe for concurrent use."""
 
     def __init__(self, address: QdrantAddress) -> None:
         self.address = address
@@ -89,7 +94,7 @@ class QdrantConnection:
         self._shared: _SharedClient | None = None
 
     async def open(self) -> None:
-        """Connect, and see that a Qdrant server of a fit version answers; idempotent.
+        """Connect, and check that a Qdrant server of a supported version answers; idempotent.
 
         Raises:
             UnavailableError: nothing answers, or something else does. StoreVersionError: the server is too old.
@@ -98,7 +103,7 @@ class QdrantConnection:
             return
         shared = _shared_client(self.address)
         async with shared.lock:
-            if self._client is not None:
+            if self._client is not None:  # another task opened it while this one waited for the lock
                 return
             if shared.client is None:
                 shared.client = await self._connect()
@@ -106,7 +111,7 @@ class QdrantConnection:
             self._shared, self._client = shared, shared.client
 
     async def close(self) -> None:
-        """Idempotent. The last one that uses the client closes it."""
+        """Close the connection; idempotent. The last user of the shared client closes it."""
         shared, self._shared, self._client = self._shared, None, None
         if shared is not None:
             shared.users.discard(self)
@@ -118,7 +123,7 @@ class QdrantConnection:
     async def call(self, action: str, request: "Callable[[AsyncQdrantClient], Awaitable[Result]]") -> Result:
         """Send a request. Raises ``UnavailableError``, whose message begins with ``cannot {action}``.
 
-        It is sent once more where the server closed a kept connection meanwhile, so that every request must be safe to repeat.
+        It is sent again if the server closed an idle connection meanwhile, so every request must be safe to repeat.
         """
         if self._client is None:
             raise UnavailableError(f"the vector index at {self.address.url} is not open: call setup first").of(
@@ -137,15 +142,15 @@ class QdrantConnection:
                     raise
             return await request(client)
         except Exception as error:
-            # The client raises its own errors, httpx's, gRPC's and bare ones. What none of them is, is a fault of ours.
+            # The client raises its own errors, httpx's, gRPC's and bare ones; any other is a bug of ours.
             if (known := failure(error)) is None:
                 raise
-            # The frames of the client hold its sockets: whoever keeps the error would keep them open behind close.
+            # The client's frames hold its sockets: an error with its traceback would keep them open after close.
             raise self._unavailable(action, known) from error.with_traceback(None)
 
     async def _connect(self) -> "AsyncQdrantClient":
-        """A client of a server that was seen to be one of a fit version."""
-        # Importing takes most of a second, and a client reads certificates.
+        """Create a client, and check that a server of a supported version answers."""
+        # In a thread: the import takes most of a second, and a client reads certificates.
         client = await asyncio.to_thread(_new_client, self.address)
         try:
             if self.address.url != LOCAL:
@@ -204,13 +209,13 @@ def _new_client(address: QdrantAddress) -> "AsyncQdrantClient":
         return AsyncQdrantClient(location=address.url)
     return AsyncQdrantClient(
         url=address.url,
-        # As a header of ours the key brings no warning on plain HTTP, which is right within one host or cluster.
+        # As our own header the key causes no warning on plain HTTP, which is fine within one host or cluster.
         headers={"api-key": address.api_key} if address.api_key else None,
         prefer_grpc=address.prefer_grpc,
         grpc_port=address.port_of_grpc,
         timeout=address.timeout,
-        # The client keeps no connection to an address of this machine, where a tunnel to a server far away may begin.
+        # By default the client keeps no connection to a local address, though a tunnel to a remote server may begin there.
         limits=httpx.Limits(max_connections=None, max_keepalive_connections=_KEPT, keepalive_expiry=_KEPT_SECONDS),
-        # Ours has an exception instead of a warning from a thread.
+        # Our own check raises an exception; the client's only warns, from a thread.
         check_compatibility=False,
     )

@@ -1,4 +1,4 @@
-"""What went wrong with a request to Qdrant, over HTTP, gRPC or in the client's local mode, as one HTTP status."""
+"""Errors of requests to Qdrant over HTTP, gRPC or in local mode, classified by HTTP status."""
 
 import re
 import ssl
@@ -9,32 +9,33 @@ from typing import Any
 import orjson
 
 _SHOWN = 200
-"""Characters of a server's words that are shown."""
+"""Characters of a server's message that are shown."""
 _LOCAL_MISSING = re.compile(r"Collection \S+ not found")
-"""What the client's local mode says of a collection that is not there."""
+"""Message of the client's local mode for a missing collection."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """``status``: as in HTTP; None where nothing answered, 408 for no answer in time, 200 for an answer of another kind."""
+    """A failed request."""
 
     status: int | None
+    """HTTP status; None if nothing answered, 408 for a timeout, 200 for an answer that is not Qdrant's."""
     text: str
 
     @property
     def lacks_collection(self) -> bool:
-        """Whether the collection that was asked is not there; a 404 of anything else may come from a proxy that leads elsewhere."""
+        """Return whether the collection does not exist; a 404 of anything else may come from a misrouted proxy."""
         return self.status == HTTPStatus.NOT_FOUND and "collection" in self.text.casefold()
 
     @property
     def passes(self) -> bool:
-        """Whether the same request may be answered later: the server is down, restarts or is overloaded, and refuses nothing."""
+        """Return whether the same request may succeed later: the server is down, restarting or overloaded."""
         status = self.status
         return status is None or status in (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS) or status >= 500
 
 
 def failure(error: Exception) -> Failure | None:
-    """Read the client's exceptions; None for any other. Text is cut, and holds no header that was sent."""
+    """Classify an exception of the client; None for any other. The text is cut and has no header that was sent."""
     import grpc
     import httpx
     from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
@@ -62,7 +63,7 @@ def failure(error: Exception) -> Failure | None:
 
 
 def is_dropped(error: Exception) -> bool:
-    """Return whether a server closed a kept connection while a request was on its way: the usual end of one that was idle."""
+    """Return whether the server closed a kept connection during the request, as it does with idle ones."""
     import httpx
     from qdrant_client.http.exceptions import ResponseHandlingException
 
@@ -71,7 +72,7 @@ def is_dropped(error: Exception) -> bool:
 
 
 def _strange(error: Exception) -> Failure:
-    """An answer that the client cannot read."""
+    """Return the failure for an answer that the client cannot read."""
     return Failure(HTTPStatus.OK, _cut(f"{type(error).__name__}: {error}"))
 
 
@@ -101,7 +102,7 @@ def _of_grpc(error: Any) -> Failure:
 
 
 def _server_words(error: Any) -> str:
-    """Qdrant says why in ``status.error``; a proxy in front of it says it in a page."""
+    """Return the server's message: Qdrant's ``status.error``, or the page of a proxy in front of it."""
     try:
         words = orjson.loads(error.content)["status"]["error"]
     except (ValueError, KeyError, TypeError):

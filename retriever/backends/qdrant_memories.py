@@ -1,4 +1,7 @@
-"""Memories on a Qdrant server, shared by several processes and machines; see :mod:`retriever.backends.qdrant_memory_points`."""
+"""Store of memories on a Qdrant server, shared by several processes and machines.
+
+See :mod:`retriever.backends.qdrant_memory_points` for its collections.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -33,7 +36,7 @@ _A_MEMORY = {"kind": ["memory"]}
 
 
 class QdrantMemories:
-    """A ``MemoryStore`` of collections whose names begin with ``name``."""
+    """Implementation of ``MemoryStore`` in collections whose names begin with ``name``."""
 
     def __init__(
         self,
@@ -52,7 +55,7 @@ class QdrantMemories:
     async def add(self, memories: Sequence[Memory]) -> None:
         from qdrant_client import models
 
-        first = {memory.id: memory for memory in reversed(memories)}  # of several ways to say the same, as SQLite does
+        first = {memory.id: memory for memory in reversed(memories)}  # the first of equal ids wins, as in SQLite
         rows = {
             point_id(name): {"kind": "memory", "id": name, "body": memory.model_dump_json(exclude_none=True)}
             for name, memory in first.items()
@@ -71,7 +74,10 @@ class QdrantMemories:
                 )
 
     async def without_vector(self, identity: str, limit: int) -> list[Memory]:
-        """Those without the encoder's mark. One that has a vector all the same, as an interrupted write leaves it, gets its mark here."""
+        """Return memories without the encoder's mark.
+
+        One that has a vector nevertheless, after an interrupted write, gets its mark here.
+        """
         collection = self._collections.vectors(identity)
         there = await self._collections.exists(collection)
         mark = await self._collections.ready_to_mark(identity) if there else ""
@@ -135,7 +141,7 @@ class QdrantMemories:
         if not await self._ids(self._bodies, [memory]):
             return
         payload = {"kind": "good" if good else "bad", "memory": about(memory)}
-        # The same id for the same key: whoever says it again puts the point in its own place.
+        # The same id for the same key: a repeated judgement overwrites its own point and counts once.
         name = judgement_id(memory, key) if key else str(uuid4())
         point = models.PointStruct(id=name, vector={}, payload=payload)
         await self._connection.call("write a judgement", lambda client: client.upsert(self._bodies, [point]))
@@ -150,7 +156,7 @@ class QdrantMemories:
             await self._set(body, [memory.id])
 
     async def earlier(self, limit: int) -> list[EarlierMemory]:
-        """They are looked for in the text of their bodies, by the server."""
+        """Return memories that still have a program in their body; the server searches the bodies' text."""
         from qdrant_client import models
 
         of_bodies = models.FieldCondition(key="body", match=models.MatchText(text=f'"{PROGRAM}":{{'))
@@ -169,7 +175,7 @@ class QdrantMemories:
             await self._set({"body": memory.model_dump_json(exclude_none=True)}, [memory.id])
 
     async def all(self) -> AsyncIterator[Memory]:
-        """The server knows no order by a text: the ids are read and sorted first, then the memories page by page."""
+        """Yield all memories by id; ids are read and sorted first, because the server cannot order by a text."""
         pages = self._scrolled(where(_A_MEMORY), ["id"], _IDS)
         ids = sorted([payload["id"] async for page in pages for payload in page])
         for start in range(0, len(ids), _PAGE):
@@ -178,7 +184,7 @@ class QdrantMemories:
                 yield memory
 
     async def remove(self, memories: Iterable[str]) -> None:
-        """The memories themselves first: whatever happens then, what is to be forgotten is not read again."""
+        """Remove memories, bodies first: after an interruption nothing that was removed is read again."""
         from qdrant_client import models
 
         gone = list(memories)
@@ -203,7 +209,7 @@ class QdrantMemories:
     async def _scrolled(
         self, wanted: "models.Filter", fields: list[str], limit: int
     ) -> AsyncIterator[list[dict[str, Any]]]:
-        """The payloads of all points of a filter, page by page, each point read once. The server orders by point."""
+        """Yield the payloads of all points of a filter, page by page, in the server's order of points."""
         offset: Any = None
         while True:
             records, offset = await self._connection.call(
@@ -217,7 +223,7 @@ class QdrantMemories:
                 return
 
     async def _found(self, ids: Sequence[str]) -> list[Memory]:
-        """Those of these memories that there are, as they were added."""
+        """Return the memories that exist, as they were added."""
         keys = [point_id(memory) for memory in ids]
         if not keys:
             return []
@@ -225,16 +231,16 @@ class QdrantMemories:
         return _parsed(record.payload or {} for record in records)
 
     async def _with_judgements(self, memories: list[Memory]) -> list[Memory]:
-        """The memories with all that was said of them."""
+        """Return the memories with their judgements counted."""
         return _counted(memories, await self._judgements([memory.id for memory in memories]))
 
     async def _judged(self, ids: list[str]) -> list[Memory]:
-        """Those of these memories that there are, with all that was said of them: read side by side."""
+        """Return the memories that exist, with their judgements counted; both are read concurrently."""
         memories, said = await asyncio.gather(self._found(ids), self._judgements(ids))
         return _counted(memories, said)
 
     async def _judgements(self, ids: list[str]) -> dict[str, dict[str, int]]:
-        """How often each of these memories was judged good, and bad."""
+        """Return how often each memory was judged good and bad: kind → memory → count."""
         if not ids:
             return {}
         good, bad = await asyncio.gather(self._said("good", ids), self._said("bad", ids))
@@ -272,7 +278,7 @@ class QdrantMemories:
 
 
 def _counted(memories: Iterable[Memory], said: Mapping[str, Mapping[str, int]]) -> list[Memory]:
-    """Memories with these judgements beside those that they were added with."""
+    """Return the memories with these judgements added to those that they were stored with."""
     return [
         memory.model_copy(
             update={kind: getattr(memory, kind) + counts.get(memory.id, 0) for kind, counts in said.items()}

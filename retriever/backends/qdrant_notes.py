@@ -1,11 +1,11 @@
-"""A few texts that all processes of a Qdrant server's vectors share: metadata of a collection without vectors."""
+"""Texts shared by all processes of a Qdrant server, stored as metadata of a collection without vectors."""
 
 from retriever.backends.qdrant_connection import MissingCollectionError, QdrantAddress, QdrantConnection
 from retriever.backends.qdrant_side_collections import SideCollections
 
 
 class QdrantNotes:
-    """Notes of the collections whose names begin with ``name``."""
+    """Notes that belong to the collections whose names begin with ``name``."""
 
     def __init__(self, address: QdrantAddress, *, name: str = "footpath") -> None:
         self._connection = QdrantConnection(address)
@@ -13,7 +13,7 @@ class QdrantNotes:
         self._side = SideCollections(self._connection, self._collection)
 
     async def read(self, key: str) -> str:
-        """Empty where nothing was written. Raises ``UnavailableError``."""
+        """Return a note; empty if it was never written. Raises ``UnavailableError``."""
         await self._connection.open()
         try:
             found = await self._connection.call(
@@ -24,7 +24,7 @@ class QdrantNotes:
         return str((found.config.metadata or {}).get(key, ""))
 
     async def write(self, key: str, text: str) -> None:
-        """Every process reads it from now on. Raises ``UnavailableError``."""
+        """Store a note for every process. Raises ``UnavailableError``."""
         await self._connection.open()
         await self._side.make(self._collection, None)
         await self._connection.call(
@@ -32,5 +32,5 @@ class QdrantNotes:
         )
 
     async def close(self) -> None:
-        """Idempotent."""
+        """Close the connection; idempotent."""
         await self._connection.close()

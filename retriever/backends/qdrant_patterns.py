@@ -1,4 +1,4 @@
-"""Vectors of solutions' patterns on a Qdrant server: one collection per encoder, a point per pattern."""
+"""Index of solutions' patterns on a Qdrant server: one collection per encoder, one point per pattern."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ _PAGE = 2_000
 
 
 class QdrantPatterns:
-    """A ``PatternIndex`` of collections whose names begin with ``name``."""
+    """Implementation of ``PatternIndex`` in collections whose names begin with ``name``."""
 
     def __init__(self, address: QdrantAddress, *, name: str = "footpath") -> None:
         self._connection = QdrantConnection(address)
@@ -24,11 +24,11 @@ class QdrantPatterns:
         self._ready: set[str] = set()
 
     async def setup(self) -> None:
-        """The collections are made when they are first needed."""
+        """Connect; collections are created when first needed."""
         await self._connection.open()
 
     async def known(self, solutions: Iterable[str], identity: str) -> dict[str, int]:
-        """How many points are filed under each."""
+        """Return the number of points of each solution that has any."""
         wanted = list(dict.fromkeys(solutions))
         collection = self._collection(identity)
         pages = [wanted[start : start + _PAGE] for start in range(0, len(wanted), _PAGE)]
@@ -53,6 +53,7 @@ class QdrantPatterns:
         if points:
             await self._make_ready(collection, len(vectors[0]))
             await self._connection.call("write patterns", lambda client: client.upsert(collection, points))
+        # New points first: a failure in between leaves surplus patterns rather than none.
         if points or await self._collections.exists(collection):
             others = models.FilterSelector(filter=where({"solution": [solution]}, not_in={"number": numbers}))
             await self._connection.call("remove patterns", lambda client: client.delete(collection, others))
@@ -114,7 +115,7 @@ class QdrantPatterns:
 
 
 def _point_id(solution: str, number: str) -> str:
-    """The server takes UUIDs and integers only."""
+    """Return the id of a pattern's point; the server takes only UUIDs and integers."""
     return str(uuid5(_NAMESPACE, f"{solution} {number}"))
 
 

@@ -1,4 +1,4 @@
-"""Collections beside those of the tools' vectors, made and indexed when they are first needed."""
+"""Collections other than those of the tools' vectors, created and indexed when first needed."""
 
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def digest(identity: str) -> str:
-    """What stands for an encoder in the name of a collection."""
+    """Return the hash of an encoder's identity that is part of a collection's name."""
     return blake2b(identity.encode(), digest_size=6).hexdigest()
 
 
 def where(wanted: Mapping[str, Sequence[str]], *, not_in: Mapping[str, Sequence[str]] | None = None) -> "models.Filter":
-    """Points whose fields have one of these values each, and none of the others."""
+    """Return a filter for points whose fields have one of these values each, and none of the values in ``not_in``."""
     from qdrant_client import models
 
     def one_of(key: str, values: Sequence[str]) -> "models.FieldCondition":
@@ -30,23 +30,26 @@ def where(wanted: Mapping[str, Sequence[str]], *, not_in: Mapping[str, Sequence[
 
 
 class SideCollections:
-    """The collections whose names begin with one prefix."""
+    """Collections whose names begin with one prefix."""
 
     def __init__(self, connection: QdrantConnection, prefix: str) -> None:
         self._connection = connection
         self._prefix = prefix
 
     async def names(self) -> list[str]:
-        """Those that there are."""
+        """Return the names of the existing collections."""
         found = await self._connection.call("list the collections", lambda client: client.get_collections())
         return [one.name for one in found.collections if one.name.startswith(self._prefix)]
 
     async def exists(self, collection: str) -> bool:
-        """Whether a collection is there."""
+        """Return whether a collection exists."""
         return await self._connection.call("find a collection", lambda client: client.collection_exists(collection))
 
     async def make(self, collection: str, dimension: int | None) -> bool:
-        """Whether it was made here. Two processes may make it at once: what counts is that it is there afterwards."""
+        """Create a collection if it is missing, and return whether this call created it.
+
+        Two processes may try at once: it is enough that the collection exists afterwards.
+        """
         from qdrant_client import models
 
         config: models.VectorParams | dict[str, models.VectorParams] = (
@@ -65,7 +68,7 @@ class SideCollections:
         return True
 
     async def index(self, collection: str, *fields: str) -> None:
-        """Index those that are not yet: nothing is written where all is there, so that a key that may only read will do."""
+        """Index the fields that have no index yet; writes nothing if all have one, so a read-only key is enough."""
         from qdrant_client import models
 
         if self._connection.address.url == LOCAL:

@@ -1,5 +1,5 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-"""The encoder that comes with Footpath: all-MiniLM-L6-v2 trained on requests and tools, int8, on the CPU. No torch, no download."""
+"""The bundled encoder, without torch or download: all-MiniLM-L6-v2 trained on requests and tools, int8, on the CPU."""
 
 import asyncio
 import threading
@@ -23,44 +23,51 @@ from retriever.words import sentence_spans
 
 MODEL = "footpath-minilm-3"
 SHA256 = "652114fbc9579b78ee9a8fc7ab0a228e985dc68efc57aff40c609b97b873a204"
-"""Of model and tokenizer, one after the other; ``scripts/export_encoder.py`` prints it."""
+"""SHA-256 of model and tokenizer, one after the other; ``scripts/export_encoder.py`` prints it."""
 
 _OTHER = "encoder"
-"""Names one of another folder, with the hash of its files."""
+"""Name, in an identity, of an encoder from another folder; the hash of its files follows."""
 
 FOLDER = Path(__file__).parent / "minilm_int8"
 _BATCH = 16
 _LEAST = 8
-"""Tokens that a prefix leaves to a request at least."""
+"""Minimum of tokens that a prefix must leave for the request."""
 _CHUNK = 2048
-"""Texts tokenised and grouped by length at a time."""
+"""Texts that are tokenised and grouped by length at a time."""
 
 _NOWHERE: list[Span] = [(0, 0)]
+"""Span of a token when no part of the text is wanted."""
 
 _Spans = Callable[[str], Sequence[Span]]
-"""Which parts of a text are wanted beside it."""
+"""Returns the parts of a text that get vectors in addition to the whole."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """A text's tokens, and which of them each of its vectors is of."""
+    """A tokenised text."""
 
     ids: Sequence[int]
     taken: NDArray[np.float32]
+    """Mask of the tokens that each vector is the mean of, shape (vectors, tokens)."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """How texts are read: ``prefix`` stands before each, ``spans`` are wanted beside the whole; ``first``: the first token's state is the text's vector."""
+    """Options of encoding texts."""
 
     tokens: int
+    """Tokens after which a text is cut."""
     spans: _Spans
     prefix: str = ""
+    """Text that is put before each text."""
     first: bool = False
+    """True if a text's vector is the state of its first token."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Engine:
+    """A loaded model: onnxruntime's session and the tokenizer."""
+
     session: Any
     tokenizer: Any
 
@@ -68,14 +75,15 @@ class _Engine:
 class BundledEmbedder(ReadsApart):
     """Embeds on ``threads`` CPU threads, each with a batch of its own: twice as fast as one batch on two threads.
 
-    A text's vector is the same whatever is embedded beside it, since each token has an int8 scale of its own
-    (``retriever/training/token_scales.py``). Encoders exported before that have one scale a batch: cosine above 0.98.
+    A text's vector does not depend on the other texts of a batch, because each token has its own int8 scale
+    (``retriever/training/token_scales.py``). Encoders exported before that have one scale for a batch; there, vectors of the same
+    text in different batches have a cosine above 0.98.
     """
 
     def __init__(
         self, threads: int = 2, folder: Path = FOLDER, sha256: str = SHA256, form: EncoderForm | None = None
     ) -> None:
-        """``folder``: another encoder, which ``sha256`` names, of ``form``."""
+        """Use the encoder in ``folder``, identified by ``sha256`` and configured by ``form``; by default the bundled one."""
         self._form = form or EncoderForm()
         self._threads = threads
         self._sha256 = sha256
@@ -85,24 +93,29 @@ class BundledEmbedder(ReadsApart):
 
     @property
     def identity(self) -> str:
-        """Name, files' hash, template version and dimension."""
+        """Return name, hash of the files, template version and dimension."""
         name = MODEL if self._sha256 == SHA256 else _OTHER
         return f"{name}:{self._sha256[:16]}:text{TEMPLATE}:{self.dimension}"
 
     @property
     def dimension(self) -> int:
+        """Return the numbers in a vector."""
         return self._form.dimension
 
     async def embed(self, texts: Sequence[str], role: Literal["query", "document"]) -> Vectors:
-        """Vectors of shape (len(texts), dimension), in order. ``UnavailableError`` where the model cannot be read."""
+        """Return vectors of shape (len(texts), dimension), in order.
+
+        Raises:
+            UnavailableError: the model cannot be loaded.
+        """
         found = await asyncio.to_thread(self._read, list(texts), self._reading(role, _nothing))
         return np.concatenate([np.zeros((0, self.dimension), np.float32), *found])
 
     async def read(self, texts: Sequence[str]) -> list[Vectors]:
-        """Each text as a request, read once: a sentence's vector is the mean of its tokens as they stand in the whole text.
+        """Embed each text as a request, in one pass.
 
-        That ranks as well as reading the sentence again, apart; an encoder whose vectors are of a first token has to. One beyond the
-        last token has the whole's vector.
+        A sentence's vector is the mean of its tokens' states in the whole text. That ranks as well as encoding each sentence separately,
+        which is done only for encoders that use the first token's state. A sentence beyond the last token gets the whole text's vector.
         """
         if self._form.pooling == "cls":
             return await super().read(texts)
@@ -116,7 +129,7 @@ class BundledEmbedder(ReadsApart):
         return _Reading(form.document_tokens, spans, first=first)
 
     def load(self) -> None:
-        """Read the model now rather than at the first text. Safe from any thread."""
+        """Load the model now rather than at the first text. Safe in any thread."""
         self._engine()
 
     def _engine(self) -> _Engine:
@@ -156,7 +169,11 @@ class BundledEmbedder(ReadsApart):
         return _Engine(session, tokenizer)
 
     def _check_lengths(self, session: Any, tokenizer: Any) -> None:
-        """What the form says of lengths, tried now rather than at the first long text. ``UnavailableError``: the model cannot do it."""
+        """Check the configured lengths now rather than at the first long text.
+
+        Raises:
+            UnavailableError: the prefix leaves too few tokens, or the model cannot read that many.
+        """
         form, file = self._form, self._folder / FORM_FILE
         prefix = len(tokenizer.encode(form.query_prefix, add_special_tokens=False).ids)
         if prefix + _LEAST > form.query_tokens:
@@ -192,12 +209,13 @@ class BundledEmbedder(ReadsApart):
 
 
 def _nothing(text: str) -> Sequence[Span]:
+    """Return no spans: only the whole text is wanted."""
     del text
     return ()
 
 
 def _tokenised(tokenizer: Any, texts: Sequence[str], reading: _Reading) -> list[_Text]:
-    """The texts' first tokens: the one that ends a text is kept."""
+    """Tokenise texts and cut long ones; the token that ends a text is kept."""
     found: list[_Text] = []
     tokens, before = reading.tokens, len(reading.prefix)
     given = [_fit(reading.prefix + text, tokens) for text in texts]
@@ -213,16 +231,16 @@ def _tokenised(tokenizer: Any, texts: Sequence[str], reading: _Reading) -> list[
 
 
 def _vectors(session: Any, batch: Sequence[_Text]) -> list[Vectors]:
-    """Embed texts of one length together."""
+    """Return the vectors of texts that have the same number of tokens."""
     ids = np.array([text.ids for text in batch], np.int64)
     states = session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})[0]
     return [mean_of(rows, text.taken) for rows, text in zip(states, batch, strict=True)]
 
 
 def _alike(texts: Sequence[_Text]) -> Iterator[list[int]]:
-    """Group the places of texts of one length, ``_BATCH`` at most together.
+    """Yield the places of texts of equal length, in groups of at most ``_BATCH``.
 
-    Nothing is padded: padding costs as much as text, and sums over another number of tokens may round otherwise.
+    Nothing is padded: padding costs as much as text, and sums over another number of tokens may round differently.
     """
     groups: dict[int, list[int]] = {}
     for place, text in enumerate(texts):
@@ -233,5 +251,5 @@ def _alike(texts: Sequence[_Text]) -> Iterator[list[int]]:
 
 
 def _fit(text: str, tokens: int) -> str:
-    """At most 16 characters a token, so that a huge text costs little; what UTF-8 cannot hold becomes a question mark."""
+    """Cut a text to 16 characters a token, so that a huge text costs little, and replace what UTF-8 cannot encode."""
     return text[: tokens * 16].encode("utf-8", "replace").decode()

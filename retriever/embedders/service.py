@@ -1,4 +1,4 @@
-"""An encoder that runs elsewhere: any service that turns texts into rows of numbers. What it sends is checked before it counts."""
+"""Encoder behind a service that turns texts into rows of numbers; its answers are checked before use."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,35 +15,37 @@ from retriever.embedders.apart import ReadsApart
 from retriever.index import Vectors
 
 LONGEST = 2_000
-"""Characters of a text that are sent: some 500 tokens, which small encoders take and larger ones do not need."""
+"""Characters of a text that are sent: about 500 tokens, which small encoders accept and larger ones do not need."""
 
 _AT_ONCE = 4
-"""Batches that are on their way at a time."""
+"""Maximum of batches that are sent at the same time."""
 
 
 class EmbeddingService(Protocol):
-    """Who is asked. ``name``: the model's."""
+    """Client of an embedding service."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Name of the model."""
+        ...
 
     async def rows(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
-        """A row for each text, in order. Raises ``ModelUnavailableError``."""
+        """Return a row for each text, in order. Raises ``ModelUnavailableError``."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Prefixes:
-    """What a model wants before its texts: E5 "query: " and "passage: ", BGE an instruction before requests."""
+    """Prefixes that a model expects: E5 "query: " and "passage: ", BGE an instruction before requests."""
 
     query: str = ""
     document: str = ""
 
 
 class ServiceEmbedder(ReadsApart):
-    """Vectors of unit length from a service whose model gives ``dimension`` numbers, ``batch`` texts at a time.
+    """Embeds texts by a service, ``batch`` texts a request; vectors have unit length and ``dimension`` numbers.
 
-    The identity names no host: the same model served elsewhere goes with the same index.
+    The identity names no host: the same model served elsewhere uses the same index.
     """
 
     def __init__(
@@ -57,20 +59,21 @@ class ServiceEmbedder(ReadsApart):
 
     @property
     def identity(self) -> str:
-        """The service's model, template version, prefixes and dimension."""
+        """Return the service's model, template version, prefixes and dimension."""
         both = f"{self._prefixes.query}\0{self._prefixes.document}"
         prefixes = "" if both == "\0" else f":prefixes-{blake2b(both.encode(), digest_size=4).hexdigest()}"
         return f"service:{self._service.name}:text{TEMPLATE}{prefixes}:{self._dimension}"
 
     @property
     def dimension(self) -> int:
+        """Return the numbers in a vector."""
         return self._dimension
 
     async def embed(self, texts: Sequence[str], role: Literal["query", "document"]) -> Vectors:
-        """Vectors of shape (len(texts), dimension), in order.
+        """Return vectors of shape (len(texts), dimension), in order.
 
         Raises:
-            ModelUnavailableError: the service gave no usable answer, or vectors that are none of this dimension.
+            ModelUnavailableError: the service gave no usable answer, or vectors of another dimension.
         """
         prefix = self._prefixes.query if role == "query" else self._prefixes.document
         sent = [prefix + _fit(text) for text in texts]
@@ -86,12 +89,14 @@ class ServiceEmbedder(ReadsApart):
         try:
             await asyncio.gather(*tasks)
         finally:
+            # One failed batch fails all: the others are cancelled and awaited, so that none runs on unnoticed.
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
         return found
 
     def _unit(self, row: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Check a row and scale it to unit length. Raises ``ModelUnavailableError``."""
         if row.shape != (self._dimension,):
             raise self._unusable(
                 f"sent a vector of {row.size} numbers where FOOTPATH_EMBEDDING_DIMENSION is {self._dimension}: set what "
@@ -102,7 +107,7 @@ class ServiceEmbedder(ReadsApart):
         largest = float(np.abs(row).max())
         if largest == 0.0:
             raise self._unusable("sent a vector of zeros only: FOOTPATH_EMBEDDING_NAME is no embedding model")
-        scaled = row / largest  # squares of very small or large numbers are none
+        scaled = row / largest  # squares of very small or large numbers would underflow or overflow
         return scaled / np.linalg.norm(scaled)
 
     def _unusable(self, why: str) -> ModelUnavailableError:
@@ -110,5 +115,5 @@ class ServiceEmbedder(ReadsApart):
 
 
 def _fit(text: str) -> str:
-    """Bounded, never empty (services refuse that), and what UTF-8 cannot hold as a question mark."""
+    """Cut a text and replace what UTF-8 cannot encode; an empty one becomes a blank, as services refuse it."""
     return text[:LONGEST].encode("utf-8", "replace").decode() or " "

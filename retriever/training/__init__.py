@@ -1,1 +1,1 @@
-"""Making encoders: needs the extra ``neural``; never imported when tools are searched."""
+"""Training of encoders and the re-ranker; needs the extra ``neural`` and is never imported by the search."""

@@ -1,4 +1,4 @@
-"""Answers of a language model on the disk, a line each: what was paid for once is not asked for again."""
+"""Cache of a language model's answers on disk, so that no answer is paid for twice."""
 
 import asyncio
 import os
@@ -10,7 +10,7 @@ from domain.errors import UnavailableError
 
 
 class AnswerCache:
-    """A file of lines ``{"key", "answer"}`` that only grows. A line that was cut off by an interruption counts as missing."""
+    """Append-only file of lines ``{"key", "answer"}``; a line cut off by an interruption counts as missing."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -18,15 +18,15 @@ class AnswerCache:
         self._writing = asyncio.Lock()
 
     async def open(self) -> None:
-        """Read what is there. ``UnavailableError`` where the file cannot be read."""
+        """Read the file, if there is one. Raises ``UnavailableError``."""
         self._known = await asyncio.to_thread(self._read)
 
     def get(self, key: str) -> str | None:
-        """The answer's JSON text, if it is known."""
+        """Return the answer's JSON text, or None if it is not cached."""
         return self._known.get(key)
 
     async def put(self, key: str, answer: str) -> None:
-        """Keep it; when this returns, it is on the disk."""
+        """Store an answer; when this returns, it is on disk."""
         async with self._writing:
             await asyncio.to_thread(self._append, orjson.dumps({"key": key, "answer": answer}))
             self._known[key] = answer
@@ -46,7 +46,7 @@ class AnswerCache:
         return found
 
     def _append(self, line: bytes) -> None:
-        """One write, which begins with an end of line: so a line that was cut off before spoils none after it."""
+        """Append a line in one write that begins with an end of line, so that a cut-off line before it spoils nothing."""
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("ab") as file:

@@ -1,4 +1,4 @@
-"""What was written or made up, put beside the requests of trajectories: as further negatives, and as further requests."""
+"""Augmentation of the training examples with written negatives and synthetic requests."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -12,16 +12,16 @@ from retriever.training.written_negatives import WrittenNegative, as_document
 from retriever.training.written_requests import SyntheticRequest
 
 _WRITTEN = "written"
-"""The category of written documents: no name of theirs is a real tool's."""
+"""Category of written documents, so that none has the id of a real tool."""
 
 
 def with_negatives(
     corpus: Corpus, examples: Sequence[Example], written: Sequence[WrittenNegative], documents: Mapping[ToolId, ToolDoc]
 ) -> tuple[Corpus, list[Example]]:
-    """The corpus with the written documents behind its own, each a negative of its request and drawn for no other.
+    """Append the written documents to the corpus, each as a negative of its own request only.
 
-    They have no words for BM25 and a tool set of their own, so that none is found or drawn as a real document's neighbour; other
-    requests meet them only in a step that one of its own has drawn them for.
+    They have no words for BM25 and their own tool set, so that none is found or drawn as a neighbour of a real document; other
+    requests see them only in a step for which their own request drew them.
     """
     against: dict[str, list[int]] = {}
     requests = {example.request for example in examples}
@@ -46,7 +46,7 @@ def with_negatives(
 def with_requests(
     corpus: Corpus, examples: Sequence[Example], made_up: Sequence[SyntheticRequest], recipe: Recipe
 ) -> list[Example]:
-    """The examples, and after them as many made-up requests as the recipe lets in, drawn by its seed; none of them is judged by."""
+    """Append as many synthetic requests as the recipe allows, drawn by its seed; they are never held out."""
     of_tool: dict[str, list[SyntheticRequest]] = {}
     for one in made_up:
         if one.tool in corpus.row:
@@ -59,6 +59,7 @@ def with_requests(
     ]
     own = sum(not example.foreign for example in examples)
     learnt = len(examples) - round(recipe.held_out * own)
+    # The share is of all that is learnt from, synthetic requests included: s / (1 - s) of the others.
     most = int(recipe.synthetic_share / (1 - recipe.synthetic_share) * learnt)
     drawn = chance.sample(fit, min(most, len(fit)))
     known = {example.request for example in examples}

@@ -1,5 +1,5 @@
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-"""What a step compares: some requests, and the documents that solved them with those that they must be told apart from."""
+"""Batches of training: requests with the documents that solved them and their negatives."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -11,11 +11,14 @@ from retriever.training.negatives import Negatives
 from retriever.training.recipe import Recipe
 
 NEGATIVE, POSITIVE, LEFT_OUT = 0, 1, -1
-"""A document to a request; what is left out solved it, too, but is not the one that is drawn."""
+"""Labels of a document for a request; a left-out one solved it too, but was not drawn for this step."""
 
 
 class Batches:
-    """Collates examples, which the trainer knows by their places. Draws by seed, epoch and first place, so that a training that goes on draws the same."""
+    """Collates examples, which the trainer passes by place.
+
+    Draws depend on seed, epoch and first place, so that a resumed training draws the same.
+    """
 
     valid_label_columns = ("label",)
 
@@ -30,7 +33,10 @@ class Batches:
         self.epoch = 0
 
     def __call__(self, rows: Sequence[Mapping[str, int]]) -> dict[str, Any]:
-        """Tokens of requests and documents, and as ``label`` what each document is to each request: shape (requests, documents)."""
+        """Return tokens of requests and documents, and ``label``: each document's label for each request.
+
+        The label has the shape (requests, documents).
+        """
         import torch
 
         places = [row["place"] for row in rows]

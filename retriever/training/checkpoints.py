@@ -1,4 +1,4 @@
-"""Where a training stands, on the disk: whatever interrupts it, it goes on from its last judgement."""
+"""Checkpoints of a training, from which it resumes at its last evaluation."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -15,33 +15,40 @@ from retriever.training.recipe import Recipe
 from retriever.training.validation import Judgement
 
 _OF_THE_MACHINE = ("CUDA", "allocate memory")
-"""In torch's errors that say nothing of a file."""
+"""Parts of torch's error messages that are about the machine, not about a file."""
 _STATE = "trainer_state.json"
 _WRITTEN = ("model.safetensors", "modules.json", "optimizer.pt", "scheduler.pt", "rng_state.pth")
-"""Files of a checkpoint, of which the trainer would pass over some that are gone; ``_STATE`` is written after them."""
+"""Files of a checkpoint, some of which the trainer would silently do without; ``_STATE`` is written after them."""
 
 
 @dataclass
 class Standing:
-    """``mined``: the last epoch that negatives were mined for, which ``negatives`` are. ``seconds``: spent up to the last judgement."""
+    """State of a training that a checkpoint stores."""
 
     mined: int = 0
+    """Last epoch for which negatives were mined."""
     judgements: list[Judgement] = field(default_factory=list[Judgement])
     left_out: list[int] = field(default_factory=list[int])
+    """Likely false negatives that were left out, by epoch."""
     negatives: dict[str, list[list[int]]] = field(default_factory=dict[str, list[list[int]]])
+    """State of the negatives mined for that epoch."""
     seconds: float = 0.0
+    """Time spent up to the last judgement."""
 
     @property
     def step(self) -> int:
-        """That of the last judgement, which is where a training goes on."""
+        """Return the step of the last judgement, from which a training resumes."""
         return self.judgements[-1].step if self.judgements else 0
 
 
 class Checkpoints:
-    """Those of one training, which the trainer writes into ``folder``; of another recipe's it goes on with nothing."""
+    """Checkpoints of one training in ``folder``, written by the trainer; another recipe's are refused."""
 
     def __init__(self, folder: Path, recipe: Recipe, data: str = "") -> None:
-        """``data``: names what is learnt from. ``UsageError`` where a training of another recipe, or on something else, stands there."""
+        """Check that the folder has no other training.
+
+        ``data``: fingerprint of the training data. Raises ``UsageError`` if the folder has a training of another recipe or data.
+        """
         self.folder = folder
         self.recipe = recipe
         self._data = data
@@ -57,12 +64,17 @@ class Checkpoints:
 
     @property
     def last(self) -> Path | None:
-        """The newest checkpoint that was written to its end; None at the beginning."""
+        """Return the newest complete checkpoint; None at the beginning."""
         whole = [path.parent for path in self.folder.glob(f"checkpoint-*/{_STATE}")]
         return max(whole, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
 
     def read(self) -> Standing:
-        """How it stands. ``UsageError``: what is kept is damaged; ``UnavailableError``: it cannot be read now."""
+        """Read the state of the training.
+
+        Raises:
+            UsageError: the checkpoint is damaged.
+            UnavailableError: it cannot be read now.
+        """
         last = self.last
         if last is None:
             return Standing()
@@ -74,17 +86,20 @@ class Checkpoints:
             return Standing(**told | {"judgements": [Judgement(**one) for one in told["judgements"]]})
 
     def sign(self) -> None:
-        """Say whose checkpoints these are."""
+        """Write recipe and fingerprint of the data next to the checkpoints."""
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "recipe.json").write_text(self.recipe.model_dump_json(), encoding="utf-8")
         (self.folder / "data").write_text(self._data, encoding="utf-8")
 
     @contextmanager
     def undamaged(self) -> Generator[None]:
-        """Tells what reading the last checkpoint fails with; where there is none, and for what is no failure of reading, errors pass."""
+        """Turn errors from reading the last checkpoint into errors that say what to do.
+
+        Without a checkpoint, and for errors that reading did not cause, they pass unchanged.
+        """
         try:
             yield
-        except Exception as error:  # a cut file ends in many kinds, some of them no more than Exception
+        except Exception as error:  # a truncated file raises many kinds of errors, some of them bare Exceptions
             if self.last is None or isinstance(error, MemoryError | UsageError):
                 raise
             raise self._fault(error) from error
@@ -92,7 +107,7 @@ class Checkpoints:
     def _fault(self, error: Exception) -> UsageError | UnavailableError:
         cause = error.__cause__ or error
         reason = " ".join(str(cause).split())[:200] or type(cause).__name__
-        # EINVAL is what torch says of a file that ends too early.
+        # torch raises EINVAL for a file that ends too early.
         by_system = isinstance(cause, OSError) and cause.errno not in {None, EINVAL}
         if by_system or any(word in reason for word in _OF_THE_MACHINE):
             return UnavailableError(f"{self.folder} cannot be read ({reason}); it is kept, try again")
@@ -100,7 +115,10 @@ class Checkpoints:
 
 
 def _recipe(path: Path) -> Recipe | None:
-    """A setting that the file does not name had its default value, and before precisions were told it was float32; None: it is another version's."""
+    """Read a stored recipe; None if another version of Footpath wrote it.
+
+    A missing setting had its default value, except for the precision, which was float32 before it was recorded.
+    """
     try:
         told: dict[str, Any] = {"precision": "float32"} | orjson.loads(path.read_bytes())
         return Recipe.model_validate(told)

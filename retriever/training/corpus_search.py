@@ -1,4 +1,4 @@
-"""BM25 over a corpus, for as long as it is needed, and which made-up requests find their own tool by it: others would teach something wrong."""
+"""Temporary BM25 index of a corpus, and the synthetic requests that find their own tool by it."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -14,7 +14,7 @@ from retriever.training.written_requests import SyntheticRequest
 
 @asynccontextmanager
 async def bm25_of(corpus: Corpus) -> AsyncGenerator[LexicalIndex]:
-    """Its documents indexed in a folder that goes with the index."""
+    """Open a BM25 index of the corpus in a temporary folder."""
     folder = await asyncio.to_thread(TemporaryDirectory[str])
     try:
         index = LexicalIndex(Path(folder.name))
@@ -27,7 +27,10 @@ async def bm25_of(corpus: Corpus) -> AsyncGenerator[LexicalIndex]:
 async def leading_back(
     corpus: Corpus, requests: Sequence[SyntheticRequest], first: int, told: Callable[[int, int], None]
 ) -> list[SyntheticRequest]:
-    """Those that BM25 finds the own document of, or a copy of it, among the ``first``."""
+    """Return the requests whose own document, or a copy of it, is among BM25's ``first`` best.
+
+    Other synthetic requests would teach a wrong match. ``told`` gets the number done and the total.
+    """
     found: list[SyntheticRequest] = []
     async with bm25_of(corpus) as index:
         for number, one in enumerate(requests):

@@ -1,7 +1,10 @@
 # pyright: reportMissingImports=false, reportMissingTypeStubs=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUntypedBaseClass=false
 # pyright: reportUnknownParameterType=false
-"""A training by sentence-transformers' trainer: what is ours in it are the batches, the loss, the judging and the mining of negatives. Imports torch."""
+"""Training loop around sentence-transformers' trainer: our batches, loss, evaluation and negative mining.
+
+Imports torch.
+"""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -28,11 +31,15 @@ from retriever.training.validation import Judge, Judgement, best_of, stalled
 
 
 class _Trainer(SentenceTransformerTrainer):
+    """Trainer that writes no model card."""
+
     def add_model_card_callback(self, *_: object) -> None:
-        """None: a card would tell requests, which may be private."""
+        """Do nothing: a card would contain requests, which may be private."""
 
 
 class _Evaluator(SentenceEvaluator):
+    """NDCG of the held-out requests, in the form that the trainer calls."""
+
     def __init__(self, judge: Judge, encoder: TrainedEncoder) -> None:
         super().__init__()
         self._judge = judge
@@ -43,7 +50,10 @@ class _Evaluator(SentenceEvaluator):
 
 
 class Course(TrainerCallback, ExportableState):
-    """The trainer's callback, too: ``standing`` goes with what happens, and into each checkpoint."""
+    """One training, which is also the trainer's callback: it updates ``standing``, which goes into each checkpoint.
+
+    Checkpoints store its state under the name of this class.
+    """
 
     def __init__(
         self,
@@ -84,18 +94,18 @@ class Course(TrainerCallback, ExportableState):
         self._trainer.remove_callback(PrinterCallback)
 
     def run(self) -> None:
-        """Train to the end. Raises as :meth:`Checkpoints.undamaged` where the last checkpoint cannot be gone on from."""
+        """Train to the end. Raises as :meth:`Checkpoints.undamaged` if the last checkpoint cannot be resumed."""
         last = self._checkpoints.last
         try:
             self._trainer.train(resume_from_checkpoint=str(last) if last else None)
         except Exception as error:
-            if self._stepped:
+            if self._stepped:  # after the first step no error is one of reading a checkpoint
                 raise
             with self._checkpoints.undamaged():
                 raise error
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint keeps of it."""
+        """Return what a checkpoint stores of this callback."""
         return {"args": {}, "attributes": asdict(self._standing)}
 
     def on_epoch_begin(self, _args: Any, state: Any, _control: Any, **_: object) -> None:
@@ -139,7 +149,7 @@ class Course(TrainerCallback, ExportableState):
 
 
 def _arguments(recipe: Recipe, folder: Path, steps: int, *, begins: bool) -> Any:
-    """The recipe as the trainer has it. When it judges and keeps a checkpoint, :class:`Course` says."""
+    """Return the recipe as arguments of the trainer; :class:`Course` decides when it evaluates and saves."""
     return SentenceTransformerTrainingArguments(
         output_dir=str(folder),
         num_train_epochs=recipe.epochs,

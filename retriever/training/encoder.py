@@ -1,6 +1,6 @@
 # pyright: reportMissingImports=false, reportMissingTypeStubs=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-"""An encoder that is being trained: a SentenceTransformer, which reads a request and its sentences at once."""
+"""Encoder in training: a SentenceTransformer that encodes a request and its sentences in one pass."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,10 +21,10 @@ _BATCH = 64
 
 
 class TrainedEncoder:
-    """``model``: a SentenceTransformer; vectors have unit length."""
+    """Encoder in training; ``model`` is a SentenceTransformer, and vectors have unit length."""
 
     def __init__(self, recipe: Recipe, folder: Path | None = None) -> None:
-        """From ``folder``, or from the recipe's base. ``UnavailableError`` where the weights are not at hand."""
+        """Load the weights in ``folder``, or those of the recipe's base. Raises ``UnavailableError``."""
         from safetensors import SafetensorError
         from sentence_transformers import SentenceTransformer
         from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
@@ -53,20 +53,22 @@ class TrainedEncoder:
 
     @property
     def tokenizer(self) -> Any:
-        """As transformers has it."""
+        """Return the tokenizer of transformers."""
         return self.model.tokenizer
 
     def freeze(self, layers: int) -> None:
-        """Leave the word embeddings and the lowest ``layers`` as they are."""
+        """Freeze the word embeddings and the lowest ``layers``; 0 freezes nothing."""
         if layers:
             reading = self.model.transformers_model
             for part in (reading.embeddings, *reading.encoder.layer[:layers]):
                 part.requires_grad_(requires_grad=False)
 
     def read(self, texts: Sequence[str], *, requests: bool) -> dict[str, Any]:
-        """Tokens as the model takes them, and ``parts``: which of them each vector is the mean of, shape (texts, vectors, tokens).
+        """Return tokens as the model takes them, and ``parts``, the mask of each vector's tokens.
 
-        A document has one vector. The first of a request is the whole of it, the others are its sentences; where it has fewer, one is repeated.
+        The mask has the shape (texts, vectors, tokens).
+
+        A document has one vector. A request's first vector is the whole text's, the others are its sentences'; missing ones repeat another.
         """
         recipe = self._recipe
         given = [recipe.query_prefix + text for text in texts] if requests else list(texts)
@@ -88,7 +90,10 @@ class TrainedEncoder:
         return {**batch, "parts": parts}
 
     def encode(self, texts: Sequence[str], requests: bool) -> NDArray[np.float32]:
-        """Vectors without gradients, in order: of documents in shape (texts, dimension), of requests (texts, parts, dimension)."""
+        """Return vectors without gradients, in order.
+
+        Documents have the shape (texts, dimension), requests (texts, parts, dimension).
+        """
         import torch
 
         shape = (1 + SENTENCES, self.dimension) if requests else (self.dimension,)
@@ -106,12 +111,13 @@ class TrainedEncoder:
         return found
 
     def save(self, folder: Path) -> None:
-        """Write it in the form that sentence-transformers and transformers read, and how its vectors are made."""
+        """Save the model for sentence-transformers and transformers, with the configuration of its vectors."""
         self.model.save_pretrained(str(folder), create_model_card=False)
         write_form(self._form.model_copy(update={"dimension": self.dimension}), folder)
 
 
 def _form_of(recipe: Recipe) -> EncoderForm:
+    """Return the encoder's configuration, which reads at least as many tokens as the training."""
     form = EncoderForm(pooling=recipe.pooling, query_prefix=recipe.query_prefix)
     lengths = {
         "query_tokens": max(form.query_tokens, recipe.query_tokens),
@@ -121,7 +127,10 @@ def _form_of(recipe: Recipe) -> EncoderForm:
 
 
 def vectors(model: Any, told: Mapping[str, Any]) -> Any:
-    """A tensor of shape (texts, vectors, dimension) that gradients flow through. ``told``: as :meth:`TrainedEncoder.read` has it."""
+    """Return vectors with gradients, shape (texts, vectors, dimension).
+
+    ``told``: tokens from :meth:`TrainedEncoder.read`.
+    """
     import torch
 
     states = model({name: one for name, one in told.items() if name != "parts"})["token_embeddings"].float()
@@ -129,7 +138,11 @@ def vectors(model: Any, told: Mapping[str, Any]) -> Any:
 
 
 def settled(recipe: Recipe) -> Recipe:
-    """The recipe with the precision that ``auto`` comes to on this machine, so that what is kept of a training says it. ``UnavailableError``: torch is not installed."""
+    """Return the recipe with ``auto`` replaced by this machine's precision, so that checkpoints record it.
+
+    Raises:
+        UnavailableError: torch is not installed.
+    """
     if recipe.precision != "auto":
         return recipe
     return recipe.model_copy(update={"precision": "bfloat16" if _is_native(_device()) else "float32"})
@@ -143,19 +156,27 @@ def _device() -> str:
 
 
 def _is_native(device: str) -> bool:
-    """Whether it multiplies bfloat16 in hardware, which is several times as fast: a GPU, or a CPU with AVX512_BF16 or AMX."""
+    """Return whether the device multiplies bfloat16 in hardware, which is several times as fast.
+
+    A GPU does, and a CPU with AVX512_BF16 or AMX.
+    """
     import torch
 
     if device == "cuda":
         return True
-    can = getattr(torch.cpu, "get_capabilities", dict[str, bool])()  # torch 2.9 does not tell
+    can = getattr(torch.cpu, "get_capabilities", dict[str, bool])()  # missing in torch 2.9
     return any(can.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
 
 
 def _with_sentences(texts: Sequence[str], offsets: Any, whole: Any) -> Any:
-    """All tokens of a text, then those of each sentence: shape (texts, 1 + ``SENTENCES``, tokens), 1 or 0. A missing sentence is the first one again, a first one the whole text.
+    """Return masks of all tokens of a text and of each sentence, shape (texts, 1 + ``SENTENCES``, tokens), 1 or 0.
 
-    ``offsets``: where tokens begin and end in a text, shape (texts, tokens, 2); ``whole``: shape (texts, 1, tokens).
+    A missing sentence repeats the first one; without any sentence it is the whole text.
+
+    Args:
+        texts: the texts without prefix.
+        offsets: start and end of each token in its text, shape (texts, tokens, 2).
+        whole: mask of all tokens, shape (texts, 1, tokens).
     """
     import torch
 
@@ -168,7 +189,9 @@ def _with_sentences(texts: Sequence[str], offsets: Any, whole: Any) -> Any:
 
 
 def similarities(requests: Any, documents: Any) -> Any:
-    """Half the whole request's cosine, half its best sentence's: shape (requests, documents), of tensors or of arrays.
+    """Return the mean of the whole request's cosine and its best sentence's, shape (requests, documents).
+
+    Works on tensors and on arrays.
 
     ``requests``: shape (requests, parts, dimension); ``documents``: shape (documents, dimension).
     """

@@ -1,4 +1,4 @@
-"""What an encoder learns from: requests with the tools that solved them, over the documents of a catalogue."""
+"""Training data of an encoder: requests with the tools that solved them, over the documents of a catalogue."""
 
 import random
 from collections.abc import Iterable, Sequence
@@ -12,28 +12,30 @@ from retriever.documents import dense_text, lexical_text
 from retriever.words import standard_names
 
 Named = tuple[str, str]
-"""Tool set and API, as names are compared."""
+"""Normalised names of tool set and API, by which copies are recognised."""
 
 _DRAW = 7
-"""Of the requests that are held out."""
+"""Seed of the choice of held-out requests, fixed so that it does not depend on a recipe."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """``solved``: rows of the corpus; at least one. ``foreign``: unlike the requests to be served, so learnt from and never judged by.
-    ``against``: rows of documents that were written so as not to serve the request. ``made_up``: from a document, and so foreign, too.
-    """
+    """A request with the documents that solved it."""
 
     request: str
     solved: tuple[int, ...]
+    """Rows of the corpus that solved it, at least one."""
     foreign: bool = False
+    """True if it is unlike the requests to be served: then it is trained on and never held out."""
     against: tuple[int, ...] = ()
+    """Rows of documents that were written as negatives of this request."""
     made_up: bool = False
+    """True if it was generated from a document; such requests are foreign, too."""
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Documents by row. Rows of equal ``names`` are one API in another spelling or category."""
+    """Documents by row; rows with equal ``names`` are one API in another spelling or category."""
 
     ids: tuple[ToolId, ...]
     texts: tuple[str, ...]
@@ -42,12 +44,12 @@ class Corpus:
 
     @cached_property
     def row(self) -> dict[ToolId, int]:
-        """Rows by id."""
+        """Return the row of each id."""
         return {tool: row for row, tool in enumerate(self.ids)}
 
     @cached_property
     def sets(self) -> dict[str, list[int]]:
-        """Rows by tool set."""
+        """Return the rows of each tool set."""
         found: dict[str, list[int]] = {}
         for row, (toolset, _) in enumerate(self.names):
             found.setdefault(toolset, []).append(row)
@@ -55,7 +57,7 @@ class Corpus:
 
     @cached_property
     def copies(self) -> dict[Named, list[int]]:
-        """Rows by name."""
+        """Return the rows of each name: the copies of one API."""
         found: dict[Named, list[int]] = {}
         for row, name in enumerate(self.names):
             found.setdefault(name, []).append(row)
@@ -63,7 +65,7 @@ class Corpus:
 
 
 def corpus_of(documents: Iterable[ToolDoc]) -> Corpus:
-    """The documents in the order of their ids."""
+    """Build a corpus of the documents, in the order of their ids."""
     ordered = sorted(documents, key=lambda document: document.id)
     return Corpus(
         ids=tuple(document.id for document in ordered),
@@ -74,9 +76,13 @@ def corpus_of(documents: Iterable[ToolDoc]) -> Corpus:
 
 
 def split(examples: Sequence[Example], held_out: float, fold: int = 0) -> tuple[list[Example], list[Example]]:
-    """Those to train on, and those to judge by: whole requests of the catalogue, never foreign ones; the same ones whatever a recipe's seed.
+    """Split examples into those to train on and those that are held out, which are never foreign.
 
-    ``fold``: which part of the requests is apart, each of the share ``held_out``; the last one is what is left. ``UsageError``: there is no such part.
+    The split does not depend on a recipe's seed. ``fold``: number of the part that is held out; each part has the share ``held_out``,
+    and the last one has the rest.
+
+    Raises:
+        UsageError: there is no such part.
     """
     own = [example for example in examples if not example.foreign]
     size = round(held_out * len(own))
@@ -92,7 +98,7 @@ def split(examples: Sequence[Example], held_out: float, fold: int = 0) -> tuple[
 
 
 def kinds(learnt: Sequence[Example]) -> dict[str, int]:
-    """How many there are in all and of each kind; of foreign ones, those that people asked."""
+    """Count the examples, in all and by kind; ``foreign`` counts only those that were not made up."""
     return {
         "learnt": len(learnt),
         "foreign": sum(one.foreign and not one.made_up for one in learnt),
@@ -102,7 +108,7 @@ def kinds(learnt: Sequence[Example]) -> dict[str, int]:
 
 
 def fingerprint(corpus: Corpus, examples: Sequence[Example]) -> str:
-    """Names what is learnt from: another request, document or order is another one."""
+    """Return a hash of the training data; another request, document or order changes it."""
     told = blake2b(digest_size=16)
     for text in corpus.texts:
         told.update(text.encode("utf-8", "surrogatepass") + b"\0")

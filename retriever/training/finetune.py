@@ -1,4 +1,7 @@
-"""Contrastive training with several positives (InfoNCE; Oord et al. 2018): what solved a request nearer to it than all else in the step."""
+"""Contrastive training with several positives (InfoNCE; Oord et al. 2018).
+
+Documents that solved a request are moved nearer to it than all others of the step.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,16 +18,18 @@ from retriever.training.validation import Judge, Judgement, best_of, stalled
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """``best``: the judgement whose weights are kept. ``left_out``: likely false negatives, by epoch. ``stopped``: before its last epoch.
-    ``seconds``: of all calls together, up to the last judgement of each.
-    """
+    """Result of a training."""
 
     judgements: tuple[Judgement, ...]
     best: Judgement
+    """Judgement of the weights that were kept."""
     steps: int
     left_out: tuple[int, ...]
+    """Likely false negatives that were left out, by epoch."""
     stopped: bool
+    """True if it ended before its last epoch."""
     seconds: float
+    """Time of all calls together, up to the last judgement of each."""
 
 
 def finetune(
@@ -36,9 +41,12 @@ def finetune(
     model: Path,
     progress: Progress,
 ) -> Trained:
-    """Train by the recipe of the checkpoints, and leave the best weights in ``model``. Interrupted, it goes on with the same steps.
+    """Train by the recipe of the checkpoints and save the best weights in ``model``.
 
-    ``near``: as :func:`retriever.training.negatives.neighbours` gives them. ``UsageError``: what it would go on with is damaged or gone.
+    A resumed training takes the same steps. ``near``: rows from :func:`retriever.training.negatives.neighbours`.
+
+    Raises:
+        UsageError: the checkpoint or the weights to resume from are damaged or missing.
     """
     from retriever.training.course import Course  # imports torch
 

@@ -1,4 +1,4 @@
-"""Many tasks for a language model: a few at a time, within bounds, and none that was answered before."""
+"""Batches of tasks for a language model: a few at a time, within a budget, answered ones from the cache."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
@@ -16,37 +16,41 @@ A = TypeVar("A", bound=BaseModel)
 
 @dataclass(frozen=True)
 class Task(Generic[A]):
-    """``purpose`` names it to the endpoint. ``check`` returns what is wrong with an answer that can be read; empty: nothing."""
+    """A prompt with the form of its answer."""
 
     purpose: str
+    """Name of the task for the endpoint."""
     system: str
     user: str
     answer: type[A]
     check: Callable[[A], str]
+    """Returns what is wrong with a well-formed answer; empty if nothing is."""
 
 
 @dataclass(frozen=True)
 class Written(Generic[A]):
-    """``answer`` None: the model could not be brought to a valid one. ``requests``: to the endpoint, a complaint's among them."""
+    """Answer to a task, with its cost."""
 
     answer: A | None
+    """The valid answer; None if the model gave none."""
     requests: int
+    """Requests to the endpoint, repetitions after a complaint included."""
     prompt_tokens: int
     completion_tokens: int
 
 
 class Writer(Protocol):
-    """A language model. ``name`` is part of what an answer is kept under."""
+    """Language model that does tasks; its ``name`` is part of an answer's key in the cache."""
 
     name: str
 
     async def write(self, task: Task[A]) -> Written[A]:
-        """Ask; a complaint is told back once. ``ModelUnavailableError`` where the model gives no answer."""
+        """Do a task; an invalid answer is complained about once. Raises ``ModelUnavailableError`` without an answer."""
         ...
 
 
 def task_key(writer: str, task: Task[A]) -> str:
-    """Names what was asked of whom: another word in the prompt, another model or another form is another key."""
+    """Return the cache key of a task, which changes with the model, the prompt and the answer's JSON schema."""
     told = "\0".join(
         (writer, task.purpose, task.system, task.user, repr(sorted(task.answer.model_json_schema().items())))
     )
@@ -55,49 +59,54 @@ def task_key(writer: str, task: Task[A]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What may be spent in one run; 0: without bound. What is under way when a bound is reached is finished, so up to ``at_once`` tasks go beyond it."""
+    """Budget of one run; tasks that have begun are finished, so up to ``at_once`` of them exceed it."""
 
     requests: int = 0
+    """Maximum of requests to the model; 0 means no limit."""
     tokens: int = 0
+    """Maximum of prompt and completion tokens together; 0 means no limit."""
     at_once: int = 4
+    """Tasks that are done concurrently."""
 
 
 @dataclass(slots=True)
 class Usage:
-    """What was spent. ``kept``: tasks that were answered in an earlier run; ``invalid``: without a valid answer; ``failed``: without
-    any; ``left``: not asked, for a bound. Another run asks for those three again.
-    """
+    """Cost and outcomes of one run; invalid, failed and left tasks are asked again by the next run."""
 
     requests: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     answered: int = 0
     kept: int = 0
+    """Tasks that an earlier run answered."""
     invalid: int = 0
+    """Tasks without a valid answer."""
     failed: int = 0
+    """Tasks without any answer."""
     left: int = 0
+    """Tasks that were not asked because the budget was spent."""
 
     def within(self, bounds: Bounds) -> bool:
-        """Whether another task may be begun."""
+        """Return whether another task may begin within the budget."""
         tokens = self.prompt_tokens + self.completion_tokens
         return not (0 < bounds.requests <= self.requests or 0 < bounds.tokens <= tokens)
 
 
 _IN_A_ROW = 3
-"""Tasks that get no answer one after another: then the model is taken to be away."""
+"""Consecutive tasks without an answer after which the model counts as unavailable."""
 
 Told = Callable[[int, int, Usage], None]
-"""Called after each task with how many are done, how many there are, and what was spent."""
+"""Called after each task with the number done, the total and the usage so far."""
 
 
 async def ask_all(
     tasks: Sequence[Task[A]], writer: Writer, kept: AnswerCache, bounds: Bounds, told: Told
 ) -> tuple[list[A | None], Usage]:
-    """An answer for each task, in order; None where there is no valid one, or none yet.
+    """Ask for each task's answer, in order; None where there is no valid one, or none yet.
 
     Raises:
-        ModelUnavailableError: the model is away, or wants something else of the settings. What was answered before is kept, so
-            that another run asks only for the rest.
+        ModelUnavailableError: the model is unavailable, or the settings are wrong. Earlier answers are cached, so that another run
+            asks only for the rest.
     """
     asking = _Asking(tasks, writer, kept, bounds, told)
     await asking.run()
@@ -105,6 +114,8 @@ async def ask_all(
 
 
 class _Asking(Generic[A]):
+    """One run over tasks, by concurrent workers that share an iterator of places."""
+
     def __init__(self, tasks: Sequence[Task[A]], writer: Writer, kept: AnswerCache, bounds: Bounds, told: Told) -> None:
         self.answers: list[A | None] = [None] * len(tasks)
         self.usage = Usage()
@@ -122,6 +133,7 @@ class _Asking(Generic[A]):
         places = iter(range(len(self._tasks)))
         await asyncio.gather(*(self._work(places) for _ in range(max(1, self._bounds.at_once))))
         used = self.usage
+        # No task was answered at all: too few tasks for failures in a row, but the model is unavailable all the same.
         if self._failure is None and used.failed and not (used.answered or used.invalid):
             self._failure = self._last
         if self._failure is not None:
@@ -142,7 +154,7 @@ class _Asking(Generic[A]):
             self._told(self._done, len(self._tasks), self.usage)
 
     def _known(self, key: str, task: Task[A]) -> A | None:
-        """The kept answer, if it is still one: a file that someone has edited may hold anything."""
+        """Return the cached answer if it is valid; somebody may have edited the file."""
         text = self._kept.get(key)
         if text is None:
             return None
@@ -157,7 +169,7 @@ class _Asking(Generic[A]):
         if not self.usage.within(self._bounds):
             self.usage.left += 1
             return None
-        self.usage.requests += 1  # before it is sent: those under way count
+        self.usage.requests += 1  # before it is sent, so that requests in flight count against the budget
         try:
             written = await self._writer.write(task)
         except ModelUnavailableError as error:

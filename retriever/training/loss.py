@@ -1,7 +1,7 @@
 # pyright: reportMissingImports=false, reportMissingTypeStubs=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUntypedBaseClass=false
 # pyright: reportUnknownParameterType=false
-"""What a training makes small: InfoNCE with several positives. Imports torch."""
+"""Loss of the training: InfoNCE with several positives. Imports torch."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +13,10 @@ from retriever.training.encoder import similarities, vectors
 
 
 class SeveralPositives(torch.nn.Module):
-    """As sentence-transformers calls a loss: with what :class:`retriever.training.batches.Batches` collates. ``scale``: of similarities."""
+    """Loss as sentence-transformers calls it, on batches of :class:`retriever.training.batches.Batches`.
+
+    Similarities are multiplied by ``scale``, an inverse temperature.
+    """
 
     def __init__(self, model: Any, scale: float) -> None:
         super().__init__()
@@ -26,10 +29,12 @@ class SeveralPositives(torch.nn.Module):
 
 
 def contrast(scores: Any, label: Any) -> Any:
-    """The mean over requests and their positives of the cross-entropy among all documents of the step; other positives do not count against one.
+    """Return the mean cross-entropy of each positive against the step's negatives.
 
-    Where each request has one document that solves it, that is MultipleNegativesRankingLoss. ``scores``, ``label``: shape (requests, documents).
+    Other positives do not count against it. With one positive for each request it equals MultipleNegativesRankingLoss. ``scores``,
+    ``label``: shape (requests, documents).
     """
     right = label == POSITIVE
     against = scores.masked_fill(right | (label == LEFT_OUT), -torch.inf).logsumexp(1, keepdim=True)
+    # -log(exp(s) / (exp(s) + sum of exp over negatives)) = logaddexp(s, logsumexp(negatives)) - s
     return (torch.logaddexp(scores, against) - scores)[right].mean()

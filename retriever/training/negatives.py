@@ -1,4 +1,4 @@
-"""Documents that a request must be told apart from: of the same tool set, of like names and words, and what the model itself takes for good."""
+"""Hard negatives of requests: from the same tool set, by similar words, and by the model's own ranking."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -14,15 +14,15 @@ from retriever.training.examples import Corpus, Example
 from retriever.training.recipe import Recipe
 
 _SIBLINGS = 8
-"""Documents of the tool sets that solved a request, of which a step draws: a tool set may have hundreds."""
+"""Maximum of documents from the tool sets that solved a request, of which a step draws; a set may have hundreds."""
 Encode = Callable[[Sequence[str], bool], NDArray[np.float32]]
-"""Texts (and whether they are requests) to vectors of unit length, as :meth:`retriever.training.encoder.TrainedEncoder.encode` has them."""
+"""Encodes texts, given whether they are requests, as :meth:`retriever.training.encoder.TrainedEncoder.encode`."""
 _HARDEST = 12
-"""Documents that the model finds nearest, of which a step draws."""
+"""Mined documents that are kept for a request to draw from; more if the recipe's ``mined_from`` is more."""
 
 
 async def neighbours(corpus: Corpus, examples: Sequence[Example], most: int) -> list[list[int]]:
-    """For each example the rows that BM25 finds for its request and for the names of what solved it; nothing that solved it."""
+    """Return for each example the rows that BM25 finds for its request and its positives' names, positives excluded."""
     async with bm25_of(corpus) as index:
         named: dict[int, list[int]] = {}
         found: list[list[int]] = []
@@ -42,7 +42,7 @@ async def _best(index: LexicalIndex, corpus: Corpus, text: str, most: int) -> li
 
 
 class Negatives:
-    """Draws the negatives of examples. Before the first :meth:`mine`, by words; after it, by what the model finds nearest."""
+    """Draws the negatives of examples: by words before the first :meth:`mine`, by the model's ranking after it."""
 
     def __init__(self, corpus: Corpus, examples: Sequence[Example], near: Sequence[list[int]], recipe: Recipe) -> None:
         self._corpus = corpus
@@ -61,17 +61,17 @@ class Negatives:
 
     @property
     def state(self) -> dict[str, list[list[int]]]:
-        """What was mined, to be kept."""
+        """Return the pools of negatives, for a checkpoint."""
         return {"near": self._near, "siblings": self._siblings, "written": self._written}
 
     def put_back(self, state: Mapping[str, list[list[int]]]) -> None:
-        """Draw as when ``state`` was kept."""
+        """Restore the pools of a checkpoint; an empty state changes nothing."""
         if state:
             self._near, self._siblings = state["near"], state["siblings"]
             self._written = state.get("written", self._written)
 
     def draw(self, place: int, chance: random.Random) -> list[int]:
-        """The negatives of one example for one step."""
+        """Draw the negatives of one example for one step."""
         siblings, written = self._siblings[place], self._written[place]
         drawn = chance.sample(siblings, min(self._recipe.siblings, self._recipe.hard, len(siblings)))
         others = [row for row in self._near[place] if row not in drawn]
@@ -79,7 +79,11 @@ class Negatives:
         return drawn + chance.sample(written, min(self._recipe.written, len(written)))
 
     def mine(self, encode: Encode) -> int:
-        """Keep for each example the documents that the model finds nearest, without those that it may well be right about; how many were left out."""
+        """Keep for each example the documents that the model ranks highest, without likely positives.
+
+        Returns the number of likely positives. A document counts as a likely positive if its similarity exceeds the recipe's
+        ``ceiling`` times the best positive's.
+        """
         corpus, out = self._corpus, 0
         drawn_from = zip(self._near, self._siblings, self._written, strict=True)
         pools = [list(dict.fromkeys(row for rows in three for row in rows)) for three in drawn_from]

@@ -1,13 +1,19 @@
-"""What a training tells while it goes on."""
+"""Progress reports of a training."""
 
 from typing import Protocol
 
 
 class Progress(Protocol):
-    """``begin`` says where it stands at first, ``step`` comes after each step, ``tell`` is for what happens between."""
+    """Receiver of a training's progress."""
 
-    def begin(self, done: int, total: int) -> None: ...
+    def begin(self, done: int, total: int) -> None:
+        """Report the steps done before this run, and the total."""
+        ...
 
-    def step(self, done: int, total: int, loss: float) -> None: ...
+    def step(self, done: int, total: int, loss: float) -> None:
+        """Report a step."""
+        ...
 
-    def tell(self, text: str) -> None: ...
+    def tell(self, text: str) -> None:
+        """Report an event between steps."""
+        ...

@@ -1,6 +1,6 @@
 # pyright: reportMissingImports=false, reportMissingTypeStubs=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-"""Teaches the re-ranker: which candidates serve a request, by a regression and by boosted trees."""
+"""Training of the re-ranker: a regression and boosted trees that predict which candidates serve a request."""
 
 import random
 from collections import deque
@@ -18,11 +18,11 @@ from retriever.reranker import Learnt, reranker_of
 from retriever.training.requirements import need
 
 NEEDED = ("sklearn", "lightgbm")
-"""What learning imports."""
+"""Packages that training the re-ranker imports."""
 FOLDS = 5
 _ROUNDS = 200
 _STRAIGHT = 0.5
-"""How far the regression's judgements vary where the trees' vary by 1."""
+"""Standard deviation of the regression's scores where that of the trees' is 1."""
 _BOOSTING: dict[str, Any] = {
     "objective": "lambdarank",
     "lambdarank_truncation_level": 10,
@@ -38,22 +38,27 @@ _BOOSTING: dict[str, Any] = {
     "num_threads": 1,
     "verbose": -1,
 }
-"""Small trees, for a thousand requests teach few distinctions."""
+"""LightGBM's parameters: small trees, because a thousand requests support few distinctions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A request's candidates: ``features`` of shape (candidates, features), ``serves`` of shape (candidates,)."""
+    """A request's candidates with labels."""
 
     features: Values
+    """Shape (candidates, features)."""
     serves: NDArray[np.bool_]
+    """Labels, shape (candidates,): whether each candidate serves the request."""
 
 
 def learn(requests: Sequence[Judged], encoder: str, without: Collection[str] = ()) -> Learnt:
-    """A regression and trees, scaled to spread ``_STRAIGHT`` and 1 over all candidates. ``without``: features that neither of them sees. Requests none of whose candidates serve teach nothing.
+    """Train a regression and trees, scaled to standard deviations of ``_STRAIGHT`` and 1 over all candidates.
+
+    Requests whose candidates all serve, or none of them, are skipped. ``without``: names of features that are hidden from both models.
 
     Raises:
-        UsageError: no request teaches anything. UnavailableError: scikit-learn or LightGBM is not installed.
+        UsageError: no request can be learnt from.
+        UnavailableError: scikit-learn or LightGBM is not installed.
     """
     telling = [one for one in requests if one.serves.any() and not one.serves.all()]
     if not telling:
@@ -83,7 +88,7 @@ def learn(requests: Sequence[Judged], encoder: str, without: Collection[str] = (
 def _regression(
     telling: Sequence[Judged], standard: NDArray[np.float64], hidden: Sequence[int]
 ) -> tuple[NDArray[np.float64], float]:
-    """Weights and offset of a logistic regression of whether a candidate serves, every request counting the same."""
+    """Return weights and offset of a logistic regression of whether a candidate serves; all requests weigh the same."""
     need("sklearn")
     from sklearn.linear_model import LogisticRegression
 
@@ -96,7 +101,7 @@ def _regression(
 
 
 def _trees(telling: Sequence[Judged], values: Values, hidden: Sequence[int]) -> list[Tree]:
-    """LambdaMART (Burges 2010): trees that put what serves before what does not, most of all at the first places."""
+    """Train trees by LambdaMART (Burges 2010), which ranks serving candidates first, above all at the top."""
     need("lightgbm")
     import lightgbm
 
@@ -109,13 +114,14 @@ def _trees(telling: Sequence[Judged], values: Values, hidden: Sequence[int]) -> 
 
 
 def tree_of(root: dict[str, Any]) -> Tree:
-    """A tree as LightGBM dumps it (``tree_structure``), its nodes in an order that has parents first."""
+    """Convert a tree as LightGBM dumps it (``tree_structure``); parents come before their children."""
     waiting, nodes = deque([root]), list[tuple[int, float, int, int, float]]()
     while waiting:
         node = waiting.popleft()
         if "leaf_value" in node:
             nodes.append((LEAF, 0.0, 0, 0, float(node["leaf_value"])))
             continue
+        # Breadth first: the children's numbers follow from the nodes that are done and those that wait.
         first = len(nodes) + len(waiting) + 1
         nodes.append((int(node["split_feature"]), _below(node["threshold"]), first, first + 1, 0.0))
         waiting += [node["left_child"], node["right_child"]]
@@ -124,13 +130,13 @@ def tree_of(root: dict[str, Any]) -> Tree:
 
 
 def _below(threshold: float) -> float:
-    """The nearest number of single precision that is not above: what was on a side of it stays there."""
+    """Return the largest float32 that is at most the threshold, so that float32 values stay on their side of it."""
     rounded = np.float32(threshold)
     return float(rounded if rounded <= threshold else np.nextafter(rounded, np.float32(-np.inf)))
 
 
 def cross_fitted(requests: Sequence[Judged], seed: int, without: Collection[str] = ()) -> list[Values]:
-    """Each request's judgements by a re-ranker that did not learn from it, in order."""
+    """Return each request's scores by a re-ranker that was not trained on it, in order."""
     order = list(range(len(requests)))
     random.Random(seed).shuffle(order)
     found: dict[int, Values] = {}

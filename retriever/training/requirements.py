@@ -1,16 +1,16 @@
-"""Whether what training imports is installed: the extra ``neural``, which searching tools does without."""
+"""Check that the packages of the extra ``neural`` are installed, which only training needs."""
 
 from importlib import import_module
 
 from domain.errors import UnavailableError
 
 TRAINING = ("torch", "sentence_transformers", "accelerate", "datasets")
-"""What training an encoder imports."""
+"""Packages that training an encoder imports."""
 _NAMES = {"sklearn": "scikit-learn", "lightgbm": "LightGBM", "sentence_transformers": "sentence-transformers"}
 
 
 def need(*modules: str) -> None:
-    """``UnavailableError`` names the first of them that cannot be imported."""
+    """Raise ``UnavailableError`` for the first of these modules that cannot be imported."""
     for module in modules:
         try:
             import_module(module)

@@ -1,7 +1,7 @@
-"""Requests out of a tool's document without any model: its first sentence in the form of a wish or a question.
+"""Synthetic requests from a tool's document without a model: its first sentence as a wish or a question.
 
-Clearly weaker than what a model or a person writes: the words are the document's own, so an encoder learns from them what BM25
-knows already, and how people ask for things it does not learn. They are there so that a tool nobody asked for is seen at all.
+They are clearly weaker than those of a model or a person: the words are the document's own, so an encoder learns from them what BM25
+finds anyway, and not how people ask. They exist so that a tool without recorded requests occurs in training at all.
 """
 
 import random
@@ -11,7 +11,7 @@ from domain.tool import Parameter, ToolDoc
 from retriever.words import first_words, split_identifier, words
 
 OFFLINE = "offline"
-"""What such requests are said to be written by."""
+"""Author that is recorded for such requests."""
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s|\n|<br|</p>")
 _MARKUP = re.compile(r"<[^>]{0,200}>|[*`#]+")
@@ -46,14 +46,14 @@ _THINGS = (
     "I'd like to see {}.",
 )
 _HAS_NAME = 0.2
-"""Share of the requests that name the tool set, as some people do."""
+"""Probability that a request names the tool set, as some people do."""
 _MOST_WORDS = 22
 _VALUE = re.compile(r"[\w .,:@/+-]{1,40}")
 _SECRET = re.compile(r"key|token|secret|auth|password|host|format|callback", re.IGNORECASE)
 
 
 def plain_requests(tool: ToolDoc, count: int, seed: int) -> list[str]:
-    """Up to ``count`` different requests; the same ones for the same document and seed. None where it says nothing."""
+    """Return up to ``count`` different requests, the same for the same document and seed; none without usable text."""
     chance = random.Random(f"{seed} {tool.id}")
     wish = _wish(_first_sentence(tool.description)) or _wish(_first_sentence(split_identifier(tool.api)))
     if not wish:
@@ -80,7 +80,7 @@ def _first_sentence(text: str) -> str:
 
 
 def _wish(sentence: str) -> tuple[bool, str] | None:
-    """Whether it begins with what is to be done, and the sentence fit to follow a wish; None under two words."""
+    """Return whether the sentence begins with a verb, and the phrase to put into a template; None under two words."""
     told = _SUBJECT.sub("", sentence, count=1).strip()
     first, _, rest = told.partition(" ")
     if len(told.split()) < 2:
@@ -92,7 +92,7 @@ def _wish(sentence: str) -> tuple[bool, str] | None:
 
 
 def _verb(word: str) -> str:
-    """The verb that a word is a form of, as in ``returns`` and ``searches``; empty: none."""
+    """Return the verb of which the word is a form, as in ``returns`` and ``searches``; empty if there is none."""
     for form in (word, word.removesuffix("s"), word.removesuffix("es")):
         if form in _VERBS:
             return form
@@ -100,7 +100,7 @@ def _verb(word: str) -> str:
 
 
 def _values(tool: ToolDoc) -> list[str]:
-    """What the document gives as an example of its parameters, those first that a call must have; no keys and no formats."""
+    """Return up to three example values of parameters, required ones first, without keys and formats."""
     ordered = sorted(tool.parameters, key=lambda parameter: not parameter.required)
     told = (_value(parameter) for parameter in ordered if not _SECRET.search(parameter.name))
     return [value for value in told if value][:3]

@@ -1,10 +1,10 @@
 # pyright: reportMissingImports=false, reportMissingTypeStubs=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-"""Gives every token of an int8 encoder a scale of its own, in place of one for all that is embedded together.
+"""Per-token scales of an int8 encoder, in place of one scale for everything that is embedded together.
 
-onnxruntime's dynamic quantisation chooses the scale of activations per tensor: a text's vector then depends on the texts beside it and on
-padding. Here a token's activations are divided by their own largest magnitude, so that nothing reaches over from another token or text;
-products are exact in integers, and small tokens are no longer rounded by the steps of large ones.
+onnxruntime's dynamic quantisation chooses the scale of activations per tensor: a text's vector then depends on the other texts of the
+batch and on padding. Here a token's activations are divided by their own largest magnitude, so that no other token or text has an
+influence; products are exact in integers, and small tokens are no longer rounded by the steps of large ones.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from domain.errors import UsageError
 from retriever.training.requirements import need
 
 _CONTRIB = "com.microsoft"
-"""The domain of ``MatMulIntegerToFloat``, which scales columns while it writes: a pass over the products less."""
+"""Domain of ``MatMulIntegerToFloat``, which scales columns while it writes, saving a pass over the products."""
 _PREFIX = "token_scales/"
 _CONSTANTS = {
     "one": np.float32(1.0),
@@ -27,33 +27,38 @@ _CONSTANTS = {
     "smallest": np.float32(1e-12),
     "zero": np.uint8(128),
 }
-"""``smallest``: keeps a token of zeros from being divided by zero. ``zero``: unsigned, as kernels for VNNI want activations."""
+"""Constants of the graph.
+
+``smallest`` prevents a division by zero for a token of zeros; ``zero`` is unsigned, as VNNI kernels expect activations.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class _Product:
-    """The nodes that ``quantize_dynamic`` made of one product with a weight."""
+    """Nodes that ``quantize_dynamic`` made of one matrix product with a weight."""
 
     quantise: Any
     multiply: Any
     cast: Any
     scales: Any
-    """The product of the activations' scale and the weights'."""
+    """Product of the scales of activations and weights."""
     rescale: Any
     weight: str
     weight_scale: str
 
     @property
     def activations(self) -> str:
-        """The name of the float activations."""
+        """Return the name of the float activations."""
         return self.quantise.input[0]
 
 
 def scale_tokens(source: Path, target: Path) -> int:
-    """Rewrite a model that ``quantize_dynamic`` made with signed, symmetric weights, and return the number of products changed.
+    """Rewrite a model that ``quantize_dynamic`` made, and return the number of products changed.
+
+    Its weights must be signed and symmetric.
 
     Raises:
-        UsageError: it is no such model, or was rewritten before.
+        UsageError: it is not such a model, or was rewritten before.
         UnavailableError: onnx is not installed.
     """
     need("onnx")
@@ -62,7 +67,7 @@ def scale_tokens(source: Path, target: Path) -> int:
 
     try:
         model: Any = onnx.load(str(source))
-    except Exception as error:  # the classes that protobuf raises are no part of onnx's interface
+    except Exception as error:  # protobuf's error classes are not part of onnx's interface
         raise UsageError(f"{source} cannot be read as an ONNX model ({error}); name an exported encoder") from error
     products = list(_products(model.graph, source))
     if not products:
@@ -73,7 +78,7 @@ def scale_tokens(source: Path, target: Path) -> int:
     nodes: list[Any] = []
     for node in model.graph.node:
         if (product := by_place.get(id(node))) is not None:
-            if product.activations not in quantised:
+            if product.activations not in quantised:  # several products may share one input
                 quantised.add(product.activations)
                 nodes += _quantisation(product.activations)
             nodes += _multiplication(product)
@@ -93,7 +98,11 @@ def scale_tokens(source: Path, target: Path) -> int:
 
 
 def _products(graph: Any, source: Path) -> Iterator[_Product]:
-    """Find the products with weights. ``UsageError``: one is made another way, so that its weights would be misread."""
+    """Find the products with weights.
+
+    Raises:
+        UsageError: one was made another way, so that its weights would be misread.
+    """
     from onnx import numpy_helper
 
     makers = {name: node for node in graph.node for name in node.output}
@@ -120,7 +129,7 @@ def _products(graph: Any, source: Path) -> Iterator[_Product]:
 
 
 def _quantisation(activations: str) -> list[Any]:
-    """Nodes from float activations to unsigned integers around 128, and to the scale of each token."""
+    """Return nodes that turn float activations into unsigned integers around 128 and the scale of each token."""
     from onnx import helper
 
     magnitude, largest, bounded, inverse, scaled, whole, scale = (
@@ -140,7 +149,7 @@ def _quantisation(activations: str) -> list[Any]:
 
 
 def _multiplication(product: _Product) -> list[Any]:
-    """Nodes from those integers to what the product was: columns scaled as the weights, rows as the tokens."""
+    """Return nodes that multiply those integers, with columns scaled as the weights and rows as the tokens."""
     from onnx import helper
 
     prefix, columns = f"{_PREFIX}{product.activations}/", f"{_PREFIX}{product.rescale.output[0]}/columns"

@@ -1,4 +1,4 @@
-"""How good an encoder is while it is trained: NDCG@5 of held-out requests among the documents that could be taken for theirs."""
+"""Validation of an encoder in training: NDCG@5 of held-out requests among documents that are easily confused."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,39 +11,43 @@ from retriever.training.encoder import TrainedEncoder, similarities
 from retriever.training.examples import Corpus, Example
 
 _NEAREST = 8
-"""Documents that come nearest to each held-out request by words, of which the others are told apart."""
+"""Documents nearest to each held-out request by words that belong to the ranked documents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """NDCG@5 of the held-out requests after so many steps, in [0, 1], with the mean loss since the last one."""
+    """One evaluation during a training."""
 
     step: int
+    """Steps done before it."""
     ndcg: float
+    """NDCG@5 of the held-out requests, in [0, 1]."""
     loss: float
+    """Mean loss since the previous one."""
 
 
 def best_of(judgements: Sequence[Judgement]) -> Judgement:
-    """The first of those with the highest NDCG@5."""
+    """Return the first judgement with the highest NDCG@5."""
     return max(judgements, key=lambda one: one.ndcg)
 
 
 def stalled(judgements: Sequence[Judgement], patience: int) -> bool:
-    """Whether the best judgement lies ``patience`` judgements back."""
+    """Return whether the best judgement is at least ``patience`` judgements old."""
     return bool(judgements) and len(judgements) - 1 - judgements.index(best_of(judgements)) >= patience
 
 
 class Judge:
-    """``near``: for each held-out example the documents that its own are looked for among, beside those of all others."""
+    """Evaluates an encoder on held-out examples."""
 
     def __init__(self, corpus: Corpus, examples: Sequence[Example], near: Sequence[list[int]]) -> None:
+        """Rank the examples over their positives and ``near``, rows of documents similar to each of them."""
         self._corpus = corpus
         self._examples = examples
         rows = {row for group in near for row in group[:_NEAREST]} | {row for one in examples for row in one.solved}
         self._rows = sorted(rows)
 
     def ndcg(self, encoder: TrainedEncoder) -> float:
-        """The mean over requests; copies of a document count as one."""
+        """Return the mean NDCG@5 over the requests; copies of a document count as one."""
         names = self._corpus.names
         documents = encoder.encode([self._corpus.texts[row] for row in self._rows], False)
         requests = encoder.encode([one.request for one in self._examples], True)

@@ -1,4 +1,4 @@
-"""Hard negatives that a language model writes: documents that read alike but cannot serve the request (thesis 4.3.2.2)."""
+"""Hard negatives written by a language model: similar documents that cannot serve the request (thesis 4.3.2.2)."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from retriever.training.llm_tasks import Task
 from retriever.words import first_words, split_identifier, telling_words
 
 TOO_NEAR = 0.8
-"""Word overlap (Jaccard) above which a written document is taken for one that serves the request, in other words."""
+"""Word overlap (Jaccard) above which a written document is taken for a paraphrase of a positive."""
 _MAX_TEXT = 20_000
 
 _SYSTEM = """\
@@ -36,18 +36,20 @@ class WrittenDocuments(Model):
 
 
 class WrittenNegative(Model):
-    """A line of ``negatives.jsonl``: what was written against ``request``, which ``tool`` solved. ``by``: the model."""
+    """A line of ``negatives.jsonl``: a document written as a negative of a request."""
 
     request: str
     tool: str
+    """Id of the tool that solved the request."""
     api: str
     description: str
     parameters: tuple[str, ...] = ()
     by: str = ""
+    """Name of the model that wrote it."""
 
 
 def lookalike_task(request: str, solved: ToolDoc, count: int) -> Task[WrittenDocuments]:
-    """Ask for ``count`` documents that read like ``solved`` and cannot serve ``request``."""
+    """Build the task of writing ``count`` documents that read like ``solved`` and cannot serve ``request``."""
     return Task(
         purpose="lookalikes",
         system=_SYSTEM.format(count=count),
@@ -64,13 +66,16 @@ def _shown(tool: ToolDoc) -> str:
 
 
 def as_document(written: WrittenNegative | WrittenDocument, solved: ToolDoc) -> ToolDoc:
-    """In the tool set of what solved the request, so that nothing but its words tells it from a real one."""
+    """Return it as a document in the tool set that solved the request: only its words differ from a real one."""
     parameters = tuple(Parameter(name=name) for name in written.parameters)
     return solved.model_copy(update={"api": written.api, "description": written.description, "parameters": parameters})
 
 
 def telling_apart(written: Sequence[WrittenDocument], positives: Sequence[ToolDoc]) -> list[WrittenDocument]:
-    """Those whose name and text are near to none of ``positives`` (all that solved the request), nor to one before them."""
+    """Return documents that are close, by name and words, neither to ``positives`` nor to an earlier one.
+
+    ``positives``: all documents that solved the request.
+    """
     taken = [_words(one) for one in positives]
     names = {split_identifier(one.api).casefold() for one in positives}
     found: list[WrittenDocument] = []
@@ -85,7 +90,7 @@ def telling_apart(written: Sequence[WrittenDocument], positives: Sequence[ToolDo
 
 
 def _words(one: ToolDoc | WrittenDocument) -> frozenset[str]:
-    """Of what the two need not have in common: tool set and category are the same."""
+    """Return the terms of name and description; tool set and category are the same anyway."""
     return frozenset(telling_words(f"{one.api} {one.description[:_MAX_TEXT]}"))
 
 

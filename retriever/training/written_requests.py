@@ -1,4 +1,4 @@
-"""Requests that a language model writes for a tool that no recorded request was solved by, from its document."""
+"""Synthetic requests that a language model writes from the document of a tool without recorded requests."""
 
 from pydantic import Field
 
@@ -21,15 +21,17 @@ class WrittenRequests(Model):
 
 
 class SyntheticRequest(Model):
-    """A line of ``requests.jsonl``: ``request`` was made up for ``tool``, by a model (its name) or ``offline``."""
+    """A line of ``requests.jsonl``: a request that was made up for a tool."""
 
     request: str
     tool: str
+    """Id of the tool."""
     by: str = ""
+    """Name of the model that wrote it, or ``offline``."""
 
 
 def request_task(tool: ToolDoc, count: int) -> Task[WrittenRequests]:
-    """Ask for ``count`` requests that ``tool`` serves."""
+    """Build the task of writing ``count`` requests that ``tool`` serves."""
     lines = [
         f"tool set: {tool.toolset} ({tool.category})",
         f"about the tool set: {first_words(tool.toolset_description, 40)}",
@@ -51,6 +53,6 @@ def request_task(tool: ToolDoc, count: int) -> Task[WrittenRequests]:
 
 
 def usable(answer: WrittenRequests) -> list[str]:
-    """Each request once, in one line; none of under three words or over a hundred."""
+    """Return each request once, in one line, without those under three words or over a hundred."""
     told = dict.fromkeys(" ".join(request.split()) for request in answer.requests)
     return [request for request in told if 3 <= len(request.split()) <= 100]
