@@ -71,6 +71,7 @@ async def evaluate_answers(
 
     async def ask(talk: Sequence[Asked], *, alone: bool) -> None:
         async with free:
+            # The ledger spans the conversation: each turn is judged by the changes after those already known.
             known = len(await services.effects()) if alone else 0
             async for turn in turns_of(talk, deps, budget):
                 effects = await services.effects() if alone else []

@@ -40,6 +40,7 @@ async def evaluate_apart(
                 await place.reset()
                 known = 0
                 async for turn in turns_of(talk, place.deps, budget):
+                    # The ledger spans the conversation: each turn is judged by the changes after those already known.
                     made = await place.made()
                     done(judged(turn, made=made[known:]), turn.events)
                     known = len(made)

@@ -1,4 +1,4 @@
-"""Questions that a run asks its user: the simulated user who answers, and whether the right choices were offered."""
+"""Questions that a run asks: the simulated user who answers, and whether the right choices were offered."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

@@ -55,6 +55,7 @@ class OtherMemories:
         """Return the ``k`` best memories of other requests."""
         if (request, k) not in self._recalled:
             near = Requests([request])
+            # Twice as many as needed, since those of near duplicates are dropped.
             found = await self._memory.recall(request, 2 * k, present)
             others = [one for one in found if not near.near(one.memory.request)]
             if len(others) < len(found):

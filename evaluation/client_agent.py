@@ -1,4 +1,4 @@
-"""An agent like that of any client of a tool server: its model sees the list of tools and requests calls in turn."""
+"""An agent like that of any tool server's client: its model sees the list of tools and requests calls."""
 
 import time
 from collections.abc import Sequence

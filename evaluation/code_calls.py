@@ -165,9 +165,11 @@ class _Reader:
         function = self.functions[name]
         given = dict(zip(function.parameters, node.args, strict=False))
         given |= {one.arg: one.value for one in node.keywords if one.arg}
+        # Arguments come first: a call within them is made, and so numbered, before this one.
         arguments = {function.parameters.get(own, own): self._argument(value) for own, value in given.items()}
         own = f"{function.name}#{self._numbers[function.name]}"
         self._numbers[function.name] += 1
+        # Recorded forms have brackets (``<search#1>``), so that none is part of another (``search#10``).
         uses = {place for known, place in self._places.items() if any(known in value for value in arguments.values())}
         self.calls.append(CodeCall(function.name, arguments, frozenset(uses)))
         self._places[f"<{own}>"] = len(self.calls) - 1
@@ -271,7 +273,7 @@ def _fields_taken(node: ast.expr, origins: Mapping[str, _Path]) -> Iterator[_Pat
         yield path
     elif isinstance(node, (ast.ListComp, ast.GeneratorExp)):
         inside = dict(origins)
-        for _ in node.generators:  # some programs have their loops in the wrong order
+        for _ in node.generators:  # some gold programs have their loops in the wrong order
             for loop in node.generators:
                 items = _field_path(loop.iter, inside)
                 if items is not None and isinstance(loop.target, ast.Name):

@@ -171,7 +171,7 @@ def _unanswerable(asked: Asked, calls: list[StepResult], end: RunFinished) -> tu
         return "budget", end.error
     if end.outcome not in ("gave_up", "partly"):
         return "run failed", end.error or end.outcome
-    if end.outcome == "gave_up":  # what it says then is about itself
+    if end.outcome == "gave_up":  # the text is then about the run itself, so its numbers are not checked
         return None, ""
     made_up = invented(end.answer, asked.request, [call.response for call in calls if call.status == "ok"])
     return ("value invented", ", ".join(made_up)) if made_up else (None, "")

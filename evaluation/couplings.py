@@ -16,7 +16,10 @@ from graph.importers.records import RecordError, Skipped, load, text
 from graph.links import Feed
 
 VERDICTS: tuple[str, ...] = ("needed", "possible", "wrong")
-"""Verdicts on an edge: a value that calls are made for, a valid one that nobody would look up, or no value of the parameter."""
+"""Verdicts on an edge.
+
+A value that calls are made for; a valid value that nobody would look up; no value of the parameter.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +37,11 @@ class Judged:
 
     dependency: Dependency
     known: bool
-    """Its tools and its parameter have documents."""
+    """True if its tools and its parameter have documents."""
     fed: bool
-    """The source feeds this parameter of the target."""
+    """True if the source feeds this parameter of the target."""
     exact: bool
-    """It feeds it from this very field."""
+    """True if it feeds it from this very field."""
 
 
 class Functions:
@@ -48,7 +51,8 @@ class Functions:
         found: dict[str, tuple[int, ToolDoc]] = {}
         for document in documents:
             segments = [part for part in unquote(urlsplit(document.url).path).split("/") if part]
-            for left_out in range(len(segments)):  # what all paths of a service begin with, like its version
+            # Programs leave out what all paths of a service begin with, like its version.
+            for left_out in range(len(segments)):
                 name = re.sub(r"\W", "_", f"{document.method}/{'/'.join(segments[left_out:])}", flags=re.ASCII)
                 if name not in found or left_out < found[name][0]:
                     found[name] = (left_out, document)

@@ -32,7 +32,7 @@ class Expected(Model):
     """Each must occur, at most ``tolerance`` away."""
     tolerance: float = Field(default=0.0, ge=0)
     texts: tuple[tuple[str, ...], ...] = ()
-    """Of each tuple one text must occur, in any case; the first is how the response writes it."""
+    """One text of each tuple must occur, in any case; the first is how the response writes it."""
     dates: tuple[date, ...] = ()
     """Days, in any notation."""
     computed: bool = False
@@ -104,7 +104,7 @@ class Asked(Model):
     dialogue: str = ""
     """Name of the dialogue that it is a turn of."""
     turn: int = 0
-    """Its number in the dialogue, from 1; 0: it is in none."""
+    """Number of the turn in the dialogue, from 1; 0: it is in none."""
     fresh: bool = False
     """It begins another subject, and nothing that was found before may be used."""
     ask: Asking | None = None

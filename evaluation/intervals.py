@@ -28,14 +28,14 @@ def intervals(
     if not rows:
         return np.zeros((columns, 2))
     picked = np.random.default_rng(seed).integers(0, rows, size=(draws, rows))
-    # How often each row is drawn: so that one product of matrices gives the means of all draws and columns.
+    # How often each row is drawn: one matrix product then gives the means of all draws and columns.
     flat = (picked + rows * np.arange(draws)[:, None]).ravel()
     times = np.bincount(flat, minlength=draws * rows).reshape(draws, rows)
     return np.quantile(times @ values / rows, [(1 - level) / 2, (1 + level) / 2], axis=0).T
 
 
 def difference(values: Sequence[float], others: Sequence[float]) -> dict[str, float | list[float]]:
-    """Return the mean difference of two methods on the same requests, with its 95 % bootstrap interval over the pairs.
+    """Return the mean paired difference of two methods on the same requests, with its 95 % bootstrap interval.
 
     Raises:
         ValueError: the two sequences differ in length.

@@ -43,6 +43,7 @@ class KeptLines(Generic[K]):
         if self._path is None or not self._path.is_file():
             return {}
         kept = [self._read(line, self._path) for line in read_lines(self._path)]
+        # Results of different conditions must not be averaged in one report.
         if strange := next((one.conditions for one in kept if one.conditions != self.conditions), None):
             raise UsageError(f"{self._path} was measured under other conditions ({strange}); name another")
         return {one.id: one for one in kept if one.id in ids}

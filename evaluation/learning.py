@@ -1,4 +1,4 @@
-"""Learning curves: which of two equivalent tools is called, run by run, while one is broken and after its repair.
+"""Learning curves: which of two equivalent tools is called while one is broken, and after its repair.
 
 Also what memory saves.
 """

@@ -1,4 +1,4 @@
-"""Walked transitions without those of one request: a ranking that learns from a request must not see its own path."""
+"""Walked transitions without those of one request: a ranking must not see the path that it learns from."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

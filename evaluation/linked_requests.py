@@ -1,4 +1,4 @@
-"""Groups of requests by how far the graph could help: whether past paths called their relevant APIs in succession."""
+"""Groups of requests by how far the graph could help: whether past paths join their relevant APIs."""
 
 from collections.abc import Collection, Sequence
 
@@ -24,7 +24,7 @@ async def pairs(store: GraphStore) -> Pairs:
 
 
 def by_evidence(done: Sequence[PlannedQuery], known: Pairs) -> dict[str, list[PlannedQuery]]:
-    """Group requests by the most that the graph knows of their relevant APIs: an edge joins two, a path has one, none."""
+    """Group requests by what the graph knows of their relevant APIs: an edge joins two, a path has one, none."""
     groups: dict[str, list[PlannedQuery]] = {LINKED: [], WALKED: [], UNKNOWN: []}
     for one in done:
         groups[evidence_for(one.query.relevant, known)].append(one)

@@ -1,4 +1,4 @@
-"""Trust in similar requests: each trajectory is left out in turn and compared with the most similar of the others."""
+"""Trust in similar requests: each trajectory is left out and compared with the most similar of the others."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -76,6 +76,7 @@ async def leave_one_out(solved: Sequence[Solved], memory: LongTermMemory, done: 
     for one in solved:
         asked, own = pattern(one.request), _id(one)
         recalled = await memory.recall(one.request, _RECALLED, _all_present)
+        # A memory that was learnt twice would still be there without this trajectory.
         others = [other for other in recalled if other.memory.id != own or times[own] > 1]
         apart = [other for other in others if other.memory.pattern != asked]
         found.append(LeftOut(_recall(others, {one.path}), _recall(apart, paths[asked])))

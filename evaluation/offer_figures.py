@@ -16,7 +16,7 @@ Row = dict[str, float]
 Values = dict[str, Row]
 """Columns of each request, by its id."""
 Part = dict[str, Any]
-"""``groups`` by name, and ``overall``."""
+"""Figures of ``groups`` by name, and ``overall``."""
 
 
 def values(measured: Sequence[Measured], *, exact: bool = False) -> Values:

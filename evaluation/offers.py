@@ -130,6 +130,7 @@ async def measure_all(
     """
     for number, request in enumerate(requests):
         ask(request.query)
+        # Only the first way is timed: it embeds the request, and the others find the vector in the cache.
         first = number % len(ways)
         found = {at: await _measured(request, ways[at][0], tokens, timed=at == first) for at in _turn(first, len(ways))}
         for at, (_, into) in enumerate(ways):

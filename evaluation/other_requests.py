@@ -1,4 +1,4 @@
-"""Memories without those of the evaluated request, or of one nearly equal to it: they would give the answer away."""
+"""Memories without those of the evaluated request or near duplicates: they would give the answer away."""
 
 from collections.abc import Sequence
 
@@ -23,6 +23,7 @@ class OtherRequests:
 
     async def near(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[Recalled]:
         """Return the most similar memories of other requests, best first."""
+        # Twice as many as needed, since those of near duplicates are dropped.
         found = await self._memories.near(vector, identity, owner, 2 * limit)
         near = Requests([self._asked])
         others = [one for one in found if not near.near(one.memory.request)]

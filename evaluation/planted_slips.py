@@ -69,7 +69,7 @@ def _fields(text: str) -> Iterator[_Edit]:
 
 def _functions(text: str) -> Iterator[_Edit]:
     for call in _awaited(text):
-        name = call.node.func  # as it is written: Python reads some letters as others
+        name = call.node.func  # by position: Python normalizes some letters, so that the text may be longer
         end = call.start + (name.end_col_offset or 0) - name.col_offset
         yield _Edit(end, end, "s")
 
@@ -111,7 +111,10 @@ _WAYS: dict[SlipKind, Callable[[str], Iterator[_Edit]]] = {
 
 
 def _awaited(text: str) -> list[Call]:
-    """Return awaited calls of functions, the last one first; calls within strings have no exact position and are left out."""
+    """Return awaited calls of functions, the last one first.
+
+    Calls within strings have no exact position and are left out.
+    """
     calls = sorted(parse_source(text).calls, key=lambda call: -call.end)
     return [call for call in calls if call.name and call.awaited_from is not None and not call.quoted]
 

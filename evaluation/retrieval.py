@@ -100,7 +100,10 @@ def measures(ranking: Sequence[Key], relevant: frozenset[Key]) -> Figures:
 
 
 def measured(scored: Sequence[Scored]) -> NDArray[np.float64]:
-    """Return the measures of each ranking, in [0, 1]: shape (n, number of measures), columns in the order of ``MEASURES``."""
+    """Return the measures of each ranking, in [0, 1], as an array of shape (n, number of measures).
+
+    Columns are in the order of ``MEASURES``.
+    """
     rows = [[*measures(one.ranking, one.query.relevant).values()] for one in scored]
     return np.asarray(rows, dtype=float).reshape(len(rows), len(MEASURES))
 

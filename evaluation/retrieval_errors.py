@@ -38,7 +38,7 @@ class RelevantApi:
     toolset: str
     api: str
     rank: int | None
-    """From 1, among the first ``DEPTH`` found; None: not among them."""
+    """Rank from 1 among the first ``DEPTH`` found; None: not among them."""
     document: ToolId | None
     """Id of one of the API's documents; None: the store has none, so it cannot be found."""
     description: str

@@ -1,4 +1,4 @@
-"""Figures of rankings: means with intervals by group, by split, for seen and unseen APIs, and paired differences.
+"""Figures of rankings: means with intervals by group, split, seen and unseen APIs, and paired differences.
 
 ``seen`` and ``unseen`` repeat the measures with one half of the relevant APIs each: those on an accepted path of the store's
 trajectories or otherwise trained on, and the others; the other half then leaves the ranking, so that finding it is neither
@@ -22,7 +22,7 @@ from graph.store import GraphStore
 
 ALL = "all"
 Part = dict[str, Any]
-"""``n``, the mean of each measure, and ``intervals`` with both ends for each."""
+"""Figures of some requests: ``n``, the mean of each measure, and ``intervals`` with both ends for each."""
 Row = dict[str, dict[str, Part]]
 """Parts by section (groups, splits, seen, unseen, zero_shot) and name."""
 
@@ -33,9 +33,9 @@ class Known:
 
     relevant: frozenset[Key]
     documented: frozenset[Key]
-    """Those with a document in the store."""
+    """Relevant APIs with a document in the store."""
     seen: frozenset[Key]
-    """Those on a path that the store learnt, or trained on."""
+    """Relevant APIs on a path that the store learnt, or that the encoder was trained on."""
 
 
 async def known(queries: Iterable[Query], graph: GraphStore, trained: frozenset[Key] = frozenset()) -> Known:

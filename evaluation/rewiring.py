@@ -67,6 +67,7 @@ def rewired_targets(ends: Sequence[Ends], seed: int) -> list[ToolId]:
     for _ in range(SWAPS * len(ends)):
         one, other = chance.randrange(len(ends)), chance.randrange(len(ends))
         here, there = (ends[one][0], targets[other]), (ends[other][0], targets[one])
+        # A swap must make neither an edge that exists nor a loop.
         if here in taken or there in taken or here[0] == here[1] or there[0] == there[1]:
             continue
         taken -= {(ends[one][0], targets[one]), (ends[other][0], targets[other])}

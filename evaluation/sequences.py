@@ -39,13 +39,16 @@ def f1(gold: set[ToolId] | set[tuple[ToolId, ToolId]], found: set[ToolId] | set[
 
 
 def best_k(found: Sequence[Planned], most: int) -> int:
-    """Return the number of top tools with the best node F1, the fewest of equals; ``found`` has the best ``most`` of each request."""
+    """Return the number of top tools with the best node F1, the fewest of equals.
+
+    ``found`` holds the best ``most`` tools of each request.
+    """
     worth = [sum(Planned(one.gold, one.path[:k]).nodes for one in found) for k in range(1, most + 1)]
     return 1 + max(range(most), key=lambda at: (worth[at], -at))
 
 
 def means(part: Sequence[Planned]) -> Row:
-    """Return macro averages, 0 to 1, with the 95 % interval of node F1; ``gold_length`` and ``path_length`` in tools."""
+    """Return macro averages, 0 to 1, with the 95 % interval of node F1; lengths of gold and path in tools."""
     rows = max(1, len(part))
     return {
         "n": len(part),

@@ -1,4 +1,4 @@
-"""Similarity of a program to the gold program: the four metrics of GraphQLRestBench (2024), over canonical calls."""
+"""Similarity of a program to the gold program: the four metrics of GraphQLRestBench (2024), over calls."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ class Nearness:
     matched: tuple[bool, ...]
     """For each gold call, whether a call of that function has all of its arguments."""
     sequence: bool
-    """Whether both call the same functions in the same order."""
+    """True if both call the same functions in the same order."""
     chains: bool
-    """Whether both have the same chains of calls that need one another's responses, in any order."""
+    """True if both have the same chains of calls that need one another's responses, in any order."""
 
 
 def nearness(gold: Sequence[CodeCall], written: Sequence[CodeCall]) -> Nearness:

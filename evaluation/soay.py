@@ -117,7 +117,10 @@ def wrong_with(question: SoayQuestion, answer: str) -> str:
 
 
 def run_meaning(records: Sequence[EventRecord], docs: Mapping[ToolId, ToolDoc]) -> Meaning:
-    """Return the solution of a run: its last program, or the calls that it made one by one and what they took from one another."""
+    """Return the solution of a run.
+
+    It is its last program or, if it wrote none, the calls that it made one by one with what they took from one another.
+    """
     traces = [one.programs.last for one in Transcript.of(records).walked if one.programs.last is not None]
     values: JsonObject = {}
     for one in records:
@@ -129,7 +132,7 @@ def run_meaning(records: Sequence[EventRecord], docs: Mapping[ToolId, ToolDoc]) 
             return Meaning(calls, frozenset(said for one in found for said in one.said))
         document, _ = drawn(records)
         return meaning_of([compiled(document, docs).program])
-    except FootpathError:  # what it did cannot be told as steps, or is beyond comparing
+    except FootpathError:  # the run cannot be expressed as steps, or is too large to compare
         return Meaning()
 
 

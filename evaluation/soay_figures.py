@@ -9,7 +9,7 @@ from evaluation.soay import CASES, SoayVerdict
 Figures = dict[str, Any]
 HOPS = (1, 2, 3)
 PAPER = {"SoAyGPT-4": 86.57, "SoAyLLaMA-Code-13B": 92.74, "GPT-DFSDT-4": 58.16, "ToolLLaMA-7B": 16.72}
-"""Scores. The paper's text gives 91.24 for SoAyLLaMA-Code-13B; its table, and the table's accuracies, give 92.74."""
+"""Scores of the paper. Its text gives 91.24 for SoAyLLaMA-Code-13B; its table and accuracies give 92.74."""
 
 
 def soay_figures(verdicts: Sequence[SoayVerdict]) -> Figures:

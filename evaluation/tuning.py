@@ -22,8 +22,9 @@ def labelled_requests(
     sample: int | None = None,
     seed: int = 7,
 ) -> list[Query]:
-    """Return each request once, with the APIs on the cleaned paths of its trajectories; a seeded ``sample`` of each split.
+    """Return each request once, with the APIs on the cleaned paths of its trajectories.
 
+    Of each split only a seeded ``sample`` is returned, if one is given.
     The split is the number of tool sets among the APIs: one, or several. Labels are calls made, not gold.
     """
     relevant: dict[str, set[Key]] = {}

@@ -17,10 +17,10 @@ _BLANKS = re.compile(r"(?<![\w.,])-?\d{1,3}(?: \d{3})+(?:[.,]\d+)?(?!\d)")
 Only looked for where a number is expected, as two numbers in a row look the same.
 """
 _NO_NUMBER = re.compile(
-    r"\[\d+\]"  # the mark of a source
-    r"|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:?\d\d)?)?"  # dates and moments
+    r"\[\d+\]"  # mark of a source
+    r"|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:?\d\d)?)?"  # dates and times
     r"|\b\d{1,2}:\d\d(?::\d\d)?\b"
-    r"|^\s*\d+[.)]\s",  # the number of an item in a list
+    r"|^\s*\d+[.)]\s",  # number of a list item
     re.MULTILINE,
 )
 _GROUPS = re.compile(r"-?\d{1,3}(?:(?P<mark>[.,'\u2019\u00a0\u202f])\d{3})(?:(?P=mark)\d{3})*(?:(?!(?P=mark))[.,]\d+)?")
@@ -31,7 +31,7 @@ _ENOUGH_DIGITS = 3
 
 
 def numbers_in(text: str) -> list[float]:
-    """Return the numbers that stand alone or before a unit, with thousands and decimals separated as in any language.
+    """Return the numbers that stand alone or before a unit; thousands and decimals as in any language.
 
     A number that can be read in two ways (``1.234``) is returned twice. Source marks (``[2]``), dates, times of day, list numbers and
     digits inside identifiers do not count.
@@ -55,7 +55,7 @@ def states_number(text: str, wanted: float, tolerance: float, *, rounded: bool =
 def states_text(text: str, wanted: str) -> bool:
     """Return whether the text holds these words as whole words, in any case and with any blanks between them."""
     pattern = r"\s+".join(re.escape(word) for word in wanted.casefold().split())
-    if _unspaced(wanted):  # such scripts have no words to be whole
+    if _unspaced(wanted):  # such scripts have no blanks between words
         return re.search(pattern, text.casefold()) is not None
     return re.search(rf"(?<!\w){pattern}(?!\w)", _without_unspaced(text.casefold())) is not None
 
@@ -153,7 +153,7 @@ def _leaves(response: str) -> Iterator[float | str]:
                 todo.extend(fields.values())  # pyright: ignore[reportUnknownArgumentType]
             case list() as items:  # pyright: ignore[reportUnknownVariableType]
                 todo.extend(items)  # pyright: ignore[reportUnknownArgumentType]
-            case bool() | None:
+            case bool() | None:  # before int: bool is a subclass of it
                 pass
             case int() | float() as number:
                 yield float(number)

@@ -1,4 +1,4 @@
-"""GraphQLRestBench: requests with the functions that serve them, the schemas of their responses, and a gold program."""
+"""GraphQLRestBench: requests with the functions that serve them, their response schemas, and a gold program."""
 
 import json
 import re
@@ -76,9 +76,8 @@ def _sample(record: dict[str, Any], name: str) -> Sample:
     tools = tuple(_tool(spec, schemas.get(str(spec["name"]))) for spec in specs)
     program = text(record, "output")
     listed = {tool.api: {one.name: one.name for one in tool.parameters} for tool in tools}
-    called = set(
-        _CALLED.findall(program)
-    )  # some call functions that are not listed: they count, and nobody can find them
+    # Some programs call functions that are not listed: they count, but can only be missed.
+    called = set(_CALLED.findall(program))
     gold = code_calls(program, {each: Function(each, listed.get(each, {})) for each in (called | listed.keys())})
     if not gold:
         raise RecordError("its gold program calls no function")

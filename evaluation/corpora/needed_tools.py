@@ -75,7 +75,10 @@ class CalledNames:
                     self._routes.setdefault(name, set()).add(document.id)
 
     def find(self, name: str) -> set[ToolId]:
-        """Return the tools that a name may mean; for an id without a document, the first copy in another category or spelling."""
+        """Return the tools that a name may mean.
+
+        For an id without a document it is the first copy in another category or spelling.
+        """
         if name in self._named:
             return self._named[name]
         if name.count("/") == 2 and (copies := self._copies.get(key_of(ToolId(name)))):

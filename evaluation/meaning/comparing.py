@@ -1,4 +1,4 @@
-"""Comparison of programs as solutions: what they call, with which arguments, and what they answer, without running them.
+"""Comparison of programs as solutions, without running them: their calls with arguments, and their answers.
 
 This is wider than being the same program, by which a library stores one text for several (``agent/programs/analysis/forms.py``): a loop
 for a comprehension, another order of independent calls or a guard for an empty result make another program but the same solution.
@@ -111,7 +111,7 @@ def _said(value: Term) -> set[Term]:
             return {listed(one, through, where) for one in _said(item)}
         case "if":
             test, one, other = value.inner()
-            if test.kind == "instance":  # of what kind a value is says nothing
+            if test.kind == "instance":  # a test of a value's type is no content
                 return _said(one) | _said(other)
             return {value} if _said(one) or _said(other) else {term("if", test)}
         case _:

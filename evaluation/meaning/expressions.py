@@ -35,7 +35,7 @@ class Expressions:
     tools: Mapping[str, str]
     """Tool ids by function name, as in a program."""
     arguments: Mapping[str, Mapping[str, str]]
-    """Parameters by argument name, by function name, as in a program."""
+    """By function name, the tool's parameter for each argument name of the program."""
     held: dict[str, Term] = field(default_factory=dict[str, Term])
     """The terms that names stand for."""
     functions: dict[str, Function] = field(default_factory=dict[str, Function])
@@ -125,7 +125,7 @@ class Expressions:
         return Term("items", tuple(map(self.of, values)))
 
     def worked_out(self, operator: ast.operator, left: Term, right: Term) -> Term:
-        """Return the result of an operator: added lists are joined, factors are unordered."""
+        """Return the result of an operator; an added empty list is dropped, two factors are unordered."""
         kind = type(operator).__name__
         if isinstance(operator, ast.Add) and EMPTY in (left, right):
             return right if left == EMPTY else left

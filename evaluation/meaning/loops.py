@@ -16,7 +16,7 @@ class Carried:
     before: Mapping[str, Term]
     """Values before the loop."""
     through: tuple[Term, ...]
-    """What the loop goes through."""
+    """Items that the loop goes through."""
     where: tuple[Term, ...]
     """The conditions on its items."""
 

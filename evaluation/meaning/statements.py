@@ -24,11 +24,12 @@ class Statements(Calls):
     since: dict[str, Scope] = field(default_factory=dict[str, Scope])
     """The scope in which a name got its value."""
     grown: set[str] = field(default_factory=set[str])
-    """Names of collections that were extended in the current branch."""
+    """Names of collections that the current branch has extended."""
     start: Scope = field(default_factory=Scope)
     """The scope in which the function being read was called."""
 
     def bind(self, target: ast.expr, value: Term) -> None:
+        # Explicit arguments: ``slots=True`` makes a new class, which breaks ``super()`` without them.
         super(Statements, self).bind(target, value)
         for one in ast.walk(target):
             if isinstance(one, ast.Name):
@@ -202,6 +203,7 @@ class Statements(Calls):
         self.scope = Scope(scope.through, (*scope.where, *conditions(test)))
         found = self.block(body)
         changed = {name: value for name, value in self.held.items() if held.get(name) != value}
+        # A guard that only leaves where nothing was found adds no condition to the statements after it.
         idle = (
             presence(test)
             and self.calls == calls

@@ -11,7 +11,7 @@ from dataclasses import field as dataclass_field
 from domain.errors import UsageError
 
 LARGEST = 50_000
-"""Maximum number of parts of a term, nested ones included. A text can double a term with each of its lines."""
+"""Maximum size of a term. A program can double a term with each of its lines."""
 UNORDERED = frozenset({"where", "both", "either", "equal"})
 """Kinds whose parts have no order."""
 DATA = frozenset({"call", "each", "picked", "asked"})
@@ -25,7 +25,7 @@ class Term:
     kind: str
     parts: "tuple[Term | str, ...]" = ()
     size: int = dataclass_field(init=False, compare=False, repr=False)
-    """Number of parts, nested ones and itself included."""
+    """Number of terms in it, itself included."""
 
     def __post_init__(self) -> None:
         size = 1 + sum(part.size for part in self.inner())
@@ -45,7 +45,7 @@ class Term:
 
     @property
     def data(self) -> bool:
-        """Whether it holds found data."""
+        """True if it holds found data."""
         return any(one.kind in DATA for one in self.walk())
 
 
@@ -64,9 +64,9 @@ EMPTY = term("items")
 
 
 def constant(value: object) -> Term:
-    """Return the term of a value: texts by their words in any case, equal whole numbers as one."""
+    """Return the term of a value: texts by their words in any case, whole numbers alike as number or text."""
     match value:
-        case bool() | None:
+        case bool() | None:  # before int: bool is a subclass of it
             return term("const", repr(value))
         case int() | float():
             return term("const", f"{value:.15g}")
